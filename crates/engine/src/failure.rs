@@ -1,0 +1,56 @@
+//! How what a turn calls can fail: a model, a tool, an embedder.
+//!
+//! These are facts about the other side. What becomes of the turn is decided in [`crate::turn`].
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What went wrong upstream, in the terms a turn can act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UpstreamFault {
+    /// It could not be reached.
+    Unreachable,
+    /// It did not answer in time.
+    TimedOut,
+    /// It asked us to slow down.
+    RateLimited,
+    /// It refused our credential.
+    Unauthorized,
+    /// It refused the request as wrong.
+    Rejected,
+    /// It answered what the protocol does not allow.
+    Malformed,
+    /// It failed by itself.
+    Failed,
+    /// It answered more than the limit.
+    TooLarge,
+    /// We stopped it.
+    Cancelled,
+}
+
+/// A failed call to a model, a tool server or an embedder.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{target} failed: {message}")]
+pub struct UpstreamError {
+    /// What was called: `model anthropic/claude…`, `server inventory`…
+    pub target: String,
+    /// In what way.
+    pub fault: UpstreamFault,
+    /// What it said, without secrets.
+    pub message: String,
+    /// When it asked to be tried again.
+    pub retry_after: Option<Duration>,
+}
+
+impl UpstreamError {
+    /// A failure without a wish to be tried again later.
+    pub fn new(
+        target: impl Into<String>,
+        fault: UpstreamFault,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { target: target.into(), fault, message: message.into(), retry_after: None }
+    }
+}

@@ -1,0 +1,103 @@
+//! Tools on MCP servers, as the engine sees them.
+//!
+//! The proxy that speaks MCP lives in `throughline-upstream`. Whether a call may be made (pins,
+//! approvals, trust) is decided in the engine before it reaches [`Tools::call`].
+//!
+//! Invariant: a tool is named by server and name together; neither alone identifies it.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::UpstreamError;
+
+/// The tools of all configured MCP servers.
+#[async_trait]
+pub trait Tools: Send + Sync + 'static {
+    /// The definitions now known, in a stable order, and the servers that could not be asked.
+    async fn list(&self) -> ToolListing;
+
+    /// Calls a tool. The result is bounded by the configured output limit; a result the server marks as
+    /// an error is an `Ok` with `is_error`.
+    async fn call(
+        &self,
+        tool: &ToolName,
+        arguments: &Value,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, UpstreamError>;
+}
+
+/// Server and name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ToolName {
+    /// The server's name in configuration.
+    pub server: String,
+    /// The tool's name on that server.
+    pub name: String,
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.server, self.name)
+    }
+}
+
+/// A tool as its server describes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// Server and name.
+    #[serde(flatten)]
+    pub tool: ToolName,
+    /// A title for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does. Text from a server: data, never an instruction of ours.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+    /// What the server says of its effects.
+    #[serde(default)]
+    pub effects: ToolEffects,
+}
+
+/// A server's hints about a tool's effects. Absent hints are read as the MCP specification says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ToolEffects {
+    /// It changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// It may destroy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<bool>,
+    /// The same call twice does no more than once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+}
+
+/// What [`Tools::list`] answers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolListing {
+    /// The definitions, by server in configured order, then as the server lists them.
+    pub tools: Vec<ToolDefinition>,
+    /// Servers that could not be asked, with the reason.
+    pub unavailable: Vec<(String, String)>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolOutput {
+    /// The answer as text.
+    pub text: String,
+    /// The answer as JSON, where the server gave structured content or its text is JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Value>,
+    /// Whether the server marked it as an error.
+    #[serde(default)]
+    pub is_error: bool,
+    /// Whether it was cut at the output limit.
+    #[serde(default)]
+    pub truncated: bool,
+}
