@@ -1,0 +1,238 @@
+//! What the demo inventory holds.
+//!
+//! Records are tied together by name, as in the data file; [`super::view`] turns names into nested
+//! objects.
+//!
+//! Invariant: ids are given once, when the data is read, and are not given again.
+
+use serde::Deserialize;
+
+const DATA: &str = include_str!("inventory.toml");
+
+/// Why a call was not carried out, in words for the caller.
+pub type Refusal = String;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inventory {
+    pub sites: Vec<Site>,
+    pub racks: Vec<Rack>,
+    pub roles: Vec<Role>,
+    pub types: Vec<DeviceType>,
+    pub devices: Vec<Device>,
+    pub vlans: Vec<Vlan>,
+    pub addresses: Vec<Address>,
+    pub projects: Vec<Project>,
+    pub answers: Vec<Answer>,
+    pub surveys: Vec<Survey>,
+    pub workflows: Vec<Workflow>,
+    #[serde(skip)]
+    pub reports: Vec<serde_json::Value>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    #[serde(default)]
+    pub id: u64,
+    pub name: String,
+    pub slug: String,
+    pub status: String,
+    pub region: String,
+    pub facility: String,
+    pub address: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rack {
+    #[serde(default)]
+    pub id: u64,
+    pub name: String,
+    pub site: String,
+    pub units: u32,
+    pub status: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    #[serde(default)]
+    pub id: u64,
+    pub name: String,
+    pub slug: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceType {
+    #[serde(default)]
+    pub id: u64,
+    pub slug: String,
+    pub model: String,
+    pub manufacturer: String,
+    pub interfaces: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    #[serde(default)]
+    pub id: u64,
+    pub name: String,
+    pub role: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub site: String,
+    pub rack: String,
+    pub position: u32,
+    pub status: String,
+    pub serial: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vlan {
+    #[serde(default)]
+    pub id: u64,
+    pub vid: u64,
+    pub name: String,
+    pub site: String,
+    pub status: String,
+    pub role: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    #[serde(default)]
+    pub id: u64,
+    pub address: String,
+    pub device: String,
+    pub interface: String,
+    pub vlan: Option<u64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    pub id: u64,
+    pub name: String,
+    pub slug: String,
+    pub business_unit: String,
+    pub risk_compliant: bool,
+    pub created: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub id: String,
+    pub text: String,
+    pub question: String,
+    pub implies: Vec<String>,
+    pub conflicts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Survey {
+    pub project: u64,
+    pub selected: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workflow {
+    #[serde(default)]
+    pub id: u64,
+    pub name: String,
+    pub description: String,
+    pub steps: Vec<String>,
+}
+
+impl Inventory {
+    /// The inventory as it is at the start.
+    pub fn load() -> Result<Self, toml::de::Error> {
+        let mut inventory: Self = toml::from_str(DATA)?;
+        number(&mut inventory.sites, |record| &mut record.id);
+        number(&mut inventory.racks, |record| &mut record.id);
+        number(&mut inventory.roles, |record| &mut record.id);
+        number(&mut inventory.types, |record| &mut record.id);
+        number(&mut inventory.devices, |record| &mut record.id);
+        number(&mut inventory.vlans, |record| &mut record.id);
+        number(&mut inventory.addresses, |record| &mut record.id);
+        number(&mut inventory.workflows, |record| &mut record.id);
+        Ok(inventory)
+    }
+
+    /// The site of that name, slug or id.
+    pub fn site(&self, asked: &str) -> Result<&Site, Refusal> {
+        self.sites
+            .iter()
+            .find(|site| same(&site.slug, asked) || same(&site.name, asked) || is(site.id, asked))
+            .ok_or_else(|| missing("site", asked, self.sites.iter().map(|site| site.slug.as_str())))
+    }
+
+    /// The rack of that name or id.
+    pub fn rack(&self, asked: &str) -> Result<&Rack, Refusal> {
+        self.racks
+            .iter()
+            .find(|rack| same(&rack.name, asked) || is(rack.id, asked))
+            .ok_or_else(|| missing("rack", asked, self.racks.iter().map(|rack| rack.name.as_str())))
+    }
+
+    /// The device of that name or id.
+    pub fn device(&self, asked: &str) -> Result<&Device, Refusal> {
+        self.devices
+            .iter()
+            .find(|device| same(&device.name, asked) || is(device.id, asked))
+            .ok_or_else(|| {
+                missing("device", asked, self.devices.iter().map(|device| device.name.as_str()))
+            })
+    }
+
+    /// The project of that id.
+    pub fn project(&self, id: u64) -> Result<&Project, Refusal> {
+        self.projects.iter().find(|project| project.id == id).ok_or_else(|| {
+            let known: Vec<String> =
+                self.projects.iter().map(|project| project.id.to_string()).collect();
+            format!("there is no project {id}; known projects: {}", known.join(", "))
+        })
+    }
+}
+
+/// Whether a record is meant, whatever the case of the letters.
+pub fn same(name: &str, asked: &str) -> bool {
+    name.to_lowercase() == asked.trim().to_lowercase()
+}
+
+fn is(id: u64, asked: &str) -> bool {
+    asked.trim().parse() == Ok(id)
+}
+
+/// Whether `name` contains the text asked for.
+pub fn contains(name: &str, asked: &str) -> bool {
+    name.to_lowercase().contains(&asked.trim().to_lowercase())
+}
+
+/// A sentence that names up to five records which the caller may have meant.
+pub fn missing<'a>(kind: &str, asked: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+    const SUGGESTIONS_MAX: usize = 5;
+    let asked = asked.trim();
+    let prefix: String = asked.to_lowercase().chars().take(3).collect();
+    let all: Vec<&str> = known.collect();
+    let mut near: Vec<&str> =
+        all.iter().copied().filter(|name| name.to_lowercase().starts_with(&prefix)).collect();
+    if near.is_empty() {
+        near = all;
+    }
+    near.truncate(SUGGESTIONS_MAX);
+    format!("there is no {kind} {asked:?}; did you mean one of: {}?", near.join(", "))
+}
+
+fn number<T>(records: &mut [T], id: impl Fn(&mut T) -> &mut u64) {
+    for (record, next) in records.iter_mut().zip(1..) {
+        *id(record) = next;
+    }
+}
