@@ -17,5 +17,6 @@ pub mod embed;
 pub mod failure;
 pub mod id;
 pub mod model;
+pub mod search;
 pub mod store;
 pub mod tool;

@@ -1,0 +1,235 @@
+//! Rules, references and tools, ranked against a message.
+//!
+//! An item is known by an id of the caller's choosing and by the hash of its content, so that a change
+//! re-embeds that item alone. What is always included is not decided here; this only ranks.
+//!
+//! Invariant: one entry an id.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::bm25::{Slot, WordIndex};
+use super::calibrate::{self, Calibration};
+use super::hybrid::{Span, best};
+use super::vectors::Vectors;
+use super::words::stems;
+
+/// Weight of the words for items, whose texts are written to be found.
+const ITEM_WORDS_WEIGHT: f32 = 0.5;
+/// The most characters of a parameter's description that are indexed.
+const PARAMETER_CHARACTERS_MAX: usize = 200;
+
+/// An item that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemHit {
+    /// The item's id.
+    pub id: String,
+    /// How well it fits, 0–1, on the scale that thresholds use.
+    pub score: f32,
+    /// By its words alone.
+    pub bm25: f32,
+    /// By its vector alone.
+    pub cosine: f32,
+}
+
+/// A word that steers towards tools: a message with `word` favours items whose id, or whose name after
+/// the last `/`, starts with `prefix`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steering {
+    /// The word in the message.
+    pub word: String,
+    /// How the favoured ids or names start.
+    pub prefix: String,
+    /// What is added, on a scale where the best match by words and meaning has at most 1.
+    pub weight: f32,
+}
+
+/// Searchable items.
+#[derive(Debug, Default)]
+pub struct ItemIndex {
+    slots: HashMap<String, Slot>,
+    items: Vec<Option<Item>>,
+    free: Vec<Slot>,
+    words: WordIndex,
+    vectors: Vectors,
+    calibration: Calibration,
+}
+
+#[derive(Debug, Clone)]
+struct Item {
+    id: String,
+    content_hash: String,
+}
+
+impl ItemIndex {
+    /// An empty index for vectors of the embedder that `calibration` was measured with.
+    pub fn new(calibration: Calibration) -> Self {
+        Self { calibration, ..Self::default() }
+    }
+
+    /// Whether the item is held with this content, so that it need not be embedded again.
+    pub fn holds(&self, id: &str, content_hash: &str) -> bool {
+        self.item(id).is_some_and(|item| item.content_hash == content_hash)
+    }
+
+    /// Adds an item, or replaces it. `vector` is that of `text`, or empty.
+    pub fn upsert(&mut self, id: &str, text: &str, vector: &[f32], content_hash: &str) {
+        let item = Some(Item { id: id.to_owned(), content_hash: content_hash.to_owned() });
+        let slot = match (self.slots.get(id), self.free.pop()) {
+            (Some(slot), unused) => {
+                self.free.extend(unused);
+                *slot
+            }
+            (None, Some(slot)) => slot,
+            (None, None) => {
+                self.items.push(None);
+                self.items.len() as Slot - 1
+            }
+        };
+        self.items[slot as usize] = item;
+        self.slots.insert(id.to_owned(), slot);
+        self.words.set(slot, &stems(text));
+        self.vectors.set(slot, vector);
+    }
+
+    /// Takes an item out.
+    pub fn remove(&mut self, id: &str) {
+        if let Some(slot) = self.slots.remove(id) {
+            self.items[slot as usize] = None;
+            self.words.remove(slot);
+            self.vectors.remove(slot);
+            self.free.push(slot);
+        }
+    }
+
+    /// The ids that are held.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.slots.keys().map(String::as_str)
+    }
+
+    /// How many items are held.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Bytes held, without what the allocator adds.
+    pub fn bytes(&self) -> usize {
+        let items: usize = self
+            .items
+            .iter()
+            .flatten()
+            .map(|item| 2 * item.id.len() + item.content_hash.len())
+            .sum();
+        let entry = size_of::<Option<Item>>() + size_of::<(String, Slot)>();
+        items + self.items.capacity() * entry + self.words.bytes() + self.vectors.bytes()
+    }
+
+    /// Of the `candidates` best-ranked items the first `keep` whose score is at least `threshold`.
+    pub fn search(
+        &self,
+        query: &str,
+        query_vector: &[f32],
+        candidates: usize,
+        keep: usize,
+        threshold: f32,
+    ) -> Vec<ItemHit> {
+        let mut hits = self.rank(query, query_vector, candidates, &[]);
+        hits.retain(|hit| hit.score >= threshold);
+        hits.truncate(keep);
+        hits
+    }
+
+    /// The `candidates` best-ranked items, best first, whatever their score.
+    pub fn rank(
+        &self,
+        query: &str,
+        query_vector: &[f32],
+        candidates: usize,
+        steering: &[Steering],
+    ) -> Vec<ItemHit> {
+        let query = stems(query);
+        let mut words = vec![0.0; self.items.len()];
+        self.words.score(&query, &mut words);
+        let mut cosines = self.vectors.scan(query_vector);
+        cosines.resize(self.items.len(), 0.0);
+
+        let present = || {
+            (0..self.items.len()).filter_map(|at| self.items[at].as_ref().map(|item| (at, item)))
+        };
+        let word_span = Span::of(present().map(|(at, _)| words[at]));
+        let cosine_span = Span::of(present().map(|(at, _)| cosines[at]));
+        let steering = heard(&query, steering);
+        let mixed = present().map(|(at, item)| {
+            let boost: f32 = steering.iter().map(|steering| steering.for_id(&item.id)).sum();
+            let score = ITEM_WORDS_WEIGHT * word_span.place(words[at])
+                + (1.0 - ITEM_WORDS_WEIGHT) * cosine_span.place(cosines[at])
+                + boost;
+            (at as Slot, score)
+        });
+
+        let most = calibrate::most_possible(&self.words.weigh(&query));
+        best(mixed, candidates)
+            .into_iter()
+            .filter_map(|(slot, _)| {
+                let at = slot as usize;
+                let item = self.items[at].as_ref()?;
+                let boost: f32 = steering.iter().map(|steering| steering.for_id(&item.id)).sum();
+                let score = self.calibration.score(words[at], most, cosines[at]);
+                Some(ItemHit {
+                    id: item.id.clone(),
+                    score: (score + boost).clamp(0.0, 1.0),
+                    bm25: words[at],
+                    cosine: cosines[at],
+                })
+            })
+            .collect()
+    }
+
+    fn item(&self, id: &str) -> Option<&Item> {
+        self.slots.get(id).and_then(|slot| self.items[*slot as usize].as_ref())
+    }
+}
+
+impl Steering {
+    fn for_id(&self, id: &str) -> f32 {
+        let name = id.rsplit('/').next().unwrap_or(id);
+        let fits = id.starts_with(&self.prefix) || name.starts_with(&self.prefix);
+        if fits { self.weight } else { 0.0 }
+    }
+}
+
+/// The steering words that occur in the query.
+fn heard<'a>(query: &[String], steering: &'a [Steering]) -> Vec<&'a Steering> {
+    steering
+        .iter()
+        .filter(|steering| {
+            let words = stems(&steering.word);
+            !words.is_empty() && words.iter().all(|word| query.contains(word))
+        })
+        .collect()
+}
+
+/// The text by which a tool is found: `server. name: description. parameters`.
+pub fn tool_text(server: &str, name: &str, description: &str, input_schema: &Value) -> String {
+    let mut text = format!("{server}. {name}: {description}.");
+    let properties = input_schema.get("properties").and_then(Value::as_object);
+    for (parameter, schema) in properties.into_iter().flatten() {
+        text.push(' ');
+        text.push_str(parameter);
+        if let Some(description) = schema.get("description").and_then(Value::as_str) {
+            text.push(' ');
+            text.extend(description.chars().take(PARAMETER_CHARACTERS_MAX));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "items_tests.rs"]
+mod tests;

@@ -1,0 +1,21 @@
+//! Ranking of older turns, items and tools against a message, without a model.
+//!
+//! Two front doors: [`TurnIndex`] for the older turns of one session, [`ItemIndex`] for rules, references
+//! and tools. Both join a word index ([`bm25`]) and a vector scan ([`vectors`]) by one formula
+//! ([`hybrid`]). Nothing here embeds: the caller passes vectors, so this module is pure and never waits.
+//! A text without a vector (an empty slice) is still found by its words.
+//!
+//! Invariant: an index holds no text, only words, counts and vectors; it can be rebuilt from the log.
+
+pub mod bm25;
+pub mod calibrate;
+pub mod hybrid;
+mod items;
+mod stem;
+mod turns;
+pub mod vectors;
+pub mod words;
+
+pub use calibrate::Calibration;
+pub use items::{ItemHit, ItemIndex, Steering, tool_text};
+pub use turns::{Hit, Part, TurnIndex};

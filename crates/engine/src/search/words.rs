@@ -1,0 +1,136 @@
+//! The words of a text, as they are matched: lower case, split inside identifiers, without stop words,
+//! stemmed.
+//!
+//! The same cutting serves turns, items, tools and the messages that ask for them. It is not for showing.
+//!
+//! Invariant: cutting a text twice gives the same words; at most [`WORDS_MAX`] of them.
+
+use super::stem::stem;
+
+/// The most words of one text that are indexed; what follows is not found by its words.
+pub const WORDS_MAX: usize = 4_096;
+
+/// Words that say nothing about what a text is about. Names of question (`when`, `who`) are among them.
+const STOP_WORDS: &str = "a about after again all also am an and any are aren as at be because been \
+    before being both but by can could couldn d did didn do does doesn doing don down during each \
+    few for from further had hadn has hasn have haven having he her here hers herself him himself \
+    his how i if in into is isn it its itself just ll m me more most my myself no nor not now of \
+    off on once only or other our ours ourselves out over own re s same shan she should shouldn so \
+    some such t than that the their theirs them themselves then there these they this those through \
+    to too under until up ve very was wasn we were weren what when where which while who whom whose \
+    why will with won would wouldn you your yours yourself yourselves";
+
+/// Whether a lower-case word is one of the stop words.
+pub fn is_stop_word(word: &str) -> bool {
+    static SORTED: std::sync::LazyLock<std::collections::HashSet<&'static str>> =
+        std::sync::LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+    SORTED.contains(word)
+}
+
+/// The stems of the content words of `text`, in order, repeated as often as they occur.
+pub fn stems(text: &str) -> Vec<String> {
+    let mut stems = Vec::new();
+    each_word(text, |word| {
+        if !is_stop_word(word) {
+            stems.push(stem(word));
+        }
+        stems.len() < WORDS_MAX
+    });
+    stems
+}
+
+/// Calls `take` with each lower-case word of `text` until it answers `false`.
+pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
+    let mut word = String::new();
+    let mut previous = Kind::Gap;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let kind = Kind::of(character);
+        let next_is_small = characters.peek().is_some_and(|next| Kind::of(*next) == Kind::Small);
+        // `getHTTPServer` is cut before `HTTP` and before `Server`.
+        let hump = kind == Kind::Capital
+            && (previous == Kind::Small || (previous == Kind::Capital && next_is_small));
+        let ends = matches!(kind, Kind::Gap | Kind::Single) || previous == Kind::Single || hump;
+        if ends && !word.is_empty() {
+            if !take(&word) {
+                return;
+            }
+            word.clear();
+        }
+        if kind != Kind::Gap {
+            word.extend(character.to_lowercase());
+        }
+        previous = kind;
+    }
+    if !word.is_empty() {
+        take(&word);
+    }
+}
+
+/// What a character does to the word it stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Not part of a word.
+    Gap,
+    /// A word by itself: scripts that do not put spaces between words.
+    Single,
+    Capital,
+    Small,
+    Digit,
+}
+
+impl Kind {
+    fn of(character: char) -> Self {
+        match character {
+            'a'..='z' => Self::Small,
+            'A'..='Z' => Self::Capital,
+            '0'..='9' => Self::Digit,
+            _ if character.is_ascii() => Self::Gap,
+            '\u{0e00}'..='\u{0eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{3040}'..='\u{30ff}'
+            | '\u{3400}'..='\u{4dbf}'
+            | '\u{4e00}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}' => Self::Single,
+            _ if character.is_uppercase() => Self::Capital,
+            _ if character.is_numeric() => Self::Digit,
+            _ if character.is_alphabetic() => Self::Small,
+            _ => Self::Gap,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(stems(text).join(" "), expected, "{text:?}");
+    }
+
+    #[test]
+    fn identifiers_are_cut_into_their_words() {
+        check("listDevicesBySite", "list devic site");
+        check("get_interface_addresses", "get interfac address");
+        check("HTTPServer parseJSON XMLHttpRequest", "http server pars json xml http request");
+        check("vlan42 eth0/1", "vlan42 eth0 1");
+    }
+
+    #[test]
+    fn stop_words_and_apostrophes_leave_nothing_behind() {
+        check("What did you do when it wasn't there?", "");
+        check("Caroline's painting isn't finished", "carolin paint finish");
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_cut_at_each_character() {
+        check("搜索IP地址", "搜 索 ip 地 址");
+        check("Größe Ärger", "größe ärger");
+    }
+
+    #[test]
+    fn a_text_without_end_is_cut_off_at_the_limit() {
+        assert_eq!(stems(&"word ".repeat(WORDS_MAX + 10)).len(), WORDS_MAX);
+    }
+}
