@@ -9,14 +9,32 @@
 //!
 //! - [`turn`]: the life of a turn, the table of contents of this crate.
 //! - [`store`], [`model`], [`tool`], [`embed`], [`clock`]: the outside, as traits.
+//! - [`session`]: the head, the log, and how both are read and written.
+//! - [`piece`], [`budget`], [`layout`], [`receipt`]: what a request is made of.
+//! - [`agent`], [`persona`], [`mode`], [`prompt`]: what is said to the model, and by whose word.
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`entity`], [`pack`]: things the conversation is about.
+//! - [`engine`]: the door through which transports come in.
 
+pub mod access;
+pub mod agent;
+pub mod budget;
 pub mod clock;
 pub mod embed;
+pub mod error;
 pub mod failure;
+pub mod hash;
 pub mod id;
+pub mod layout;
+pub mod limits;
+pub mod mode;
 pub mod model;
 pub mod search;
+pub mod persona;
+pub mod piece;
+pub mod prompt;
+pub mod receipt;
+pub mod session;
 pub mod store;
+pub mod tokens;
 pub mod tool;

@@ -126,12 +126,7 @@ pub struct Key {
 
 impl Key {
     fn parts(&self) -> (&str, &str, &str, &str) {
-        (
-            self.scope.tenant.as_str(),
-            self.scope.user.as_str(),
-            self.kind.as_str(),
-            self.id.as_str(),
-        )
+        (self.scope.tenant.as_str(), self.scope.user.as_str(), self.kind.as_str(), self.id.as_str())
     }
 }
 

@@ -1,0 +1,105 @@
+//! Who is asking, and the one function that decides whether they may.
+//!
+//! A caller is made from a credential by the server. Every public call of the engine starts here; REST,
+//! MCP, the page and the command line have no other gate.
+//!
+//! Invariant: a caller reaches only threads of its own scope, because keys are built from it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::id::{SessionId, TenantId, ThreadId, UserId};
+use crate::store::{Key, Kind, Scope};
+
+/// A credential, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose threads it reaches.
+    pub scope: Scope,
+    /// What it may do.
+    pub grants: Grants,
+}
+
+/// What a credential may do. `admin` includes `write`, `write` includes `read`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grants {
+    /// Look.
+    Read,
+    /// Look and change.
+    Write,
+    /// Also keys, tool approvals, backups and other people's erasure.
+    Admin,
+}
+
+/// What is about to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Look at something.
+    Read,
+    /// Change or add something.
+    Write,
+    /// Decide for the whole installation.
+    Administer,
+}
+
+/// Whether `caller` may do `action`. The one gate of the product.
+pub fn authorize(caller: &Caller, action: Action) -> Result<()> {
+    let (needed, name) = match action {
+        Action::Read => (Grants::Read, "read"),
+        Action::Write => (Grants::Write, "write"),
+        Action::Administer => (Grants::Admin, "administer"),
+    };
+    if caller.grants >= needed { Ok(()) } else { Err(Error::Forbidden { action: name }) }
+}
+
+impl Caller {
+    /// The person at this machine, when no keys are in use.
+    pub fn local() -> Self {
+        Self { scope: local_scope(), grants: Grants::Admin }
+    }
+
+    /// The key of one of this caller's sessions.
+    pub fn session_key(&self, id: &SessionId) -> Key {
+        self.key(Kind::Session, id.clone().into())
+    }
+
+    /// The key of one of this caller's threads.
+    pub fn key(&self, kind: Kind, id: ThreadId) -> Key {
+        Key { scope: self.scope.clone(), kind, id }
+    }
+}
+
+/// Where the sessions of a keyless installation live.
+pub fn local_scope() -> Scope {
+    scope("local", "local")
+}
+
+/// Where the installation's own records live: keys, pins, jobs.
+pub fn system_scope() -> Scope {
+    scope("_system", "_system")
+}
+
+fn scope(tenant: &str, user: &str) -> Scope {
+    Scope {
+        tenant: TenantId::new(tenant).expect("a constant name is valid"),
+        user: UserId::new(user).expect("a constant name is valid"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_includes_the_lesser_ones_and_no_more() {
+        let outcome = |grants| {
+            let caller = Caller { grants, ..Caller::local() };
+            [Action::Read, Action::Write, Action::Administer]
+                .map(|action| authorize(&caller, action).is_ok())
+        };
+        assert_eq!(outcome(Grants::Read), [true, false, false]);
+        assert_eq!(outcome(Grants::Write), [true, true, false]);
+        assert_eq!(outcome(Grants::Admin), [true, true, true]);
+    }
+}

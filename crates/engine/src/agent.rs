@@ -1,0 +1,210 @@
+//! Agents: what is available to a conversation, as configuration defines it.
+//!
+//! An agent names rules, references, MCP servers with their tools, each with an include mode; a persona
+//! to start with; packs; models for its roles; and which calls need approval. Where the definitions
+//! are read from is the server's business; here they are values.
+//!
+//! Invariant: item names are unique within their type, and the book always has a default agent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::hash::ContentHash;
+use crate::id::AgentName;
+use crate::piece::IncludeMode;
+use crate::tool::{ToolDefinition, ToolName};
+
+/// A named definition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agent {
+    /// Its name.
+    pub name: AgentName,
+    /// What it is for.
+    pub description: String,
+    /// Rules, by priority then name.
+    pub rules: Vec<Document>,
+    /// References, by priority then name.
+    pub references: Vec<Document>,
+    /// MCP servers it uses.
+    pub servers: Vec<AgentServer>,
+    /// The preset a new session's persona starts from.
+    pub preset: Option<String>,
+    /// Packs it uses, by name; all of them when empty.
+    pub packs: Vec<String>,
+    /// Models by role.
+    pub models: AgentModels,
+    /// Tool-name patterns (`*` matches any run) whose calls need approval.
+    pub approve: Vec<String>,
+}
+
+/// A rule or a reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// Its name, unique among the agent's rules or references.
+    pub name: String,
+    /// What it is about; searched together with the text.
+    pub description: String,
+    /// How it gets into a conversation.
+    pub include: IncludeMode,
+    /// Lower comes first.
+    pub priority: i32,
+    /// The text.
+    pub text: Arc<str>,
+    /// The text's hash.
+    pub hash: ContentHash,
+}
+
+/// A server as an agent uses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentServer {
+    /// The server's name in configuration.
+    pub server: String,
+    /// The mode of its tools that have none of their own.
+    pub include: Option<IncludeMode>,
+    /// Modes of single tools.
+    pub tools: BTreeMap<String, IncludeMode>,
+}
+
+/// Which model does what; names of configured models.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentModels {
+    /// Replies in conversations.
+    pub chat: Option<String>,
+    /// Chooses a tool for a query.
+    pub selector: Option<String>,
+    /// Words a result.
+    pub formatter: Option<String>,
+    /// Condenses older turns.
+    pub summarizer: Option<String>,
+}
+
+impl Agent {
+    /// An agent with nothing in it.
+    pub fn plain(name: AgentName) -> Self {
+        Self {
+            name,
+            description: "A plain conversation.".into(),
+            rules: Vec::new(),
+            references: Vec::new(),
+            servers: Vec::new(),
+            preset: None,
+            packs: Vec::new(),
+            models: AgentModels::default(),
+            approve: Vec::new(),
+        }
+    }
+
+    /// Tool setting, else server default, else `always`; `None` when the agent does not use the server.
+    pub fn tool_mode(&self, tool: &ToolName) -> Option<IncludeMode> {
+        let server = self.servers.iter().find(|s| s.server == tool.server)?;
+        let own = server.tools.get(&tool.name).copied();
+        Some(own.or(server.include).unwrap_or(IncludeMode::Always))
+    }
+
+    /// Whether a call of this tool must be approved, and why.
+    pub fn approval_reason(&self, definition: &ToolDefinition) -> Option<String> {
+        if definition.effects.destructive == Some(true) {
+            return Some("its server marks it as destructive".into());
+        }
+        let named = definition.tool.to_string();
+        self.approve
+            .iter()
+            .find(|pattern| matches(pattern, &named) || matches(pattern, &definition.tool.name))
+            .map(|pattern| format!("the agent's rule {pattern}"))
+    }
+}
+
+/// `*` matches any run of characters; everything else is itself.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    if !pattern.contains('*') {
+        return rest.is_empty();
+    }
+    let parts: Vec<&str> = parts.collect();
+    let (last, middle) = parts.split_last().map_or(("", &[][..]), |(last, rest)| (*last, rest));
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// All agents, replaced as a whole when configuration changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentBook {
+    default: AgentName,
+    agents: BTreeMap<AgentName, Arc<Agent>>,
+}
+
+impl AgentBook {
+    /// A book of `agents`; the plain agent `default` is added when `default` is not among them.
+    pub fn new(default: AgentName, agents: impl IntoIterator<Item = Agent>) -> Self {
+        let mut agents: BTreeMap<_, _> =
+            agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))).collect();
+        agents.entry(default.clone()).or_insert_with(|| Arc::new(Agent::plain(default.clone())));
+        Self { default, agents }
+    }
+
+    /// The agent of that name, or the default one.
+    pub fn get(&self, name: Option<&AgentName>) -> Result<Arc<Agent>> {
+        let name = name.unwrap_or(&self.default);
+        self.agents.get(name).cloned().ok_or_else(|| Error::NoAgent {
+            name: name.clone(),
+            known: self.agents.keys().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// All agents by name.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Agent>> {
+        self.agents.values()
+    }
+
+    /// The agent for sessions that name none.
+    pub fn default_name(&self) -> &AgentName {
+        &self.default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tools_own_mode_wins_over_its_servers() {
+        let mut agent = Agent::plain(AgentName::new("a").expect("valid"));
+        let tool = |name: &str| ToolName { server: "s".into(), name: name.into() };
+        assert_eq!(agent.tool_mode(&tool("t")), None);
+        agent.servers.push(AgentServer {
+            server: "s".into(),
+            include: None,
+            tools: BTreeMap::from([("t".into(), IncludeMode::Manual)]),
+        });
+        assert_eq!(agent.tool_mode(&tool("t")), Some(IncludeMode::Manual));
+        assert_eq!(agent.tool_mode(&tool("u")), Some(IncludeMode::Always));
+        agent.servers[0].include = Some(IncludeMode::Agent);
+        assert_eq!(agent.tool_mode(&tool("u")), Some(IncludeMode::Agent));
+    }
+
+    #[test]
+    fn a_star_matches_any_run() {
+        for (pattern, text, expected) in [
+            ("delete_*", "delete_device", true),
+            ("delete_*", "undelete_device", false),
+            ("*:update_*", "inventory:update_device", true),
+            ("get_site", "get_site", true),
+            ("get_site", "get_sites", false),
+            ("*", "anything", true),
+            ("a*b*c", "a-b-b-c", true),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

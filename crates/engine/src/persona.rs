@@ -1,0 +1,165 @@
+//! How the assistant carries itself: a prompt, a description and a few settings.
+//!
+//! A persona belongs to a session and does not move under pressure: its prompt is always sent, and a
+//! heated message adds a reminder to stay calm, which is a piece like any other.
+//!
+//! Invariant: a persona in a session has passed [`Persona::validate`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::piece::{Piece, Place, Rank, Source};
+use crate::prompt;
+
+/// The longest prompt of a persona, in bytes.
+pub const PROMPT_BYTES_MAX: usize = 32 * 1024;
+
+/// A persona as a session holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Persona {
+    /// Its name for people.
+    pub name: String,
+    /// The prompt that makes it.
+    pub system_prompt: String,
+    /// A description of its character.
+    #[serde(default)]
+    pub personality: String,
+    /// 0.0–1.0.
+    pub temperature: f32,
+    /// The longest reply.
+    pub reply_tokens_max: u32,
+    /// The most history it is shown.
+    pub history_tokens_max: u32,
+    /// Days from the last interaction until its session expires.
+    pub expiry_days: u32,
+    /// The preset it started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Whether heated messages bring the calm-keeping reminder.
+    #[serde(default = "yes")]
+    pub keeps_calm: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Persona {
+    /// Checks every setting; the error names field, value and range.
+    pub fn validate(&self) -> Result<()> {
+        let out = |field: &str, value: String, range: &str| {
+            Err(Error::invalid(field, format!("{value} is outside {range}")))
+        };
+        if self.name.trim().is_empty() || self.name.chars().count() > 200 {
+            return out("name", format!("{} characters", self.name.chars().count()), "1-200");
+        }
+        if self.system_prompt.trim().is_empty() || self.system_prompt.len() > PROMPT_BYTES_MAX {
+            return out(
+                "systemPrompt",
+                format!("{} bytes", self.system_prompt.len()),
+                "1-32768 bytes",
+            );
+        }
+        if self.personality.len() > PROMPT_BYTES_MAX {
+            return out(
+                "personality",
+                format!("{} bytes", self.personality.len()),
+                "0-32768 bytes",
+            );
+        }
+        if !(0.0..=1.0).contains(&self.temperature) {
+            return out("temperature", self.temperature.to_string(), "0.0-1.0");
+        }
+        if !(1..=200_000).contains(&self.reply_tokens_max) {
+            return out("maxTokens", self.reply_tokens_max.to_string(), "1-200000");
+        }
+        if !(1..=2_000_000).contains(&self.history_tokens_max) {
+            return out("maxHistoryTokens", self.history_tokens_max.to_string(), "1-2000000");
+        }
+        if !(1..=3_650).contains(&self.expiry_days) {
+            return out("expiryDays", self.expiry_days.to_string(), "1-3650");
+        }
+        Ok(())
+    }
+}
+
+/// The pieces that make `persona`, and the reminder when the message is heated.
+pub fn compose(persona: Option<&Persona>, message: &str) -> Vec<Piece> {
+    let Some(persona) = persona else { return Vec::new() };
+    let mut text = persona.system_prompt.trim().to_owned();
+    if !persona.personality.trim().is_empty() {
+        text.push_str("\n\nCharacter: ");
+        text.push_str(persona.personality.trim());
+    }
+    let source = Source::Persona { name: persona.name.clone() };
+    let why = "the session's persona";
+    let mut pieces = vec![Piece::new(source, why, Place::System, Rank::Required, text)];
+    if persona.keeps_calm
+        && let Some(sign) = heat(message)
+    {
+        pieces.push(Piece::new(
+            Source::Calm,
+            format!("the message is heated: {sign}"),
+            Place::Aside,
+            Rank::Required,
+            prompt::CALM.trim_end(),
+        ));
+    }
+    pieces
+}
+
+const HEATED_WORDS: [&str; 24] = [
+    "stupid",
+    "idiot",
+    "idiotic",
+    "useless",
+    "hate",
+    "furious",
+    "angry",
+    "ridiculous",
+    "worst",
+    "pathetic",
+    "incompetent",
+    "shut",
+    "damn",
+    "hell",
+    "wtf",
+    "garbage",
+    "trash",
+    "moron",
+    "fed",
+    "sick",
+    "terrible",
+    "awful",
+    "liar",
+    "unacceptable",
+];
+
+/// The sign of heat in a message, if there is one.
+pub fn heat(message: &str) -> Option<&'static str> {
+    let letters = message.chars().filter(|c| c.is_alphabetic()).count();
+    let capitals = message.chars().filter(|c| c.is_uppercase()).count();
+    if letters >= 12 && capitals * 10 >= letters * 7 {
+        return Some("it is written in capitals");
+    }
+    if message.contains("!!") || message.contains("?!") {
+        return Some("it is full of exclamation marks");
+    }
+    let heated = message
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| HEATED_WORDS.contains(&word.to_lowercase().as_str()));
+    heated.then_some("its words are strong")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heat_is_seen_and_calm_is_left_alone() {
+        assert_eq!(heat("WHY IS THIS STILL BROKEN"), Some("it is written in capitals"));
+        assert_eq!(heat("answer me!!"), Some("it is full of exclamation marks"));
+        assert_eq!(heat("You are useless."), Some("its words are strong"));
+        assert_eq!(heat("Could you list the devices in BER-1, please?"), None);
+    }
+}

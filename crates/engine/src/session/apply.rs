@@ -1,0 +1,128 @@
+//! How a finished turn changes the head.
+//!
+//! Pure: given a head and a record, it says what the next head is. On a conflict it is simply done again
+//! on the newer head, so it must not depend on anything but its arguments.
+//!
+//! Invariant: the record's number is the head's count plus one.
+
+use jiff::Timestamp;
+
+use crate::hash::ContentHash;
+
+use super::head::{
+    AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
+    push_bounded,
+};
+use super::record::TurnRecord;
+
+/// Characters of the first message that become the title.
+const TITLE_CHARACTERS: usize = 60;
+
+/// An idempotency key with its request, both hashed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestKey {
+    /// The key as the caller wrote it, for messages.
+    pub shown: String,
+    /// Hash of the key.
+    pub key: ContentHash,
+    /// Hash of the request's body.
+    pub body: ContentHash,
+}
+
+impl RequestKey {
+    /// The key of a request.
+    pub fn new(key: &str, body: &[u8]) -> Self {
+        let shown = key.chars().take(64).collect();
+        Self { shown, key: ContentHash::of(key), body: ContentHash::of_bytes(body) }
+    }
+}
+
+/// Puts `record` at the end of the conversation.
+pub fn turn(
+    head: &mut SessionHead,
+    record: &mut TurnRecord,
+    key: Option<&RequestKey>,
+    keys_max: usize,
+    now: Timestamp,
+) {
+    head.turns += 1;
+    record.turn = head.turns;
+    record.at = now;
+    keep_places(head, record);
+    count(head, record);
+    for (call, executed) in record.calls.iter().enumerate() {
+        let execution = ToolExecution {
+            tool: executed.tool.clone(),
+            turn: record.turn,
+            call,
+            ok: executed.ok(),
+        };
+        push_bounded(&mut head.tool_history, execution, TOOL_HISTORY_MAX);
+    }
+    if let Some(key) = key {
+        let answered =
+            AnsweredKey { key: key.key.clone(), body: key.body.clone(), turn: record.turn };
+        push_bounded(&mut head.answered, answered, keys_max);
+    }
+    if head.under_way.as_ref().is_some_and(|w| key.is_some_and(|k| k.key == w.key)) {
+        head.under_way = None;
+    }
+    if head.title.is_none() {
+        head.title = title(&record.message);
+    }
+    head.touch(now);
+}
+
+/// Own contents get this turn as their place; the head remembers where each content is.
+fn keep_places(head: &mut SessionHead, record: &mut TurnRecord) {
+    let turn = record.turn;
+    if let Some(receipt) = &mut record.receipt {
+        for piece in &mut receipt.pieces {
+            if record.contents.contains_key(&piece.hash) {
+                piece.kept_in = Some(turn);
+            }
+        }
+    }
+    for hash in record.contents.keys() {
+        head.contents.insert(hash.clone(), turn);
+    }
+    while head.contents.len() > CONTENTS_MAX {
+        let oldest = head.contents.iter().min_by_key(|(_, turn)| **turn).map(|(h, _)| h.clone());
+        oldest.map(|hash| head.contents.remove(&hash));
+    }
+}
+
+fn count(head: &mut SessionHead, record: &TurnRecord) {
+    head.usage.said_tokens += u64::from(record.tokens.message + record.tokens.reply);
+    if let Some(usage) = record.usage {
+        head.usage.model += usage;
+    }
+    let Some(receipt) = &record.receipt else { return };
+    head.context_tokens = receipt.budget.used_tokens;
+    head.mode = receipt.mode;
+    let dropped = receipt
+        .pieces
+        .iter()
+        .filter(|p| p.dropped.is_some_and(|r| r != crate::receipt::DropReason::NotRelevant))
+        .count();
+    if dropped > 0 {
+        let pruning = Pruning {
+            at: record.at,
+            turn: record.turn,
+            tokens_before: receipt.budget.considered_tokens,
+            tokens_after: receipt.budget.used_tokens,
+            dropped,
+            strategy: "rank, then score, then age; recent and important history kept".into(),
+        };
+        push_bounded(&mut head.prunings, pruning, PRUNINGS_MAX);
+    }
+}
+
+fn title(message: &str) -> Option<String> {
+    let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().take(TITLE_CHARACTERS).collect();
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    Some(title)
+}

@@ -1,0 +1,345 @@
+//! The head of a session: everything about a conversation that is small and current.
+//!
+//! What was said is in the log ([`super::record`]). The head is rewritten with every turn, so each list in
+//! it is bounded and its size does not grow with the conversation.
+//!
+//! Invariant: `turns` is the number of log entries, and everything but settings, persona, items and tags
+//! could be rebuilt from the log.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::hash::ContentHash;
+use crate::id::{AgentName, SessionId};
+use crate::mode::PromptMode;
+use crate::model::Usage;
+use crate::persona::Persona;
+use crate::piece::IncludeMode;
+use crate::tool::ToolName;
+
+use super::pending::PendingTurn;
+
+/// The version of this shape; a newer one is refused.
+pub const FORMAT: u32 = 1;
+
+/// Tool executions remembered in the head.
+pub const TOOL_HISTORY_MAX: usize = 20;
+/// Pruning events remembered in the head.
+pub const PRUNINGS_MAX: usize = 20;
+/// Contents whose place is remembered in the head.
+pub const CONTENTS_MAX: usize = 256;
+
+/// A session's current state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionHead {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Its id.
+    pub id: SessionId,
+    /// The agent it is held with; the default one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// A title for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Labels for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The last turn or change by its user.
+    pub last_activity: Timestamp,
+    /// When it was deleted; a deleted session can be restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Timestamp>,
+    /// When it expires, counted from the last interaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// What the user prefers, and other settings.
+    #[serde(default, skip_serializing_if = "Settings::is_default")]
+    pub settings: Settings,
+    /// How the assistant carries itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<Persona>,
+    /// Rules, references and tools of this session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<SessionItem>,
+    /// What the conversation is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Turns in the log.
+    pub turns: u64,
+    /// The condensed older turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+    /// The last tool executions, newest last.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub tool_history: VecDeque<ToolExecution>,
+    /// Tokens over the whole conversation.
+    #[serde(default)]
+    pub usage: TokenUsage,
+    /// Tokens of the last request.
+    #[serde(default)]
+    pub context_tokens: u32,
+    /// The last prompt mode.
+    #[serde(default)]
+    pub mode: PromptMode,
+    /// When history did not fit, newest last.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub prunings: VecDeque<Pruning>,
+    /// Which turn's record keeps a content.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contents: BTreeMap<ContentHash, u64>,
+    /// Requests already answered, newest last.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub answered: VecDeque<AnsweredKey>,
+    /// A turn that waits for approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Box<PendingTurn>>,
+    /// A keyed request that is being worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<UnderWay>,
+    /// The session and turn it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
+    /// Turns whose content was erased.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub erased_turns: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Settings of one session.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Tokens of the window, where it differs from the configured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u32>,
+    /// A prompt mode that is not inferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<PromptMode>,
+    /// The model to use, by its configured name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Free-form preferences of the user, kept as they are.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub preferences: Map<String, Value>,
+}
+
+impl Settings {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A rule, a reference or a tool, by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ItemName {
+    /// A rule.
+    Rule {
+        /// Its name.
+        name: String,
+    },
+    /// A reference.
+    Reference {
+        /// Its name.
+        name: String,
+    },
+    /// A tool, which only server and name together identify.
+    Tool {
+        /// The server.
+        #[serde(rename = "serverName")]
+        server: String,
+        /// The tool.
+        name: String,
+    },
+}
+
+impl ItemName {
+    /// A tool as an item.
+    pub fn tool(tool: &ToolName) -> Self {
+        Self::Tool { server: tool.server.clone(), name: tool.name.clone() }
+    }
+}
+
+impl std::fmt::Display for ItemName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rule { name } => write!(f, "rule {name}"),
+            Self::Reference { name } => write!(f, "reference {name}"),
+            Self::Tool { server, name } => write!(f, "tool {server}:{name}"),
+        }
+    }
+}
+
+/// An item in a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionItem {
+    /// Which.
+    #[serde(flatten)]
+    pub item: ItemName,
+    /// `always` from the session's creation, or `manual`.
+    #[serde(rename = "includeMode")]
+    pub mode: IncludeMode,
+}
+
+/// Older turns, condensed. Derived: the turns themselves stay in the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// First turn it covers.
+    pub from: u64,
+    /// Last turn it covers.
+    pub to: u64,
+    /// The notes.
+    pub text: String,
+    /// Their tokens.
+    pub tokens: u32,
+    /// Who made them: a model's name, or `extraction`.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A tool execution, in brief.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolExecution {
+    /// Which tool.
+    #[serde(flatten)]
+    pub tool: ToolName,
+    /// In which turn; its record has the result.
+    pub turn: u64,
+    /// Which of the turn's calls.
+    pub call: usize,
+    /// Whether it succeeded.
+    pub ok: bool,
+}
+
+/// Tokens over a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// As counted by providers.
+    #[serde(flatten)]
+    pub model: Usage,
+    /// Tokens of all messages and replies, by our count.
+    pub said_tokens: u64,
+}
+
+/// One time when the history did not fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pruning {
+    /// When.
+    pub at: Timestamp,
+    /// For which turn.
+    pub turn: u64,
+    /// Tokens considered.
+    pub tokens_before: u32,
+    /// Tokens sent.
+    pub tokens_after: u32,
+    /// Pieces dropped.
+    pub dropped: usize,
+    /// What was kept by rule.
+    pub strategy: String,
+}
+
+/// A request that was answered: the same key answers the same turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnsweredKey {
+    /// Hash of the key.
+    pub key: ContentHash,
+    /// Hash of the request's body.
+    pub body: ContentHash,
+    /// The turn that answered it.
+    pub turn: u64,
+}
+
+/// A keyed request that is being worked on by some copy of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnderWay {
+    /// Hash of the key.
+    pub key: ContentHash,
+    /// After this, it is taken to have died.
+    pub until: Timestamp,
+}
+
+/// Where a fork began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkedFrom {
+    /// The session.
+    pub session: SessionId,
+    /// The last turn that was taken along.
+    pub turn: u64,
+}
+
+impl SessionHead {
+    /// A new, empty session.
+    pub fn new(id: SessionId, now: Timestamp) -> Self {
+        Self {
+            format: FORMAT,
+            id,
+            agent: None,
+            title: None,
+            tags: Vec::new(),
+            created_at: now,
+            last_activity: now,
+            deleted_at: None,
+            expires_at: None,
+            settings: Settings::default(),
+            persona: None,
+            items: Vec::new(),
+            topic: None,
+            turns: 0,
+            summary: None,
+            tool_history: VecDeque::new(),
+            usage: TokenUsage::default(),
+            context_tokens: 0,
+            mode: PromptMode::default(),
+            prunings: VecDeque::new(),
+            contents: BTreeMap::new(),
+            answered: VecDeque::new(),
+            pending: None,
+            under_way: None,
+            forked_from: None,
+            erased_turns: 0,
+        }
+    }
+
+    /// Marks activity now and moves the expiry along.
+    pub fn touch(&mut self, now: Timestamp) {
+        self.last_activity = now;
+        let days = self.persona.as_ref().map(|persona| persona.expiry_days);
+        if let Some(days) = days {
+            self.expires_at =
+                now.checked_add(jiff::SignedDuration::from_hours(i64::from(days) * 24)).ok();
+        }
+    }
+
+    /// Whether it has expired at `now`.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Tools used in the last turn that used any, oldest first.
+    pub fn last_tools(&self) -> Vec<&str> {
+        let last = self.tool_history.back().map(|execution| execution.turn);
+        self.tool_history
+            .iter()
+            .filter(|execution| Some(execution.turn) == last)
+            .map(|execution| execution.tool.name.as_str())
+            .collect()
+    }
+}
+
+/// Pushes to a bounded queue; the oldest goes.
+pub fn push_bounded<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
+    queue.push_back(value);
+    while queue.len() > most {
+        queue.pop_front();
+    }
+}

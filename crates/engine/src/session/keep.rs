@@ -1,0 +1,338 @@
+//! Loading and committing sessions.
+//!
+//! Reads go through a cache whose entries are confirmed against the store's version; writes are
+//! compare-and-swap with a bounded number of attempts. Writers of one session within this process queue
+//! for a place, which saves attempts; correctness does not rest on it.
+//!
+//! Invariant: what [`Sessions::load`] answers was the store's state during the call.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::Mutex;
+
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::store::{
+    Change, Erased, Expected, Found, Key, Kind, Listed, Page, Scope, Store, StoreError, Version,
+};
+
+use super::cache::{Cache, CacheStatistics, Cached, TAIL_TURNS_MAX};
+use super::head::{FORMAT, SessionHead};
+use super::record::TurnRecord;
+
+/// Places in which writers of sessions queue.
+const QUEUES: usize = 256;
+/// The longest pause between two attempts to commit.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// A session at a version.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Where it is stored.
+    pub key: Key,
+    /// Its version.
+    pub version: Version,
+    /// Its head.
+    pub head: Arc<SessionHead>,
+}
+
+/// What an update leaves to be written.
+pub enum Step<T> {
+    /// Write the head, and the record at the end of the log.
+    Commit(Box<Option<TurnRecord>>, T),
+    /// Write nothing.
+    Leave(T),
+}
+
+/// Loads and commits sessions.
+pub struct Sessions {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    cache: Cache,
+    queues: Vec<Mutex<()>>,
+    attempts_max: usize,
+}
+
+impl Sessions {
+    /// Sessions of `store`, cached up to `cache_bytes` for `cache_age`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        cache_bytes: u64,
+        cache_age: Duration,
+        attempts_max: usize,
+    ) -> Self {
+        let queues = (0..QUEUES).map(|_| Mutex::new(())).collect();
+        Self { store, clock, cache: Cache::new(cache_bytes, cache_age), queues, attempts_max }
+    }
+
+    /// The store beneath.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// How the cache is doing.
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.cache.statistics()
+    }
+
+    /// The session, if there is one.
+    pub async fn find(&self, key: &Key) -> Result<Option<Loaded>> {
+        let cached = self.cache.get(key);
+        let found = self.store.head(key, cached.as_ref().map(|c| c.version)).await?;
+        match (found, cached) {
+            (Found::Unchanged, Some(cached)) => {
+                self.cache.note(true);
+                let head = cached.head.clone();
+                Ok(Some(Loaded { key: key.clone(), version: cached.version, head }))
+            }
+            (Found::Head(head), _) => {
+                self.cache.note(false);
+                let parsed: Arc<SessionHead> = Arc::new(parse_head(key, &head.bytes)?);
+                let cached = Cached {
+                    version: head.version,
+                    head: parsed.clone(),
+                    tail: VecDeque::new(),
+                    bytes: head.bytes.len() * 2,
+                };
+                self.cache.put(key.clone(), Arc::new(cached));
+                Ok(Some(Loaded { key: key.clone(), version: head.version, head: parsed }))
+            }
+            (Found::Missing | Found::Unchanged, _) => {
+                self.cache.forget(key);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The session, which must exist.
+    pub async fn load(&self, key: &Key) -> Result<Loaded> {
+        self.find(key).await?.ok_or_else(|| no_session(key))
+    }
+
+    /// The last `count` turns, oldest first.
+    pub async fn tail(&self, loaded: &Loaded, count: usize) -> Result<Vec<Arc<TurnRecord>>> {
+        let last = loaded.head.turns;
+        let first = last.saturating_sub(count as u64);
+        self.turns(loaded, first..last).await
+    }
+
+    /// Turns by position in the log (turn number less one), oldest first.
+    pub async fn turns(&self, loaded: &Loaded, range: Range<u64>) -> Result<Vec<Arc<TurnRecord>>> {
+        let range = range.start..range.end.min(loaded.head.turns);
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        let cached = self.cache.get(&loaded.key).filter(|c| c.version == loaded.version);
+        if let Some(cached) = &cached {
+            let tail_start = loaded.head.turns - cached.tail.len() as u64;
+            if range.start >= tail_start {
+                let from = usize::try_from(range.start - tail_start).unwrap_or(usize::MAX);
+                let count = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+                return Ok(cached.tail.iter().skip(from).take(count).cloned().collect());
+            }
+        }
+        let entries = self.store.entries(&loaded.key, range.clone()).await?;
+        let turns: Vec<Arc<TurnRecord>> = entries
+            .iter()
+            .zip(range.clone())
+            .map(|(bytes, at)| parse_record(&loaded.key, at, bytes).map(Arc::new))
+            .collect::<Result<_>>()?;
+        if let Some(cached) = cached
+            && range.end == loaded.head.turns
+            && turns.len() <= TAIL_TURNS_MAX
+        {
+            let bytes = cached.bytes + entries.iter().map(|e| e.len() * 2).sum::<usize>();
+            let tail = turns.iter().cloned().collect();
+            let filled = Cached { tail, bytes, head: cached.head.clone(), version: cached.version };
+            self.cache.put(loaded.key.clone(), Arc::new(filled));
+        }
+        Ok(turns)
+    }
+
+    /// Creates a session; an existing one is an error.
+    pub async fn create(&self, key: &Key, head: SessionHead, log: Vec<Bytes>) -> Result<Loaded> {
+        let change = self.change(&head, log, Vec::new())?;
+        match self.store.commit(key, Expected::Absent, change).await {
+            Ok(version) => {
+                let head = Arc::new(head);
+                Ok(Loaded { key: key.clone(), version, head })
+            }
+            Err(StoreError::Conflict { .. }) => Err(Error::SessionExists(key.id.clone().into())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Changes a session: `step` sees the current head and says what to write. It runs again on a newer
+    /// head when another writer was faster, so it must be a pure function of the head.
+    pub async fn update<T>(
+        &self,
+        key: &Key,
+        mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
+    ) -> Result<(Loaded, T)> {
+        let _place = self.queue(key).lock().await;
+        for attempt in 0..self.attempts_max {
+            let loaded = self.load(key).await?;
+            let mut head = SessionHead::clone(&loaded.head);
+            let (record, answer) = match step(&mut head, loaded.version)? {
+                Step::Leave(answer) => return Ok((loaded, answer)),
+                Step::Commit(record, answer) => (*record, answer),
+            };
+            let log = record.iter().map(|r| encode(key, r)).collect::<Result<Vec<Bytes>>>()?;
+            let size = log.iter().map(Bytes::len).sum::<usize>();
+            let change = self.change(&head, log, Vec::new())?;
+            match self.store.commit(key, Expected::At(loaded.version), change).await {
+                Ok(version) => {
+                    let committed = self.remember(&loaded, version, head, record, size);
+                    return Ok((committed, answer));
+                }
+                Err(StoreError::Conflict { .. }) => self.pause(attempt).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended { session: key.id.clone().into(), attempts: self.attempts_max })
+    }
+
+    /// Erases the content of single turns: the old bytes go, `records` stand in their place.
+    pub async fn overwrite(
+        &self,
+        key: &Key,
+        mut step: impl FnMut(&mut SessionHead) -> Result<Vec<TurnRecord>>,
+    ) -> Result<Loaded> {
+        let _place = self.queue(key).lock().await;
+        for attempt in 0..self.attempts_max {
+            let loaded = self.load(key).await?;
+            let mut head = SessionHead::clone(&loaded.head);
+            let records = step(&mut head)?;
+            let overwrite = records
+                .iter()
+                .map(|record| Ok((record.turn - 1, encode(key, record)?)))
+                .collect::<Result<Vec<_>>>()?;
+            let change = self.change(&head, Vec::new(), overwrite)?;
+            self.cache.forget(key);
+            match self.store.commit(key, Expected::At(loaded.version), change).await {
+                Ok(_) => return self.load(key).await,
+                Err(StoreError::Conflict { .. }) => self.pause(attempt).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended { session: key.id.clone().into(), attempts: self.attempts_max })
+    }
+
+    /// Sessions of a scope, most recently changed first.
+    pub async fn list(&self, scope: &Scope, page: Page) -> Result<Vec<Listed>> {
+        Ok(self.store.list(scope, Kind::Session, page).await?)
+    }
+
+    /// Erases a session from the store and from memory.
+    pub async fn erase(&self, key: &Key) -> Result<Erased> {
+        self.cache.forget(key);
+        let erased = self.store.erase(key).await?;
+        self.cache.forget(key);
+        Ok(erased)
+    }
+
+    /// Takes a session out of memory.
+    pub fn forget(&self, key: &Key) {
+        self.cache.forget(key);
+    }
+
+    fn queue(&self, key: &Key) -> &Mutex<()> {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let place = usize::try_from(hasher.finish() % QUEUES as u64).unwrap_or(0);
+        &self.queues[place]
+    }
+
+    /// Waits a random moment that grows with the attempts.
+    async fn pause(&self, attempt: usize) {
+        let most =
+            PAUSE_MAX.min(Duration::from_micros(200) * u32::try_from(attempt + 1).unwrap_or(1));
+        let chance = u32::from(self.clock.id().as_bytes()[15]) + 1;
+        tokio::time::sleep(most * chance / 256).await;
+    }
+
+    fn change(
+        &self,
+        head: &SessionHead,
+        append: Vec<Bytes>,
+        overwrite: Vec<(u64, Bytes)>,
+    ) -> Result<Change> {
+        let bytes = serde_json::to_vec(head).map_err(|error| Error::Unreadable {
+            what: format!("the head of session {}", head.id),
+            reason: error.to_string(),
+        })?;
+        Ok(Change {
+            at: self.clock.now(),
+            head: bytes.into(),
+            append,
+            overwrite,
+            expires_at: head.expires_at,
+            write_id: self.clock.id(),
+        })
+    }
+
+    fn remember(
+        &self,
+        before: &Loaded,
+        version: Version,
+        head: SessionHead,
+        record: Option<TurnRecord>,
+        record_bytes: usize,
+    ) -> Loaded {
+        let head = Arc::new(head);
+        let cached = self.cache.get(&before.key).filter(|c| c.version == before.version);
+        let (mut tail, mut bytes) = match cached {
+            Some(cached) => (cached.tail.clone(), cached.bytes),
+            None => (VecDeque::new(), 4_096),
+        };
+        if let Some(record) = record {
+            tail.push_back(Arc::new(record));
+            bytes += record_bytes * 2;
+            while tail.len() > TAIL_TURNS_MAX {
+                tail.pop_front();
+                bytes -= bytes / (TAIL_TURNS_MAX + 1);
+            }
+        }
+        let cached = Cached { version, head: head.clone(), tail, bytes };
+        self.cache.put(before.key.clone(), Arc::new(cached));
+        Loaded { key: before.key.clone(), version, head }
+    }
+}
+
+fn no_session(key: &Key) -> Error {
+    Error::NoSession(SessionId::from(key.id.clone()))
+}
+
+fn parse_head(key: &Key, bytes: &[u8]) -> Result<SessionHead> {
+    let unreadable =
+        |reason: String| Error::Unreadable { what: format!("the head of {key}"), reason };
+    let head: SessionHead =
+        serde_json::from_slice(bytes).map_err(|error| unreadable(error.to_string()))?;
+    if head.format > FORMAT {
+        return Err(unreadable(format!("its format {} is newer than {FORMAT}", head.format)));
+    }
+    Ok(head)
+}
+
+/// A record as the log keeps it.
+pub fn encode(key: &Key, record: &TurnRecord) -> Result<Bytes> {
+    serde_json::to_vec(record).map(Bytes::from).map_err(|error| Error::Unreadable {
+        what: format!("turn {} of {key}", record.turn),
+        reason: error.to_string(),
+    })
+}
+
+/// A record from the log.
+pub fn parse_record(key: &Key, at: u64, bytes: &[u8]) -> Result<TurnRecord> {
+    serde_json::from_slice(bytes).map_err(|error| Error::Unreadable {
+        what: format!("turn {} of {key}", at + 1),
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,18 @@
+//! Sessions: the head, the log of turns, and the one way both are read and written.
+//!
+//! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`keep`] loads and
+//! commits through a cache that is never trusted without its version.
+//!
+//! Invariant: a turn enters the log only through [`keep::Sessions::update`].
+
+pub mod apply;
+mod cache;
+pub mod head;
+pub mod keep;
+pub mod pending;
+pub mod record;
+
+pub use cache::CacheStatistics;
+pub use head::{ItemName, SessionHead, SessionItem};
+pub use keep::{Loaded, Sessions};
+pub use record::{CallRecord, ReplyForm, TurnKind, TurnRecord, TurnStatus};
