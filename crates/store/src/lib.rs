@@ -1,1 +1,19 @@
-//! Placeholder
+//! Where threads live: the backends of the contract in [`throughline_engine::store`].
+//!
+//! Every backend passes [`conformance`] unchanged. Nothing here knows what is inside a head or an
+//! entry, and nothing here reads configuration or the environment.
+//!
+//! # Layout
+//!
+//! - [`open`]: a store from its URL.
+//! - [`memory`], [`sqlite`]: the backends that live on this machine.
+//! - [`conformance`]: one function a promise of the contract.
+//! - [`limit`]: what a store takes at most.
+
+pub mod conformance;
+pub mod limit;
+pub mod memory;
+pub mod open;
+pub mod sqlite;
+
+pub use open::{OpenOptions, StoreUrl, open};

@@ -1,0 +1,120 @@
+//! Where a promise is checked: a store, and a tenant that nobody else uses.
+//!
+//! Short words for the steps that the promises are made of; it checks nothing itself.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::{Timestamp, ToSpan};
+use throughline_engine::id::{TenantId, ThreadId, UserId};
+use throughline_engine::store::{
+    Change, Expected, Found, Head, Key, Kind, Listed, Page, PageMark, Result, Scope, Store, Version,
+};
+use uuid::Uuid;
+
+use super::Broken;
+
+/// A store and a tenant of one's own in it.
+#[derive(Clone)]
+pub struct Ground {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    tenant: String,
+}
+
+impl Ground {
+    /// A ground with a new tenant.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, tenant: format!("conformance-{}", Uuid::now_v7().simple()) }
+    }
+
+    /// A scope in the tenant; `suffix` makes another tenant of one's own.
+    pub fn scope(&self, suffix: &str, user: &str) -> Scope {
+        let tenant = TenantId::new(format!("{}{suffix}", self.tenant));
+        Scope {
+            tenant: tenant.expect("made of letters and digits"),
+            user: UserId::new(user).expect("the suite names users by the rule"),
+        }
+    }
+
+    /// A key in a scope.
+    pub fn key_in(&self, scope: Scope, kind: Kind, id: &str) -> Key {
+        Key { scope, kind, id: ThreadId::new(id).expect("the suite names threads by the rule") }
+    }
+
+    /// A session's key.
+    pub fn key(&self, id: &str) -> Key {
+        self.key_in(self.scope("", "ada"), Kind::Session, id)
+    }
+
+    /// Commits at second 0.
+    pub async fn commit(
+        &self,
+        key: &Key,
+        expected: Expected,
+        head: &str,
+        append: &[&str],
+    ) -> Result<Version> {
+        self.store.commit(key, expected, change(head, append)).await
+    }
+
+    /// Creates a thread at second 0.
+    pub async fn create(&self, key: &Key, head: &str, append: &[&str]) -> Result<Version> {
+        self.commit(key, Expected::Absent, head, append).await
+    }
+
+    /// Creates a thread that was changed at `second`.
+    pub async fn create_at(&self, key: &Key, second: i64) -> Result<Version> {
+        let change = Change { at: time(second), ..change("{}", &["1"]) };
+        self.store.commit(key, Expected::Absent, change).await
+    }
+
+    /// The head, which must be there.
+    pub async fn head(&self, key: &Key) -> Result<Head, Broken> {
+        match self.store.head(key, None).await? {
+            Found::Head(head) => Ok(head),
+            other => Err(Broken(format!("{key}: saw {other:?}, promised a head"))),
+        }
+    }
+
+    /// The whole log.
+    pub async fn log(&self, key: &Key) -> Result<Vec<Bytes>> {
+        self.store.entries(key, 0..u64::MAX).await
+    }
+
+    /// All of a listing, in pages of `limit`.
+    pub async fn list_all(&self, scope: &Scope, kind: Kind, limit: usize) -> Result<Vec<Listed>> {
+        let mut all: Vec<Listed> = Vec::new();
+        loop {
+            let after = all.last().map(mark);
+            let page = self.store.list(scope, kind, Page { limit, after }).await?;
+            if page.is_empty() {
+                return Ok(all);
+            }
+            all.extend(page);
+        }
+    }
+}
+
+/// Where a page goes on.
+pub fn mark(listed: &Listed) -> PageMark {
+    PageMark { changed_at: listed.changed_at, id: listed.key.id.clone() }
+}
+
+/// A time that differs by `second`, with a fraction to see that nothing is rounded.
+pub fn time(second: i64) -> Timestamp {
+    let start = Timestamp::from_second(1_790_000_000).expect("a time in 2026");
+    start + second.seconds() + 123_456.microseconds()
+}
+
+/// A change at second 0.
+pub fn change(head: &str, append: &[&str]) -> Change {
+    Change {
+        at: time(0),
+        head: Bytes::copy_from_slice(head.as_bytes()),
+        append: append.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect(),
+        overwrite: Vec::new(),
+        expires_at: None,
+        write_id: Uuid::now_v7(),
+    }
+}

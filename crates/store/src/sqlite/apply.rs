@@ -1,0 +1,195 @@
+//! One change or one erasure, inside a transaction that the writer holds.
+//!
+//! Invariant: a refusal is found before the first row is written.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use throughline_engine::store::{Change, Erased, Expected, Key, StoreError, Version};
+
+use super::row::{checksum, count, integer, nanoseconds, version};
+use crate::limit::{new_incarnation, no_such_entry};
+
+/// Why a change was not applied.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The contract's own reason.
+    Contract(StoreError),
+    /// SQLite's.
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// A thread's row, as far as a commit needs it.
+struct Current {
+    id: i64,
+    version: Version,
+    entries: u64,
+}
+
+fn current(connection: &Connection, key: &Key) -> rusqlite::Result<Option<Current>> {
+    connection
+        .prepare_cached(
+            "SELECT thread.id, version, incarnation, entries
+             FROM place JOIN thread ON thread.place = place.id
+             WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4",
+        )?
+        .query_row(name_of(key), |row| {
+            Ok(Current { id: row.get(0)?, version: version(row, 1)?, entries: count(row, 3)? })
+        })
+        .optional()
+}
+
+/// The four columns that name a thread.
+pub(crate) fn name_of(key: &Key) -> [&str; 4] {
+    [key.scope.tenant.as_str(), key.scope.user.as_str(), key.kind.as_str(), key.id.as_str()]
+}
+
+/// Applies `change` if the thread is at `expected`.
+pub(crate) fn commit(
+    connection: &Connection,
+    key: &Key,
+    expected: Expected,
+    change: &Change,
+) -> Result<Version, Refusal> {
+    let current = current(connection, key)?;
+    let (id, version, entries) = match (expected, &current) {
+        (Expected::Absent, None) => {
+            refuse_overwrite_from(key, change, 0)?;
+            let version = Version { number: 1, incarnation: new_incarnation() };
+            (insert_thread(connection, key, version, change)?, version, 0)
+        }
+        (Expected::At(wanted), Some(at)) if wanted == at.version => {
+            refuse_overwrite_from(key, change, at.entries)?;
+            let version = Version { number: wanted.number + 1, ..wanted };
+            update_thread(connection, at, version, change)?;
+            (at.id, version, at.entries)
+        }
+        _ => {
+            let current = current.map(|at| at.version);
+            return Err(Refusal::Contract(StoreError::Conflict { key: key.clone(), current }));
+        }
+    };
+    overwrite_entries(connection, id, &change.overwrite)?;
+    append_entries(connection, id, entries, &change.append)?;
+    Ok(version)
+}
+
+fn refuse_overwrite_from(key: &Key, change: &Change, entries: u64) -> Result<(), Refusal> {
+    match change.overwrite.iter().find(|(number, _)| *number >= entries) {
+        Some((number, _)) => Err(Refusal::Contract(no_such_entry(key, *number))),
+        None => Ok(()),
+    }
+}
+
+fn insert_thread(
+    connection: &Connection,
+    key: &Key,
+    version: Version,
+    change: &Change,
+) -> rusqlite::Result<i64> {
+    let [tenant, user, kind, name] = name_of(key);
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO place (tenant, user, kind) VALUES (?1, ?2, ?3)")?
+        .execute([tenant, user, kind])?;
+    connection
+        .prepare_cached(
+            "INSERT INTO thread (place, name, version, incarnation, entries, changed_at,
+                                 expires_at, head_sum, head)
+             SELECT id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM place
+             WHERE tenant = ?1 AND user = ?2 AND kind = ?3",
+        )?
+        .execute(params![
+            tenant,
+            user,
+            kind,
+            name,
+            integer(version.number),
+            version.incarnation,
+            integer(change.append.len() as u64),
+            nanoseconds(change.at),
+            change.expires_at.map(nanoseconds),
+            checksum(&change.head),
+            &change.head[..],
+        ])?;
+    Ok(connection.last_insert_rowid())
+}
+
+fn update_thread(
+    connection: &Connection,
+    at: &Current,
+    version: Version,
+    change: &Change,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE thread SET version = ?2, entries = ?3, changed_at = ?4, expires_at = ?5,
+                               head_sum = ?6, head = ?7
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            at.id,
+            integer(version.number),
+            integer(at.entries + change.append.len() as u64),
+            nanoseconds(change.at),
+            change.expires_at.map(nanoseconds),
+            checksum(&change.head),
+            &change.head[..],
+        ])
+        .map(|_| ())
+}
+
+fn append_entries(
+    connection: &Connection,
+    thread: i64,
+    from: u64,
+    append: &[bytes::Bytes],
+) -> rusqlite::Result<()> {
+    let mut insert = connection
+        .prepare_cached("INSERT INTO entry (thread, number, sum, bytes) VALUES (?1, ?2, ?3, ?4)")?;
+    for (number, bytes) in (from..).zip(append) {
+        insert.execute(params![thread, integer(number), checksum(bytes), &bytes[..]])?;
+    }
+    Ok(())
+}
+
+fn overwrite_entries(
+    connection: &Connection,
+    thread: i64,
+    overwrite: &[(u64, bytes::Bytes)],
+) -> rusqlite::Result<()> {
+    for (number, bytes) in overwrite {
+        connection
+            .prepare_cached(
+                "UPDATE entry SET sum = ?3, bytes = ?4 WHERE thread = ?1 AND number = ?2",
+            )?
+            .execute(params![thread, integer(*number), checksum(bytes), &bytes[..]])?;
+    }
+    Ok(())
+}
+
+/// Removes the thread's rows, and its place when nothing else is there.
+pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Erased> {
+    let Some(current) = current(connection, key)? else { return Ok(Erased::default()) };
+    let (entries, entry_bytes) = connection.query_row(
+        "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM entry WHERE thread = ?1",
+        [current.id],
+        |row| Ok((count(row, 0)?, count(row, 1)?)),
+    )?;
+    let (place, head_bytes): (i64, u64) = connection.query_row(
+        "SELECT place, length(head) FROM thread WHERE id = ?1",
+        [current.id],
+        |row| Ok((row.get(0)?, count(row, 1)?)),
+    )?;
+    connection.execute("DELETE FROM entry WHERE thread = ?1", [current.id])?;
+    connection.execute("DELETE FROM thread WHERE id = ?1", [current.id])?;
+    connection.execute(
+        "DELETE FROM place WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thread WHERE place = ?1)",
+        [place],
+    )?;
+    let bytes = entry_bytes + head_bytes;
+    Ok(Erased { heads: 1, entries, records: 1 + entries, bytes, left: 0 })
+}

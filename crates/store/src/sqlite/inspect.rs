@@ -1,0 +1,128 @@
+//! A look at the file before SQLite may touch it.
+//!
+//! Reads the 100-byte header only. What lies deeper is the matter of `check`.
+//!
+//! Invariant: a file that is refused here has not been written to, not even by a journal's recovery.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use throughline_engine::store::{Result, StoreError};
+
+use super::fault::not_ours;
+use super::schema::{APPLICATION_ID, VERSION, newer};
+
+const HEADER_BYTES: usize = 100;
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Looks at the file, and makes it (private, with its folder) where there is none.
+pub(crate) fn prepare(path: &Path) -> Result<()> {
+    match look(path)? {
+        Look::Missing => create(path),
+        Look::Empty | Look::Ours => Ok(()),
+    }
+}
+
+/// What was found at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Missing,
+    Empty,
+    Ours,
+}
+
+/// Refuses what is foreign, newer or cut short.
+pub(crate) fn look(path: &Path) -> Result<Look> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Look::Missing),
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
+    if metadata.is_dir() {
+        return Err(not_ours(path, "it is a folder"));
+    }
+    if metadata.len() == 0 {
+        return Ok(Look::Empty);
+    }
+    let mut header = [0; HEADER_BYTES];
+    if metadata.len() < HEADER_BYTES as u64 {
+        return Err(not_ours(path, "it is not an SQLite database"));
+    }
+    file.read_exact(&mut header).map_err(|error| unreadable(path, &error))?;
+    judge(path, &header, metadata.len())
+}
+
+fn judge(path: &Path, header: &[u8; HEADER_BYTES], length: u64) -> Result<Look> {
+    if !header.starts_with(MAGIC) {
+        return Err(not_ours(path, "it is not an SQLite database"));
+    }
+    let number = |at: usize| {
+        i32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes of the header"))
+    };
+    if number(68) != APPLICATION_ID {
+        return Err(not_ours(path, "it is an SQLite database of another program"));
+    }
+    if number(60) > VERSION {
+        return Err(newer(path, number(60)));
+    }
+    let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65536,
+        bytes => u64::from(bytes),
+    };
+    let pages = u64::from(number(28).unsigned_abs());
+    // With a WAL beside it, the missing pages may still lie there.
+    let wal_holds_frames = fs::metadata(wal_path(path)).is_ok_and(|wal| wal.len() > 0);
+    if length < pages * page_bytes && !wal_holds_frames {
+        return Err(StoreError::Damaged {
+            what: path.display().to_string(),
+            reason: format!(
+                "it has {length} bytes where its header says {}; it was left untouched, restore a backup",
+                pages * page_bytes
+            ),
+        });
+    }
+    Ok(Look::Ours)
+}
+
+/// Where SQLite keeps the write-ahead log of the database at `path`.
+pub(crate) fn wal_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+fn create(path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|error| unreadable(folder, &error))?;
+    }
+    // SQLite gives the WAL and its index the permissions of the database.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// Makes the names in the folder of `path` last.
+pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    File::open(folder)?.sync_all()
+}
+
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Unavailable {
+        what: path.display().to_string(),
+        reason: error.to_string(),
+        outcome_unknown: false,
+    }
+}

@@ -1,0 +1,180 @@
+//! The default store: one SQLite file.
+//!
+//! WAL with `synchronous=FULL`, one writer thread with group commit ([`writer`]), a few reader threads
+//! ([`worker`]); erased content is overwritten and the WAL emptied. It is not a general SQL layer: the
+//! tables are in [`schema`] and nobody else reads them.
+//!
+//! Invariant: a file that is foreign, newer or damaged at its head is refused and left untouched.
+
+mod apply;
+mod check;
+mod fault;
+mod inspect;
+mod read;
+mod row;
+mod schema;
+mod worker;
+mod writer;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use rusqlite::Connection;
+use throughline_engine::store::{
+    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, Listed, Page, Result,
+    Scope, Store, StoreError, StoreFacts, Version,
+};
+use tokio::sync::oneshot;
+
+use crate::limit::check_sizes;
+use apply::Refusal;
+use fault::{Outcome, translate};
+use schema::Purpose;
+use worker::Workers;
+use writer::{Commit, Order, Writer};
+
+/// Connections that read, each on its own thread.
+const READERS: usize = 3;
+
+/// Threads in an SQLite file.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    readers: Workers,
+    writer: Writer,
+    notes: Vec<String>,
+}
+
+impl Sqlite {
+    /// Opens the file, making it and its folder where there is none. `busy` is how long to wait for
+    /// another process that writes.
+    pub async fn open(path: impl Into<PathBuf>, busy: Duration) -> Result<Self> {
+        let path = path.into();
+        let what = path.display().to_string();
+        tokio::task::spawn_blocking(move || Self::open_blocking(path, busy))
+            .await
+            .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
+    }
+
+    fn open_blocking(path: PathBuf, busy: Duration) -> Result<Self> {
+        refuse_old_library(&path, rusqlite::version_number())?;
+        inspect::prepare(&path)?;
+        let writing = schema::connect(&path, Purpose::Write, busy)?;
+        let reading = (0..READERS)
+            .map(|_| schema::connect(&path, Purpose::Read, busy))
+            .collect::<Result<Vec<_>>>()?;
+        inspect::sync_folder(&path).map_err(|error| inspect::unreadable(&path, &error))?;
+        let readers = Workers::start("store-reader", reading)
+            .map_err(|error| inspect::unreadable(&path, &error))?;
+        let writer = Writer::start(path.clone(), writing, busy)?;
+        let notes = vec![
+            format!("SQLite {}", rusqlite::version()),
+            format!("schema version {}", schema::VERSION),
+            "WAL, synchronous=FULL, secure_delete".into(),
+        ];
+        Ok(Self { path, readers, writer, notes })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> std::result::Result<T, Refusal> + Send + 'static,
+    ) -> Result<T> {
+        match self.readers.run(move |connection| work(connection)).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(Refusal::Contract(error))) => Err(error),
+            Some(Err(Refusal::Sqlite(error))) => {
+                Err(translate(&self.path, Outcome::Unchanged, &error))
+            }
+            None => Err(self.ended(Outcome::Unchanged)),
+        }
+    }
+
+    async fn write<T>(&self, order: Order, answered: oneshot::Receiver<Result<T>>) -> Result<T> {
+        self.writer.send(order).await.ok_or_else(|| self.ended(Outcome::Unchanged))?;
+        answered.await.map_err(|_| self.ended(Outcome::Unknown))?
+    }
+
+    fn ended(&self, outcome: Outcome) -> StoreError {
+        ended(self.path.display().to_string(), "its thread has ended", outcome)
+    }
+}
+
+fn ended(what: String, reason: &str, outcome: Outcome) -> StoreError {
+    let outcome_unknown = outcome == Outcome::Unknown;
+    StoreError::Unavailable { what, reason: reason.into(), outcome_unknown }
+}
+
+fn refuse_old_library(path: &Path, number: i32) -> Result<()> {
+    if number >= schema::LIBRARY_MIN {
+        return Ok(());
+    }
+    Err(StoreError::Refused {
+        what: path.display().to_string(),
+        reason: format!(
+            "SQLite {number} is older than {} and may lose writes",
+            schema::LIBRARY_MIN
+        ),
+        hint: "build with the bundled SQLite".into(),
+    })
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
+        let key = key.clone();
+        self.read(move |connection| read::head(connection, &key, known)).await
+    }
+
+    async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
+        let key = key.clone();
+        self.read(move |connection| read::entries(connection, &key, range)).await
+    }
+
+    async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
+        check_sizes(key, &change)?;
+        let (answer, answered) = oneshot::channel();
+        let order = Order::Commit(Commit { key: key.clone(), expected, change, answer });
+        self.write(order, answered).await
+    }
+
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+        let scope = scope.clone();
+        self.read(move |connection| read::list(connection, &scope, kind, &page)).await
+    }
+
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+        let after = after.cloned();
+        self.read(move |connection| read::scan(connection, after.as_ref(), limit)).await
+    }
+
+    async fn erase(&self, key: &Key) -> Result<Erased> {
+        let (answer, answered) = oneshot::channel();
+        self.write(Order::Erase { key: key.clone(), answer }, answered).await
+    }
+
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
+            backend: "sqlite",
+            location: self.path.display().to_string(),
+            durability: Durability::Fsync,
+            many_writers: true,
+            notes: self.notes.clone(),
+        }
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.read(|connection| Ok(schema::user_version(connection).map(|_| ())?)).await
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        self.read(check::check).await
+    }
+}

@@ -1,0 +1,152 @@
+//! Questions to the tables.
+//!
+//! Invariant: bytes whose checksum does not fit are never answered.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, params};
+use throughline_engine::id::{TenantId, ThreadId, UserId};
+use throughline_engine::store::{Found, Head, Key, Kind, Listed, Page, Scope, StoreError, Version};
+
+use super::apply::{Refusal, name_of};
+use super::row::{checksum, count, integer, listed, nanoseconds, version};
+use crate::limit::PAGE_THREADS_MAX;
+
+type Answer<T> = Result<T, Refusal>;
+
+/// The damage of something that has a name.
+pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Refusal {
+    Refusal::Contract(StoreError::Damaged { what: what.into(), reason: reason.into() })
+}
+
+pub(crate) fn head(connection: &Connection, key: &Key, known: Option<Version>) -> Answer<Found> {
+    let mut statement = connection.prepare_cached(
+        "SELECT version, incarnation, entries, head_sum, head
+         FROM place JOIN thread ON thread.place = place.id
+         WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4",
+    )?;
+    let mut rows = statement.query(name_of(key))?;
+    let Some(row) = rows.next()? else { return Ok(Found::Missing) };
+    let version = version(row, 0)?;
+    if known == Some(version) {
+        return Ok(Found::Unchanged);
+    }
+    let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
+    if checksum(bytes) != row.get::<_, i64>(3)? {
+        return Err(damaged(format!("the head of {key}"), "its checksum does not fit"));
+    }
+    let entries = count(row, 2)?;
+    Ok(Found::Head(Head { version, entries, bytes: Bytes::copy_from_slice(bytes) }))
+}
+
+pub(crate) fn entries(connection: &Connection, key: &Key, range: Range<u64>) -> Answer<Vec<Bytes>> {
+    let [tenant, user, kind, name] = name_of(key);
+    let mut statement = connection.prepare_cached(
+        "SELECT number, sum, bytes FROM entry
+         WHERE thread = (SELECT thread.id FROM place JOIN thread ON thread.place = place.id
+                         WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4)
+           AND number >= ?5 AND number < ?6
+         ORDER BY number",
+    )?;
+    let (from, to) = (integer(range.start), integer(range.end));
+    let mut rows = statement.query(params![tenant, user, kind, name, from, to])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let number = count(row, 0)?;
+        if number != range.start + found.len() as u64 {
+            return Err(damaged(
+                format!("the log of {key}"),
+                format!("before entry {number} is a gap"),
+            ));
+        }
+        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        if checksum(bytes) != row.get::<_, i64>(1)? {
+            let what = format!("entry {number} of {key}");
+            return Err(damaged(what, "its checksum does not fit"));
+        }
+        found.push(Bytes::copy_from_slice(bytes));
+    }
+    Ok(found)
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    scope: &Scope,
+    kind: Kind,
+    page: &Page,
+) -> Answer<Vec<Listed>> {
+    let place: Option<i64> = connection
+        .prepare_cached("SELECT id FROM place WHERE tenant = ?1 AND user = ?2 AND kind = ?3")?
+        .query_row([scope.tenant.as_str(), scope.user.as_str(), kind.as_str()], |row| row.get(0))
+        .optional()?;
+    let Some(place) = place else { return Ok(Vec::new()) };
+    let (changed_at, id) = match &page.after {
+        Some(mark) => (nanoseconds(mark.changed_at), Some(mark.id.as_str())),
+        None => (i64::MAX, None),
+    };
+    let mut statement = connection.prepare_cached(
+        "SELECT name, version, incarnation, entries, changed_at FROM thread
+         WHERE place = ?1 AND changed_at <= ?2
+           AND (?3 IS NULL OR changed_at < ?2 OR name > ?3)
+         ORDER BY changed_at DESC, name LIMIT ?4",
+    )?;
+    let limit = page.limit.min(PAGE_THREADS_MAX) as u64;
+    let mut rows = statement.query(params![place, changed_at, id, integer(limit)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let key = Key { scope: scope.clone(), kind, id: thread_id(&row.get::<_, String>(0)?)? };
+        found.push(listed(row, key)?);
+    }
+    Ok(found)
+}
+
+/// Walks the places in key order and, within each, the threads by name.
+pub(crate) fn scan(
+    connection: &Connection,
+    after: Option<&Key>,
+    limit: usize,
+) -> Answer<Vec<Listed>> {
+    let limit = limit.min(PAGE_THREADS_MAX);
+    let [tenant, user, kind, name] = after.map_or([""; 4], name_of);
+    let mut found = Vec::new();
+    let mut places = connection.prepare_cached(
+        "SELECT id, tenant, user, kind FROM place
+         WHERE (tenant, user, kind) >= (?1, ?2, ?3) ORDER BY tenant, user, kind",
+    )?;
+    let mut threads = connection.prepare_cached(
+        "SELECT name, version, incarnation, entries, changed_at FROM thread
+         WHERE place = ?1 AND name > ?2 ORDER BY name LIMIT ?3",
+    )?;
+    let mut place_rows = places.query([tenant, user, kind])?;
+    while let Some(row) = place_rows.next()? {
+        let (scope, place_kind) = place_of(row)?;
+        let same = [scope.tenant.as_str(), scope.user.as_str(), place_kind.as_str()];
+        let from = if same == [tenant, user, kind] { name } else { "" };
+        let left = integer((limit - found.len()) as u64);
+        let mut rows = threads.query(params![row.get::<_, i64>(0)?, from, left])?;
+        while let Some(row) = rows.next()? {
+            let id = thread_id(&row.get::<_, String>(0)?)?;
+            found.push(listed(row, Key { scope: scope.clone(), kind: place_kind, id })?);
+        }
+        if found.len() == limit {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Columns `id, tenant, user, kind`.
+pub(crate) fn place_of(row: &rusqlite::Row<'_>) -> Answer<(Scope, Kind)> {
+    let text = |column| row.get::<_, String>(column);
+    let bad = |reason: String| damaged("a row of table place", reason);
+    let tenant = TenantId::new(text(1)?).map_err(|error| bad(error.to_string()))?;
+    let user = UserId::new(text(2)?).map_err(|error| bad(error.to_string()))?;
+    let kind = text(3)?;
+    let kind = Kind::from_name(&kind).ok_or_else(|| bad(format!("there is no kind {kind:?}")))?;
+    Ok((Scope { tenant, user }, kind))
+}
+
+fn thread_id(name: &str) -> Answer<ThreadId> {
+    ThreadId::new(name).map_err(|error| damaged("a row of table thread", error.to_string()))
+}

@@ -1,0 +1,144 @@
+//! The tables, their migrations, and how a connection is set up.
+//!
+//! Entries lie in the order in which they were written, so that pages fill up whatever the sessions
+//! they belong to; `entry_place` finds them by thread and number. A page of 8 KiB holds seven turns of
+//! 1 KB, where one of 4 KiB would hold three and waste a quarter.
+//!
+//! Invariant: `user_version` counts the migrations that were applied; each is applied in a transaction
+//! together with its number.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+use throughline_engine::store::{Result, StoreError};
+
+use super::fault::{Outcome, translate};
+
+/// Marks a file as ours: `THLN`.
+pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"THLN");
+/// The oldest SQLite without the WAL-reset bug.
+pub(crate) const LIBRARY_MIN: i32 = 3_051_003;
+/// Page size of a new file, in bytes.
+const PAGE_BYTES: u32 = 8192;
+/// The WAL file is cut back to this size after a checkpoint, in bytes.
+const WAL_BYTES_KEPT: u32 = 16 * 1024 * 1024;
+
+/// Each migration in order; its place in the list is its number.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE place (
+        id     INTEGER PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        user   TEXT NOT NULL,
+        kind   TEXT NOT NULL,
+        UNIQUE (tenant, user, kind)
+    ) STRICT;
+    CREATE TABLE thread (
+        id          INTEGER PRIMARY KEY,
+        place       INTEGER NOT NULL REFERENCES place (id),
+        name        TEXT NOT NULL,
+        version     INTEGER NOT NULL,
+        incarnation INTEGER NOT NULL,
+        entries     INTEGER NOT NULL,
+        changed_at  INTEGER NOT NULL,
+        expires_at  INTEGER,
+        head_sum    INTEGER NOT NULL,
+        head        BLOB NOT NULL,
+        UNIQUE (place, name)
+    ) STRICT;
+    CREATE INDEX thread_recent ON thread (place, changed_at DESC, name);
+    CREATE TABLE entry (
+        id     INTEGER PRIMARY KEY,
+        thread INTEGER NOT NULL REFERENCES thread (id),
+        number INTEGER NOT NULL,
+        sum    INTEGER NOT NULL,
+        bytes  BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX entry_place ON entry (thread, number);
+"];
+
+/// The schema version that this build writes.
+pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The one that writes.
+    Write,
+    /// One of those that only read.
+    Read,
+}
+
+/// Opens and sets up a connection; the writer's also brings the tables up to date. The file was
+/// looked at before.
+pub(crate) fn connect(path: &Path, purpose: Purpose, busy: Duration) -> Result<Connection> {
+    let fail = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
+    let mut connection = Connection::open(path).map_err(fail)?;
+    settle(&connection, busy).map_err(fail)?;
+    match purpose {
+        Purpose::Read => connection.pragma_update(None, "query_only", "ON").map_err(fail)?,
+        Purpose::Write => {
+            // Before WAL: so the marks of a new file are in the file itself, where a look finds them.
+            migrate(path, &mut connection)?;
+            settle_writer(&connection).map_err(fail)?;
+        }
+    }
+    Ok(connection)
+}
+
+fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(busy)?;
+    // Only a file without a page yet takes a page size.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+    connection.pragma_update(None, "secure_delete", "ON")?;
+    connection.pragma_update(None, "foreign_keys", "ON")?;
+    connection.pragma_update(None, "trusted_schema", "OFF")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(())
+}
+
+fn settle_writer(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "journal_size_limit", WAL_BYTES_KEPT, |_| Ok(()))?;
+    // The writer makes checkpoints itself, after it has answered.
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))
+}
+
+/// Brings the tables up to [`VERSION`]; a newer file is refused before anything is written.
+fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
+    let fail = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
+    if user_version(connection).map_err(fail)? == VERSION {
+        return Ok(());
+    }
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    // Another process may have migrated while we waited for the lock.
+    let found = user_version(&transaction).map_err(fail)?;
+    if found > VERSION {
+        return Err(newer(path, found));
+    }
+    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
+        tracing::info!(store.path = %path.display(), store.schema = number, "migrating the store");
+        transaction.execute_batch(migration).map_err(fail)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;
+    transaction.pragma_update(None, "user_version", VERSION).map_err(fail)?;
+    transaction.commit().map_err(fail)
+}
+
+/// The number of migrations that the file has seen.
+pub(crate) fn user_version(connection: &Connection) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// The refusal of a file that a newer build has written.
+pub(crate) fn newer(path: &Path, found: i32) -> StoreError {
+    StoreError::Refused {
+        what: path.display().to_string(),
+        reason: format!(
+            "its schema is version {found} and this build knows up to {VERSION}; it was left untouched"
+        ),
+        hint: "use the newer throughline that wrote it, or restore an older backup".into(),
+    }
+}

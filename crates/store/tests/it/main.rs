@@ -1,0 +1,3 @@
+//! The store crate's tests, in one binary: one module a subject.
+
+mod conformance;
