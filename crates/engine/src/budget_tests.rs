@@ -37,7 +37,12 @@ fn parse(word: &str) -> Piece {
             Rank::Entity,
             digits(&word[1..]),
         ),
-        "R" => (Source::Recalled { turn: 1 }, Place::Aside, Rank::Recalled, digits(&word[1..])),
+        "R" => (
+            Source::Recalled { turn: 1, part: HistoryPart::Reply },
+            Place::Aside,
+            Rank::Recalled,
+            digits(&word[1..]),
+        ),
         "H" => history(Rank::OldHistory, Rank::OldResults),
         _ => history(Rank::RecentHistory, Rank::RecentResults),
     };

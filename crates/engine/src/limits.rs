@@ -57,7 +57,7 @@ pub struct Limits {
     pub candidates_kept: usize,
     /// The lowest score that is kept, on the selector's own 0–1 scale.
     pub score_min: f32,
-    /// Older turns recalled for a message.
+    /// Parts of older turns recalled for a message, as far as the enrichment budget goes.
     pub recalled_turns: usize,
     /// Share of the window's turns at which the oldest are summarised.
     pub summary_threshold: f32,
@@ -109,7 +109,7 @@ impl Default for Limits {
             candidates: 20,
             candidates_kept: 5,
             score_min: 0.7,
-            recalled_turns: 5,
+            recalled_turns: 20,
             summary_threshold: 0.7,
             summary_share: 0.4,
             summaries: true,

@@ -92,13 +92,13 @@ pub enum Source {
     Recalled {
         /// Which turn.
         turn: u64,
+        /// Which part of it.
+        part: HistoryPart,
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {
         /// Which turn.
         turn: u64,
-        /// Which of its calls, from 0.
-        call: usize,
     },
     /// A recent turn, verbatim.
     History {

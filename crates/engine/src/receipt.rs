@@ -109,6 +109,10 @@ pub enum DropReason {
     WithItsTurn,
     /// Below the score that is kept, or not among the best.
     NotRelevant,
+    /// The item no longer exists.
+    Missing,
+    /// The tool's definition changed and is not approved.
+    NotApproved,
 }
 
 /// Rules, references and tools that were sent, counted by how they came in.

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::UpstreamError;
+use crate::hash::ContentHash;
 
 /// The tools of all configured MCP servers.
 #[async_trait]
@@ -61,6 +62,38 @@ pub struct ToolDefinition {
     /// What the server says of its effects.
     #[serde(default)]
     pub effects: ToolEffects,
+}
+
+impl ToolDefinition {
+    /// What a pin holds of it: a hash of everything that could change what a call means.
+    pub fn fingerprint(&self) -> String {
+        let parts = serde_json::json!([
+            self.tool.server,
+            self.tool.name,
+            self.description,
+            canonical(&self.input_schema),
+            self.effects,
+        ]);
+        ContentHash::of(&parts.to_string()).to_string()
+    }
+
+    /// Whether a call may change something. Without a hint it may.
+    pub fn changes_something(&self) -> bool {
+        self.effects.read_only != Some(true)
+    }
+}
+
+/// The same JSON with its keys in order, so that order alone is no change.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort();
+            keys.into_iter().map(|key| (key.clone(), canonical(&map[key]))).collect()
+        }
+        Value::Array(values) => values.iter().map(canonical).collect(),
+        plain => plain.clone(),
+    }
 }
 
 /// A server's hints about a tool's effects. Absent hints are read as the MCP specification says.

@@ -1,0 +1,189 @@
+//! What is available to a session, and what is in it.
+
+use serde::Serialize;
+
+use crate::access::{Action, Caller, authorize};
+use crate::agent::Agent;
+use crate::error::{Error, Result};
+use crate::id::{AgentName, SessionId};
+use crate::piece::IncludeMode;
+use crate::pin::Pin;
+use crate::select::KnownTool;
+use crate::session::Loaded;
+use crate::session::head::{ItemName, SessionItem};
+use crate::session::keep::Step;
+use crate::tool::{ToolListing, ToolName};
+
+use super::Engine;
+use super::sessions::check_version;
+
+/// An item of an agent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgentItem {
+    /// Which.
+    #[serde(flatten)]
+    pub item: ItemName,
+    /// How it gets into a conversation.
+    pub include: IncludeMode,
+    /// What it is about.
+    pub description: String,
+    /// The text of a rule or reference; a tool's schema as JSON.
+    pub text: String,
+    /// Why it may not be used now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// An item of a session, and whether it still exists.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionItemView {
+    /// The item.
+    #[serde(flatten)]
+    pub item: SessionItem,
+    /// Whether the agent no longer has it.
+    pub missing: bool,
+}
+
+impl Engine {
+    /// What an agent offers.
+    pub async fn agent_items(&self, caller: &Caller, name: &AgentName) -> Result<Vec<AgentItem>> {
+        authorize(caller, Action::Read)?;
+        let agent = self.agents().get(Some(name))?;
+        let tools = self.tools_of(&agent).await?;
+        Ok(items_of(&agent, &tools))
+    }
+
+    /// The items of a session.
+    pub async fn session_items(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+    ) -> Result<(Loaded, Vec<SessionItemView>)> {
+        let loaded = self.session(caller, id).await?;
+        let agent = self.agents().get(loaded.head.agent.as_ref())?;
+        let available = items_of(&agent, &self.tools_of(&agent).await?);
+        let items = loaded
+            .head
+            .items
+            .iter()
+            .map(|item| SessionItemView {
+                item: item.clone(),
+                missing: !available.iter().any(|a| a.item == item.item),
+            })
+            .collect();
+        Ok((loaded, items))
+    }
+
+    /// Adds an item of the agent to a session, whatever its mode. Adding it twice changes nothing.
+    pub async fn add_item(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        item: ItemName,
+        expected: Option<u64>,
+    ) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let loaded = self.session(caller, id).await?;
+        let agent = self.agents().get(loaded.head.agent.as_ref())?;
+        let available = items_of(&agent, &self.tools_of(&agent).await?);
+        if !available.iter().any(|a| a.item == item) {
+            let known = available.iter().map(|a| a.item.to_string()).collect();
+            return Err(Error::Missing { kind: "item", name: item.to_string(), known });
+        }
+        let allowed = self.limits().session_items_max;
+        let (loaded, ()) = self
+            .sessions
+            .update(&loaded.key, |head, version| {
+                check_version(id, expected, version.number)?;
+                if head.items.iter().any(|present| present.item == item) {
+                    return Ok(Step::Leave(()));
+                }
+                if head.items.len() >= allowed {
+                    return Err(Error::OverLimit {
+                        what: "the number of session items".into(),
+                        size: head.items.len() as u64 + 1,
+                        limit: "session_items_max",
+                        allowed: allowed as u64,
+                    });
+                }
+                head.items.push(SessionItem { item: item.clone(), mode: IncludeMode::Manual });
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(loaded)
+    }
+
+    /// Takes an item out of a session.
+    pub async fn remove_item(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        item: &ItemName,
+        expected: Option<u64>,
+    ) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let (loaded, ()) = self
+            .sessions
+            .update(&caller.session_key(id), |head, version| {
+                check_version(id, expected, version.number)?;
+                let before = head.items.len();
+                head.items.retain(|present| present.item != *item);
+                if head.items.len() == before {
+                    let known = head.items.iter().map(|i| i.item.to_string()).collect();
+                    return Err(Error::Missing { kind: "item", name: item.to_string(), known });
+                }
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(loaded)
+    }
+
+    /// All upstream tools, each with how it stands, and the servers that could not be asked.
+    pub async fn tools(&self, caller: &Caller) -> Result<(Vec<KnownTool>, Vec<(String, String)>)> {
+        authorize(caller, Action::Read)?;
+        let ToolListing { tools, unavailable } = self.tools.list().await;
+        let states = self.pins.admit(&tools).await?;
+        let known = tools
+            .into_iter()
+            .zip(states)
+            .map(|(definition, pin)| KnownTool { definition, pin })
+            .collect();
+        Ok((known, unavailable))
+    }
+
+    /// Approves a tool's definition as it is now.
+    pub async fn approve_tool(&self, caller: &Caller, tool: &ToolName) -> Result<Pin> {
+        authorize(caller, Action::Administer)?;
+        let (tools, _) = self.tools(caller).await?;
+        let Some(known) = tools.iter().find(|known| known.definition.tool == *tool) else {
+            let known = tools.iter().map(|k| k.definition.tool.to_string()).collect();
+            return Err(Error::Missing { kind: "tool", name: tool.to_string(), known });
+        };
+        self.pins.approve(&known.definition, caller.scope.user.as_str()).await
+    }
+}
+
+fn items_of(agent: &Agent, tools: &[KnownTool]) -> Vec<AgentItem> {
+    let rules = agent.rules.iter().map(|rule| AgentItem {
+        item: ItemName::Rule { name: rule.name.clone() },
+        include: rule.include,
+        description: rule.description.clone(),
+        text: rule.text.to_string(),
+        refused: None,
+    });
+    let references = agent.references.iter().map(|reference| AgentItem {
+        item: ItemName::Reference { name: reference.name.clone() },
+        include: reference.include,
+        description: reference.description.clone(),
+        text: reference.text.to_string(),
+        refused: None,
+    });
+    let tools = tools.iter().map(|known| AgentItem {
+        item: ItemName::tool(&known.definition.tool),
+        include: agent.tool_mode(&known.definition.tool).unwrap_or(IncludeMode::Always),
+        description: known.definition.description.clone(),
+        text: known.definition.input_schema.to_string(),
+        refused: known.pin.refusal(),
+    });
+    rules.chain(references).chain(tools).collect()
+}

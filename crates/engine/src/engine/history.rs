@@ -1,0 +1,137 @@
+//! Looking back: turns, receipts and the requests they describe.
+
+use std::sync::Arc;
+
+use crate::access::{Action, Caller, authorize};
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::model::ModelRequest;
+use crate::rebuild;
+use crate::receipt::Receipt;
+use crate::session::Loaded;
+use crate::session::record::TurnRecord;
+
+use super::Engine;
+
+/// The most turns in one answer.
+pub const LIMIT_MAX: u64 = 1_000;
+
+/// Which way to page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Oldest first.
+    #[default]
+    Ascending,
+    /// Newest first.
+    Descending,
+}
+
+/// Which turns.
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryQuery {
+    /// At most this many, 1–1000.
+    pub limit: u64,
+    /// Which way.
+    pub order: Order,
+    /// The turn to begin with.
+    pub from: Option<u64>,
+}
+
+/// Some turns of a session.
+#[derive(Debug)]
+pub struct HistoryPage {
+    /// The turns in the order that was asked for.
+    pub turns: Vec<Arc<TurnRecord>>,
+    /// The turn at which the next answer begins.
+    pub next: Option<u64>,
+}
+
+impl Engine {
+    /// A stretch of a session's turns.
+    pub async fn history(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        query: HistoryQuery,
+    ) -> Result<HistoryPage> {
+        let loaded = self.session(caller, id).await?;
+        if !(1..=LIMIT_MAX).contains(&query.limit) {
+            return Err(Error::invalid(
+                "limit",
+                format!("{} is outside 1-{LIMIT_MAX}", query.limit),
+            ));
+        }
+        let all = loaded.head.turns;
+        let (range, next) = match query.order {
+            Order::Ascending => {
+                let start = query.from.unwrap_or(1).max(1) - 1;
+                let end = start.saturating_add(query.limit).min(all);
+                (start.min(all)..end, (end < all && start < all).then_some(end + 1))
+            }
+            Order::Descending => {
+                let end = query.from.unwrap_or(all).min(all);
+                let start = end.saturating_sub(query.limit);
+                (start..end, (start > 0).then_some(start))
+            }
+        };
+        let mut turns = self.sessions.turns(&loaded, range).await?;
+        if query.order == Order::Descending {
+            turns.reverse();
+        }
+        Ok(HistoryPage { turns, next })
+    }
+
+    /// One turn.
+    pub async fn turn(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        turn: u64,
+    ) -> Result<(Loaded, Arc<TurnRecord>)> {
+        authorize(caller, Action::Read)?;
+        let loaded = self.sessions.load(&caller.session_key(id)).await?;
+        let record = match turn {
+            0 => None,
+            turn => self.sessions.turns(&loaded, turn - 1..turn).await?.into_iter().next(),
+        };
+        let turns = loaded.head.turns;
+        let missing = || Error::NoTurn { session: id.clone(), turn, turns };
+        Ok((loaded.clone(), record.ok_or_else(missing)?))
+    }
+
+    /// What the model saw on that turn, and why.
+    pub async fn receipt(&self, caller: &Caller, id: &SessionId, turn: u64) -> Result<Receipt> {
+        let (_, record) = self.turn(caller, id, turn).await?;
+        record.receipt.clone().ok_or(Error::NotKept {
+            session: id.clone(),
+            turn,
+            what: "context data",
+        })
+    }
+
+    /// The request of that turn, made again to the byte.
+    pub async fn request(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        turn: u64,
+    ) -> Result<ModelRequest> {
+        let (loaded, record) = self.turn(caller, id, turn).await?;
+        rebuild::request(&self.sessions, &loaded, &record).await
+    }
+
+    /// The text of a piece as it was sent on that turn, by its hash.
+    pub async fn kept_text(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        turn: u64,
+        hash: &str,
+    ) -> Result<String> {
+        let (loaded, record) = self.turn(caller, id, turn).await?;
+        let missing = || Error::NotKept { session: id.clone(), turn, what: "such content" };
+        let receipt = record.receipt.as_ref().ok_or_else(missing)?;
+        let piece = receipt.pieces.iter().find(|p| p.hash.as_str() == hash).ok_or_else(missing)?;
+        rebuild::piece_text(&self.sessions, &loaded, &record, piece).await?.ok_or_else(missing)
+    }
+}

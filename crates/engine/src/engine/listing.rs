@@ -1,0 +1,83 @@
+//! A caller's sessions, most recently changed first.
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+
+use crate::access::{Action, Caller, authorize};
+use crate::error::{Error, Result};
+use crate::session::Loaded;
+use crate::store::{Page, PageMark};
+
+use super::Engine;
+
+/// The most sessions in one answer.
+pub const LIMIT_MAX: usize = 1_000;
+/// Heads read at once.
+const READS_AT_ONCE: usize = 16;
+
+/// Which sessions.
+#[derive(Debug, Clone, Default)]
+pub struct SessionQuery {
+    /// At most this many, 1–1000.
+    pub limit: usize,
+    /// Go on after the previous answer.
+    pub after: Option<PageMark>,
+    /// Only with this label.
+    pub tag: Option<String>,
+    /// Also those that were put aside or have expired.
+    pub with_inactive: bool,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct SessionList {
+    /// The sessions.
+    pub sessions: Vec<Loaded>,
+    /// Where the next answer begins.
+    pub next: Option<PageMark>,
+}
+
+impl Engine {
+    /// The caller's sessions, newest first.
+    pub async fn list_sessions(&self, caller: &Caller, query: SessionQuery) -> Result<SessionList> {
+        authorize(caller, Action::Read)?;
+        if !(1..=LIMIT_MAX).contains(&query.limit) {
+            return Err(Error::invalid(
+                "limit",
+                format!("{} is outside 1-{LIMIT_MAX}", query.limit),
+            ));
+        }
+        let now = self.now();
+        let mut sessions: Vec<Loaded> = Vec::new();
+        let mut after = query.after;
+        loop {
+            let page = Page { limit: query.limit, after: after.clone() };
+            let listed = self.sessions.list(&caller.scope, page).await?;
+            let last_page = listed.len() < query.limit;
+            let marks: Vec<PageMark> = listed
+                .iter()
+                .map(|l| PageMark { changed_at: l.changed_at, id: l.key.id.clone() })
+                .collect();
+            let found: Vec<Option<Loaded>> = stream::iter(listed)
+                .map(|listed| async move { self.sessions.find(&listed.key).await })
+                .buffered(READS_AT_ONCE)
+                .try_collect()
+                .await?;
+            for (loaded, mark) in found.into_iter().zip(marks) {
+                after = Some(mark);
+                let Some(loaded) = loaded else { continue };
+                let head = &loaded.head;
+                let inactive = head.deleted_at.is_some() || head.is_expired(now);
+                let tagged = query.tag.as_ref().is_none_or(|tag| head.tags.contains(tag));
+                if tagged && (query.with_inactive || !inactive) {
+                    sessions.push(loaded);
+                    if sessions.len() == query.limit {
+                        return Ok(SessionList { sessions, next: after });
+                    }
+                }
+            }
+            if last_page {
+                return Ok(SessionList { sessions, next: None });
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The door through which every transport comes in.
+//!
+//! An [`Engine`] holds the outside (store, models, tools, embedder, clock) and what is derived from it in
+//! memory. Its methods are grouped by noun in the files beside this one; each starts by asking
+//! [`crate::access::authorize`].
+//!
+//! Invariant: a transport calls the engine once per request and does nothing else with its parts.
+
+mod agents;
+mod erase;
+mod fork;
+mod history;
+mod listing;
+mod record;
+mod sessions;
+mod transfer;
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::agent::{Agent, AgentBook};
+use crate::budget::Budget;
+use crate::clock::Clock;
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::model::Model;
+use crate::pin::{PinPolicy, Pins};
+use crate::recall::Recall;
+use crate::receipt::Parameters;
+use crate::search::Calibration;
+use crate::select::{KnownTool, Selector};
+use crate::session::head::SessionHead;
+use crate::session::{CacheStatistics, Sessions};
+use crate::store::Store;
+use crate::tokens::Factors;
+use crate::tool::Tools;
+
+pub use agents::{AgentItem, SessionItemView};
+pub use erase::ErasureReceipt;
+pub use history::{HistoryPage, HistoryQuery, Order};
+pub use listing::{SessionList, SessionQuery};
+pub use record::RecordedTurn;
+pub use sessions::{NewSession, SessionPatch};
+
+/// What the engine is made of.
+pub struct Parts {
+    /// Where threads live.
+    pub store: Arc<dyn Store>,
+    /// Upstream tools.
+    pub tools: Arc<dyn Tools>,
+    /// Models by name, and which one is used when none is named.
+    pub models: ModelBook,
+    /// Turns text into vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// Time and ids.
+    pub clock: Arc<dyn Clock>,
+    /// Agents.
+    pub agents: AgentBook,
+    /// Bounds.
+    pub limits: Limits,
+    /// What stays in memory, and other settings.
+    pub settings: EngineSettings,
+}
+
+/// Settings that are not bounds of a conversation.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineSettings {
+    /// Sessions in memory, in bytes.
+    pub cache_bytes: u64,
+    /// How long a session stays in memory.
+    pub cache_age: Duration,
+    /// What becomes of tools that nobody approved yet.
+    pub pin_policy: PinPolicy,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 * 1024 * 1024,
+            cache_age: Duration::from_secs(300),
+            pin_policy: PinPolicy::default(),
+        }
+    }
+}
+
+/// Configured models.
+#[derive(Default, Clone)]
+pub struct ModelBook {
+    models: Vec<(String, Arc<dyn Model>)>,
+    default: Option<String>,
+}
+
+impl ModelBook {
+    /// Models by their configured names; `default` serves where none is named.
+    pub fn new(models: Vec<(String, Arc<dyn Model>)>, default: Option<String>) -> Self {
+        Self { models, default }
+    }
+
+    /// The model of that name, or the default one; `None` when there is none.
+    pub fn get(&self, name: Option<&str>) -> Option<Arc<dyn Model>> {
+        let name = name.or(self.default.as_deref())?;
+        self.models.iter().find(|(known, _)| known == name).map(|(_, model)| model.clone())
+    }
+
+    /// The configured names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+/// Most sessions whose older turns are searchable in memory at a time.
+const RECALL_SESSIONS_MAX: u64 = 1_000;
+
+/// The engine.
+pub struct Engine {
+    pub(crate) sessions: Sessions,
+    pub(crate) selector: Selector,
+    pub(crate) recall: Recall,
+    pub(crate) pins: Pins,
+    pub(crate) factors: Factors,
+    pub(crate) models: ModelBook,
+    pub(crate) tools: Arc<dyn Tools>,
+    clock: Arc<dyn Clock>,
+    agents: RwLock<Arc<AgentBook>>,
+    limits: Limits,
+}
+
+impl Engine {
+    /// Puts the parts together: measures the embedder and reads the pins.
+    pub async fn start(parts: Parts) -> Result<Self> {
+        let Parts { store, tools, models, embedder, clock, agents, limits, settings } = parts;
+        let calibration = measure(embedder.as_ref()).await;
+        let pins = Pins::new(store.clone(), clock.clone(), settings.pin_policy);
+        pins.load().await?;
+        let sessions = Sessions::new(
+            store,
+            clock.clone(),
+            settings.cache_bytes,
+            settings.cache_age,
+            limits.commit_attempts_max,
+        );
+        Ok(Self {
+            sessions,
+            selector: Selector::new(embedder.clone(), calibration),
+            recall: Recall::new(embedder, calibration, RECALL_SESSIONS_MAX, settings.cache_age),
+            pins,
+            factors: Factors::default(),
+            models,
+            tools,
+            clock,
+            agents: RwLock::new(Arc::new(agents)),
+            limits,
+        })
+    }
+
+    /// The bounds in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Now, by the engine's clock.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A new id.
+    pub fn new_id(&self) -> uuid::Uuid {
+        self.clock.id()
+    }
+
+    /// The agents in force.
+    pub fn agents(&self) -> Arc<AgentBook> {
+        self.agents.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces the agents; turns under way keep the ones they started with.
+    pub fn replace_agents(&self, book: AgentBook) {
+        *self.agents.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(book);
+    }
+
+    /// The store beneath.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        self.sessions.store()
+    }
+
+    /// How the session cache is doing.
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.sessions.cache_statistics()
+    }
+
+    /// Names of the configured models.
+    pub fn model_names(&self) -> Vec<String> {
+        self.models.names().map(str::to_owned).collect()
+    }
+
+    /// The tools of an agent's servers, each with how it stands.
+    pub(crate) async fn tools_of(&self, agent: &Agent) -> Result<Vec<KnownTool>> {
+        if agent.servers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listing = self.tools.list().await;
+        let definitions: Vec<_> =
+            listing.tools.into_iter().filter(|d| agent.tool_mode(&d.tool).is_some()).collect();
+        let states = self.pins.admit(&definitions).await?;
+        Ok(definitions
+            .into_iter()
+            .zip(states)
+            .map(|(definition, pin)| KnownTool { definition, pin })
+            .collect())
+    }
+
+    /// What a request of this session may spend.
+    pub(crate) fn budget(
+        &self,
+        head: &SessionHead,
+        agent: &Agent,
+        wanted: Option<u32>,
+        parameters: Parameters,
+    ) -> Budget {
+        let window = head.settings.context_tokens.unwrap_or(self.limits.context_tokens);
+        let total = wanted.unwrap_or_else(|| window.saturating_sub(parameters.reply_tokens_max));
+        let model =
+            self.models.get(head.settings.model.as_deref().or(agent.models.chat.as_deref()));
+        let factor = model.map_or(1.0, |model| self.factors.of(model.name()));
+        let history = head
+            .persona
+            .as_ref()
+            .map_or(self.limits.history_tokens, |persona| persona.history_tokens_max);
+        Budget {
+            total_tokens: scaled(total, factor),
+            history_tokens: scaled(history, factor),
+            enrichment_tokens: scaled(self.limits.enrichment_tokens, factor),
+            warning_share: self.limits.warning_share,
+            factor,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a budget is a small positive number"
+)]
+fn scaled(tokens: u32, factor: f32) -> u32 {
+    (tokens as f32 / factor.max(0.25)) as u32
+}
+
+/// How to read the embedder's cosines; the built-in embedder's reading when it cannot be asked.
+async fn measure(embedder: &dyn Embedder) -> Calibration {
+    match embedder.embed(&Calibration::probes()).await {
+        Ok(vectors) => Calibration::measure(&vectors).unwrap_or_default(),
+        Err(error) => {
+            tracing::warn!(embedder = embedder.name(), %error, "the embedder could not be measured");
+            Calibration::default()
+        }
+    }
+}

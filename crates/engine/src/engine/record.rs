@@ -1,0 +1,184 @@
+//! Exchanges that an application made with its own model, told to us.
+
+use serde_json::Value;
+
+use crate::access::{Action, Caller, authorize};
+use crate::context::{Brought, Context, assemble};
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::session::apply::{self, RequestKey};
+use crate::session::head::SessionHead;
+use crate::session::keep::Step;
+use crate::session::record::{
+    CallRecord, ReplyForm, SaidTokens, TurnError, TurnKind, TurnRecord, TurnStatus,
+};
+use crate::tokens;
+
+use super::Engine;
+use super::sessions::check_version;
+
+/// An exchange to be recorded.
+#[derive(Debug, Clone, Default)]
+pub struct RecordedTurn {
+    /// What the user said.
+    pub message: String,
+    /// What the assistant said.
+    pub reply: String,
+    /// What the tools did.
+    pub calls: Vec<CallRecord>,
+    /// The failure, for a failed exchange.
+    pub error: Option<TurnError>,
+    /// Whatever the application wants to keep with it.
+    pub metadata: Option<Value>,
+    /// The context that [`Engine::prepare`] made for it.
+    pub context: Option<Context>,
+    /// The version that the session must be at.
+    pub expected: Option<u64>,
+    /// The idempotency key.
+    pub key: Option<RequestKey>,
+}
+
+/// Where the exchange stands now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its turn.
+    pub turn: u64,
+    /// The session's version.
+    pub version: u64,
+    /// Whether the same key had recorded it before.
+    pub repeated: bool,
+}
+
+impl Engine {
+    /// The context for an application that calls its own model. Changes nothing.
+    pub async fn prepare(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        brought: &Brought,
+    ) -> Result<Context> {
+        let loaded = self.session(caller, id).await?;
+        self.check_active(&loaded.head)?;
+        self.check_message(&brought.message)?;
+        if brought.budget_tokens == Some(0) {
+            return Err(Error::invalid("budget_tokens", "0 is outside 1-4294967295"));
+        }
+        assemble(self, &loaded, brought).await
+    }
+
+    /// Records an exchange.
+    pub async fn record(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        recorded: RecordedTurn,
+    ) -> Result<Recorded> {
+        authorize(caller, Action::Write)?;
+        self.check_recorded(&recorded)?;
+        let RecordedTurn { message, reply, calls, error, metadata, context, expected, key } =
+            recorded;
+        let tokens = SaidTokens { message: tokens::count(&message), reply: tokens::count(&reply) };
+        let (receipt, contents) =
+            context.map(|c| (Some(c.receipt), c.contents)).unwrap_or_default();
+        let record = TurnRecord {
+            turn: 0,
+            at: self.now(),
+            kind: TurnKind::Recorded,
+            status: if error.is_some() { TurnStatus::Failed } else { TurnStatus::Complete },
+            message,
+            reply,
+            error,
+            form: ReplyForm::Caller,
+            calls,
+            entities: Vec::new(),
+            tokens,
+            usage: None,
+            receipt,
+            contents,
+            metadata,
+            took_ms: None,
+        };
+        self.commit_turn(caller, id, record, key.as_ref(), expected).await
+    }
+
+    /// Puts a finished turn at the end of the conversation, or finds it there.
+    pub(crate) async fn commit_turn(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        record: TurnRecord,
+        key: Option<&RequestKey>,
+        expected: Option<u64>,
+    ) -> Result<Recorded> {
+        let keys_max = self.limits().idempotency_keys;
+        let (loaded, (turn, repeated)) = self
+            .sessions
+            .update(&caller.session_key(id), |head, version| {
+                if let Some(turn) = answered(head, key)? {
+                    return Ok(Step::Leave((turn, true)));
+                }
+                self.check_active(head)?;
+                check_version(id, expected, version.number)?;
+                self.check_room(head)?;
+                let mut record = record.clone();
+                apply::turn(head, &mut record, key, keys_max, self.now());
+                let turn = record.turn;
+                Ok(Step::Commit(Box::new(Some(record)), (turn, false)))
+            })
+            .await?;
+        Ok(Recorded { turn, version: loaded.version.number, repeated })
+    }
+
+    pub(crate) fn check_message(&self, message: &str) -> Result<()> {
+        if message.trim().is_empty() {
+            return Err(Error::invalid("message", "it is empty"));
+        }
+        within("message", message.len(), "message_bytes_max", self.limits().message_bytes_max)
+    }
+
+    fn check_room(&self, head: &SessionHead) -> Result<()> {
+        let turns = usize::try_from(head.turns + 1).unwrap_or(usize::MAX);
+        let allowed = usize::try_from(self.limits().turns_max).unwrap_or(usize::MAX);
+        within("the number of turns", turns, "turns_max", allowed)
+    }
+
+    fn check_recorded(&self, recorded: &RecordedTurn) -> Result<()> {
+        let limits = self.limits();
+        self.check_message(&recorded.message)?;
+        within("reply", recorded.reply.len(), "reply_bytes_max", limits.reply_bytes_max)?;
+        within(
+            "the number of tool executions",
+            recorded.calls.len(),
+            "tool_executions_max",
+            limits.tool_executions_max,
+        )?;
+        for call in &recorded.calls {
+            let size = call.result_text().len() + call.arguments.to_string().len();
+            within(
+                "a tool execution",
+                size,
+                "tool_result_bytes_max",
+                limits.tool_result_bytes_max,
+            )?;
+        }
+        let metadata = recorded.metadata.as_ref().map_or(0, |m| m.to_string().len());
+        within("metadata", metadata, "metadata_bytes_max", limits.metadata_bytes_max)
+    }
+}
+
+/// The turn that the same request made before. Another request under the same key is an error.
+pub(crate) fn answered(head: &SessionHead, key: Option<&RequestKey>) -> Result<Option<u64>> {
+    let Some(key) = key else { return Ok(None) };
+    match head.answered.iter().find(|answered| answered.key == key.key) {
+        Some(answered) if answered.body == key.body => Ok(Some(answered.turn)),
+        Some(_) => Err(Error::KeyReused { key: key.shown.clone() }),
+        None => Ok(None),
+    }
+}
+
+fn within(what: &str, size: usize, limit: &'static str, allowed: usize) -> Result<()> {
+    if size <= allowed {
+        return Ok(());
+    }
+    Err(Error::OverLimit { what: what.into(), size: size as u64, limit, allowed: allowed as u64 })
+}

@@ -1,0 +1,177 @@
+//! Pinned tools: a definition that was approved, by its hash.
+//!
+//! The first definition of a tool is pinned when it is first seen, unless the operator wants to approve
+//! each one. After that a changed definition, or a tool that takes the name of one pinned on another
+//! server, does not run until somebody has looked at it and approved it.
+//!
+//! Invariant: a tool whose fingerprint is not its pinned one is never called.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::access::system_scope;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::hash::ContentHash;
+use crate::id::ThreadId;
+use crate::store::{Change, Expected, Found, Key, Kind, Page, Store, StoreError};
+use crate::tool::{ToolDefinition, ToolName};
+
+/// The most pins that are read at the start.
+const PINS_MAX: usize = 100_000;
+
+/// What becomes of a tool that nobody has approved yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PinPolicy {
+    /// Its first definition is pinned when it is first seen.
+    #[default]
+    FirstUse,
+    /// It waits for approval.
+    Explicit,
+}
+
+/// An approved definition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pin {
+    /// The definition as it was approved.
+    pub definition: ToolDefinition,
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// When.
+    pub approved_at: Timestamp,
+    /// By whom: a user, or `first use`.
+    pub approved_by: String,
+}
+
+/// How a tool stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PinState {
+    /// It is as approved.
+    Approved,
+    /// Nobody has approved it.
+    New,
+    /// It is not what was approved.
+    Changed(Box<Pin>),
+    /// It takes the name of a tool that is pinned on another server.
+    Shadows(ToolName),
+}
+
+impl PinState {
+    /// Why the tool may not run, if it may not.
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Approved => None,
+            Self::New => Some("nobody has approved it yet".into()),
+            Self::Changed(_) => Some("its definition has changed since it was approved".into()),
+            Self::Shadows(other) => Some(format!("it takes the name of {other}")),
+        }
+    }
+}
+
+/// All pins, in memory and in the store.
+pub struct Pins {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    policy: PinPolicy,
+    known: RwLock<HashMap<ToolName, Pin>>,
+}
+
+impl Pins {
+    /// Pins of `store`; [`Pins::load`] reads them.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, policy: PinPolicy) -> Self {
+        Self { store, clock, policy, known: RwLock::default() }
+    }
+
+    /// Reads all pins.
+    pub async fn load(&self) -> Result<()> {
+        let page = Page { limit: PINS_MAX, after: None };
+        for listed in self.store.list(&system_scope(), Kind::Pin, page).await? {
+            if let Found::Head(head) = self.store.head(&listed.key, None).await? {
+                let pin: Pin = serde_json::from_slice(&head.bytes).map_err(|error| {
+                    Error::Unreadable { what: listed.key.to_string(), reason: error.to_string() }
+                })?;
+                self.remember(pin);
+            }
+        }
+        Ok(())
+    }
+
+    /// How a definition stands.
+    pub fn state(&self, definition: &ToolDefinition) -> PinState {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        match known.get(&definition.tool) {
+            Some(pin) if pin.fingerprint == definition.fingerprint() => PinState::Approved,
+            Some(pin) => PinState::Changed(Box::new(pin.clone())),
+            None => known
+                .keys()
+                .find(|tool| tool.name == definition.tool.name)
+                .map_or(PinState::New, |other| PinState::Shadows(other.clone())),
+        }
+    }
+
+    /// How each definition stands, after new ones were pinned if the policy says so.
+    pub async fn admit(&self, definitions: &[ToolDefinition]) -> Result<Vec<PinState>> {
+        let mut states = Vec::with_capacity(definitions.len());
+        for definition in definitions {
+            let state = match self.state(definition) {
+                PinState::New if self.policy == PinPolicy::FirstUse => {
+                    self.approve(definition, "first use").await?;
+                    PinState::Approved
+                }
+                state => state,
+            };
+            states.push(state);
+        }
+        Ok(states)
+    }
+
+    /// Approves a definition as it is now.
+    pub async fn approve(&self, definition: &ToolDefinition, by: &str) -> Result<Pin> {
+        let pin = Pin {
+            definition: definition.clone(),
+            fingerprint: definition.fingerprint(),
+            approved_at: self.clock.now(),
+            approved_by: by.into(),
+        };
+        let key = key_of(&definition.tool)?;
+        let head = serde_json::to_vec(&pin).map_err(|error| Error::Unreadable {
+            what: key.to_string(),
+            reason: error.to_string(),
+        })?;
+        loop {
+            let expected = match self.store.head(&key, None).await? {
+                Found::Head(head) => Expected::At(head.version),
+                Found::Missing | Found::Unchanged => Expected::Absent,
+            };
+            let change = Change {
+                at: pin.approved_at,
+                head: head.clone().into(),
+                append: Vec::new(),
+                overwrite: Vec::new(),
+                expires_at: None,
+                write_id: self.clock.id(),
+            };
+            match self.store.commit(&key, expected, change).await {
+                Ok(_) => break,
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.remember(pin.clone());
+        Ok(pin)
+    }
+
+    fn remember(&self, pin: Pin) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(pin.definition.tool.clone(), pin);
+    }
+}
+
+fn key_of(tool: &ToolName) -> Result<Key> {
+    let id = ContentHash::of(&format!("{}\n{}", tool.server, tool.name));
+    Ok(Key { scope: system_scope(), kind: Kind::Pin, id: ThreadId::new(id.as_str())? })
+}
