@@ -28,6 +28,7 @@ pub mod failure;
 pub mod hash;
 pub mod history;
 pub mod id;
+pub mod index;
 pub mod layout;
 pub mod limits;
 pub mod mode;

@@ -7,10 +7,12 @@
 //!
 //! - [`open`]: a store from its URL.
 //! - [`memory`], [`sqlite`]: the backends that live on this machine.
+//! - [`index`]: full-text search, derived and rebuilt at will.
 //! - [`conformance`]: one function a promise of the contract.
 //! - [`limit`]: what a store takes at most.
 
 pub mod conformance;
+pub mod index;
 pub mod limit;
 pub mod memory;
 pub mod open;

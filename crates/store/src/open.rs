@@ -128,11 +128,13 @@ pub fn redact(url: &str) -> String {
 pub struct OpenOptions {
     /// How long to wait for another process that writes to the same SQLite file.
     pub busy_wait: Duration,
+    /// Where the full-text index is kept. Without it: beside a local store, in memory for others.
+    pub index_path: Option<PathBuf>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { busy_wait: BUSY_WAIT }
+        Self { busy_wait: BUSY_WAIT, index_path: None }
     }
 }
 

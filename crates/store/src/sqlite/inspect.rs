@@ -12,14 +12,23 @@ use std::path::{Path, PathBuf};
 use throughline_engine::store::{Result, StoreError};
 
 use super::fault::not_ours;
-use super::schema::{APPLICATION_ID, VERSION, newer};
+use super::schema::newer;
 
 const HEADER_BYTES: usize = 100;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
+/// What tells one of our files from others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    /// The number in the header that names the program.
+    pub(crate) application_id: i32,
+    /// The newest schema that this build knows.
+    pub(crate) version_max: i32,
+}
+
 /// Looks at the file, and makes it (private, with its folder) where there is none.
-pub(crate) fn prepare(path: &Path) -> Result<()> {
-    match look(path)? {
+pub(crate) fn prepare(path: &Path, mark: Mark) -> Result<()> {
+    match look(path, mark)? {
         Look::Missing => create(path),
         Look::Empty | Look::Ours => Ok(()),
     }
@@ -34,7 +43,7 @@ pub(crate) enum Look {
 }
 
 /// Refuses what is foreign, newer or cut short.
-pub(crate) fn look(path: &Path) -> Result<Look> {
+pub(crate) fn look(path: &Path, mark: Mark) -> Result<Look> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Look::Missing),
@@ -52,21 +61,21 @@ pub(crate) fn look(path: &Path) -> Result<Look> {
         return Err(not_ours(path, "it is not an SQLite database"));
     }
     file.read_exact(&mut header).map_err(|error| unreadable(path, &error))?;
-    judge(path, &header, metadata.len())
+    judge(path, mark, &header, metadata.len())
 }
 
-fn judge(path: &Path, header: &[u8; HEADER_BYTES], length: u64) -> Result<Look> {
+fn judge(path: &Path, mark: Mark, header: &[u8; HEADER_BYTES], length: u64) -> Result<Look> {
     if !header.starts_with(MAGIC) {
         return Err(not_ours(path, "it is not an SQLite database"));
     }
     let number = |at: usize| {
         i32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes of the header"))
     };
-    if number(68) != APPLICATION_ID {
+    if number(68) != mark.application_id {
         return Err(not_ours(path, "it is an SQLite database of another program"));
     }
-    if number(60) > VERSION {
-        return Err(newer(path, number(60)));
+    if number(60) > mark.version_max {
+        return Err(newer(path, number(60), mark.version_max));
     }
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65536,

@@ -8,12 +8,12 @@
 
 mod apply;
 mod check;
-mod fault;
-mod inspect;
+pub(crate) mod fault;
+pub(crate) mod inspect;
 mod read;
 mod row;
 mod schema;
-mod worker;
+pub(crate) mod worker;
 mod writer;
 
 use std::ops::Range;
@@ -61,7 +61,7 @@ impl Sqlite {
 
     fn open_blocking(path: PathBuf, busy: Duration) -> Result<Self> {
         refuse_old_library(&path, rusqlite::version_number())?;
-        inspect::prepare(&path)?;
+        inspect::prepare(&path, schema::MARK)?;
         let writing = schema::connect(&path, Purpose::Write, busy)?;
         let reading = (0..READERS)
             .map(|_| schema::connect(&path, Purpose::Read, busy))

@@ -14,6 +14,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use throughline_engine::store::{Result, StoreError};
 
 use super::fault::{Outcome, translate};
+use super::inspect::Mark;
 
 /// Marks a file as ours: `THLN`.
 pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"THLN");
@@ -59,6 +60,9 @@ const MIGRATIONS: &[&str] = &["
 
 /// The schema version that this build writes.
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// What our files are known by.
+pub(crate) const MARK: Mark = Mark { application_id: APPLICATION_ID, version_max: VERSION };
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +120,7 @@ fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
     // Another process may have migrated while we waited for the lock.
     let found = user_version(&transaction).map_err(fail)?;
     if found > VERSION {
-        return Err(newer(path, found));
+        return Err(newer(path, found, VERSION));
     }
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
         tracing::info!(store.path = %path.display(), store.schema = number, "migrating the store");
@@ -133,11 +137,11 @@ pub(crate) fn user_version(connection: &Connection) -> rusqlite::Result<i32> {
 }
 
 /// The refusal of a file that a newer build has written.
-pub(crate) fn newer(path: &Path, found: i32) -> StoreError {
+pub(crate) fn newer(path: &Path, found: i32, known: i32) -> StoreError {
     StoreError::Refused {
         what: path.display().to_string(),
         reason: format!(
-            "its schema is version {found} and this build knows up to {VERSION}; it was left untouched"
+            "its schema is version {found} and this build knows up to {known}; it was left untouched"
         ),
         hint: "use the newer throughline that wrote it, or restore an older backup".into(),
     }

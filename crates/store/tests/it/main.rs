@@ -1,3 +1,4 @@
 //! The store crate's tests, in one binary: one module a subject.
 
 mod conformance;
+mod index;

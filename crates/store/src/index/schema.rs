@@ -1,0 +1,166 @@
+//! The index's tables, and how its file is opened.
+//!
+//! A document's row id holds session, turn and part, so it needs no index of its own and a session is
+//! one stretch of rows.
+//!
+//! Invariant: a file of another version or a damaged one is made anew; one of another program is not
+//! touched.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+use throughline_engine::index::Part;
+use throughline_engine::store::{Result, StoreError};
+
+use crate::sqlite::fault::{Outcome, translate};
+use crate::sqlite::inspect::{self, Mark};
+
+/// Marks a file as an index of ours: `THLX`. Any version will do, since it can be made anew.
+const MARK: Mark = Mark { application_id: i32::from_be_bytes(*b"THLX"), version_max: i32::MAX };
+/// Raised whenever the tables or the tokenizer change; an index of another version is rebuilt.
+const VERSION: i32 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE session (
+        id          INTEGER PRIMARY KEY,
+        tenant      TEXT NOT NULL,
+        user        TEXT NOT NULL,
+        name        TEXT NOT NULL,
+        version     INTEGER NOT NULL,
+        incarnation INTEGER NOT NULL,
+        entries     INTEGER NOT NULL,
+        UNIQUE (tenant, user, name)
+    ) STRICT;
+    CREATE TABLE document (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+    CREATE VIRTUAL TABLE found USING fts5 (
+        text, content = 'document', content_rowid = 'id',
+        tokenize = 'porter unicode61 remove_diacritics 2'
+    );
+    INSERT INTO found (found, rank) VALUES ('secure-delete', 1);
+";
+
+/// Bits of a row id below the session's number.
+pub(super) const SESSION_SHIFT: u32 = 32;
+/// Bits of a row id below the turn's number.
+const TURN_SHIFT: u32 = 2;
+/// The highest turn that a row id can hold.
+pub(super) const TURN_MAX: u64 = (1 << (SESSION_SHIFT - TURN_SHIFT)) - 1;
+
+/// The row id of a document; `None` beyond the highest turn.
+pub(super) fn row_id(session: i64, turn: u64, part: Part) -> Option<i64> {
+    let part = match part {
+        Part::Title => 0,
+        Part::Message => 1,
+        Part::Reply => 2,
+    };
+    let turn = i64::try_from(turn).ok().filter(|_| turn <= TURN_MAX)?;
+    Some((session << SESSION_SHIFT) | (turn << TURN_SHIFT) | part)
+}
+
+/// Turn and part of a row id.
+pub(super) fn turn_and_part(row_id: i64) -> (u64, Part) {
+    let within = row_id.cast_unsigned() & ((1 << SESSION_SHIFT) - 1);
+    let part = match within & 3 {
+        0 => Part::Title,
+        1 => Part::Message,
+        _ => Part::Reply,
+    };
+    (within >> TURN_SHIFT, part)
+}
+
+/// An empty index in memory.
+pub(super) fn in_memory() -> Result<Connection> {
+    let make = || {
+        let connection = Connection::open_in_memory()?;
+        settle(&connection)?;
+        connection.execute_batch(TABLES)?;
+        Ok(connection)
+    };
+    make().map_err(|error| translate(Path::new("memory"), Outcome::Unchanged, &error))
+}
+
+/// The index in the file, made anew where it cannot be used.
+pub(super) fn in_file(path: &Path, busy: Duration) -> Result<Connection> {
+    match open(path, busy) {
+        Ok(Some(connection)) => return Ok(connection),
+        Ok(None) => tracing::info!(index.path = %path.display(), "the index is of another version"),
+        Err(StoreError::Damaged { reason, .. }) => {
+            tracing::warn!(index.path = %path.display(), reason, "the index is damaged");
+        }
+        Err(error) => return Err(error),
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        match fs::remove_file(&name) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(inspect::unreadable(Path::new(&name), &error));
+            }
+            _ => {}
+        }
+    }
+    tracing::info!(index.path = %path.display(), "the index is made anew and filled from the logs");
+    open(path, busy)?.ok_or_else(|| StoreError::Refused {
+        what: path.display().to_string(),
+        reason: "another process made an index of another version meanwhile".into(),
+        hint: "run one version of throughline at a time".into(),
+    })
+}
+
+/// `None` when the file is an index of another version.
+fn open(path: &Path, busy: Duration) -> Result<Option<Connection>> {
+    inspect::prepare(path, MARK)?;
+    let open = || -> rusqlite::Result<Option<Connection>> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(busy)?;
+        settle(&connection)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let found: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if found == 0 {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", MARK.application_id)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+        } else if found != VERSION {
+            return Ok(None);
+        }
+        transaction.commit()?;
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        // What the disk loses is filled in again: the position is lost with it.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        Ok(Some(connection))
+    };
+    open().map_err(|error| translate(path, Outcome::Unchanged, &error))
+}
+
+/// A second connection, that only reads.
+pub(super) fn reader(path: &Path, busy: Duration) -> Result<Connection> {
+    let open = || {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(busy)?;
+        connection.pragma_update(None, "query_only", "ON")?;
+        Ok(connection)
+    };
+    open().map_err(|error| translate(path, Outcome::Unchanged, &error))
+}
+
+fn settle(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "secure_delete", "ON")?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_id_holds_session_turn_and_part() {
+        for (turn, part) in [(0, Part::Title), (1, Part::Message), (TURN_MAX, Part::Reply)] {
+            let id = row_id(77, turn, part).unwrap();
+            assert_eq!((id >> SESSION_SHIFT, turn_and_part(id)), (77, (turn, part)));
+        }
+        assert_eq!(row_id(77, TURN_MAX + 1, Part::Reply), None);
+    }
+}
