@@ -134,3 +134,42 @@ pub struct ToolOutput {
     #[serde(default)]
     pub truncated: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(schema: &str) -> ToolDefinition {
+        ToolDefinition {
+            tool: ToolName { server: "inventory".into(), name: "get_site".into() },
+            title: None,
+            description: "Shows one site.".into(),
+            input_schema: serde_json::from_str(schema).unwrap(),
+            effects: ToolEffects::default(),
+        }
+    }
+
+    #[test]
+    fn the_order_of_keys_and_the_title_do_not_change_a_fingerprint() {
+        let one =
+            definition(r#"{"type": "object", "properties": {"b": {}, "a": [1, {"y": 1, "x": 2}]}}"#);
+        let mut other =
+            definition(r#"{"properties":{"a":[1,{"x":2,"y":1}],"b":{}},"type":"object"}"#);
+        other.title = Some("Get a site".into());
+        assert_eq!(one.fingerprint(), other.fingerprint());
+    }
+
+    #[test]
+    fn every_part_that_matters_changes_a_fingerprint() {
+        let one = definition("{}");
+        let mut others = vec![definition(r#"{"type":"object"}"#)];
+        others.extend((0..4).map(|_| one.clone()));
+        others[1].tool.server = "other".into();
+        others[2].tool.name = "get_sites".into();
+        others[3].description.push('!');
+        others[4].effects.destructive = Some(true);
+        for other in &others {
+            assert_ne!(other.fingerprint(), one.fingerprint(), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The scripted server behind Streamable HTTP on a free port of the loopback interface.
+//!
+//! Invariant: every request is recorded before it is answered.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::{Era, NEWER, Reaction, Script, ScriptedMcp};
+
+/// What a server behind an address does besides its script.
+#[derive(Debug, Clone, Default)]
+pub enum Gate {
+    /// Lets requests through.
+    #[default]
+    Open,
+    /// Answers this status to everything.
+    Status(u16, Vec<(&'static str, String)>),
+}
+
+/// A running server; it ends with the value.
+pub struct HttpServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+struct Shared {
+    server: ScriptedMcp,
+    gate: Gate,
+    seen: Mutex<Vec<HeaderMap>>,
+}
+
+impl HttpServer {
+    /// Starts a server.
+    pub async fn start(script: Script, gate: Gate) -> Self {
+        let server = ScriptedMcp::new(script);
+        let shared = Arc::new(Shared { server, gate, seen: Mutex::default() });
+        let router = Router::new().route("/mcp", post(answer)).with_state(shared.clone());
+        let listener =
+            tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let task = tokio::spawn(async move {
+            axum::serve(listener, router).await.expect("the server runs until it is dropped");
+        });
+        Self { address, shared, task }
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// The headers of every request so far.
+    pub fn seen(&self) -> Vec<HeaderMap> {
+        self.shared.seen.lock().expect("no test panics while it holds the record").clone()
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+    shared.seen.lock().expect("no test panics while it holds the record").push(headers.clone());
+    if let Gate::Status(status, extra) = &shared.gate {
+        let status = StatusCode::from_u16(*status).expect("the test names a status");
+        let mut response = status.into_response();
+        for (name, value) in extra {
+            response.headers_mut().insert(*name, value.parse().expect("the test names a header"));
+        }
+        return response;
+    }
+    let Ok(message) = serde_json::from_slice::<Value>(&body) else {
+        return (StatusCode::BAD_REQUEST, "not JSON").into_response();
+    };
+    if let Err(problem) = check_headers(&shared.server.script, &headers, &message) {
+        return (StatusCode::BAD_REQUEST, problem).into_response();
+    }
+    let answers = match shared.server.react(&message) {
+        Reaction::Send(answers) => answers,
+        Reaction::End => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    };
+    if message.get("id").is_none() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let Some(last) = answers.last() else { return std::future::pending().await };
+    if message["method"] == "subscriptions/listen" {
+        let first = Ok::<_, std::convert::Infallible>(format!("data: {last}\n\n"));
+        let open = futures::stream::iter([first]).chain(futures::stream::pending());
+        let kind = [(header::CONTENT_TYPE, "text/event-stream")];
+        return (kind, Body::from_stream(open)).into_response();
+    }
+    let status = match last["error"]["code"].as_i64() {
+        Some(-32601) => StatusCode::NOT_FOUND,
+        Some(_) => StatusCode::BAD_REQUEST,
+        None => StatusCode::OK,
+    };
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (status, kind, last.to_string()).into_response()
+}
+
+/// The newer era repeats in headers what the body says.
+fn check_headers(script: &Script, headers: &HeaderMap, message: &Value) -> Result<(), String> {
+    let header =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !header("accept").contains("application/json")
+        || !header("accept").contains("text/event-stream")
+    {
+        return Err("accept must name application/json and text/event-stream".to_owned());
+    }
+    if script.era != Era::Newer || message["method"] == "initialize" {
+        return Ok(());
+    }
+    let method = message["method"].as_str().unwrap_or_default();
+    for (name, expected) in [("mcp-protocol-version", NEWER), ("mcp-method", method)] {
+        if header(name) != expected {
+            return Err(format!("{name} must be {expected}"));
+        }
+    }
+    match message["params"]["name"].as_str() {
+        Some(name) if method == "tools/call" && header("mcp-name") != name => {
+            Err(format!("mcp-name must be {name}"))
+        }
+        _ => Ok(()),
+    }
+}

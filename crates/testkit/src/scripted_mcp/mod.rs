@@ -1,0 +1,234 @@
+//! An MCP server that behaves as a test says: slow, gone, huge, changed.
+//!
+//! It is written against the protocol, not with the library that the product uses, so that the two can
+//! disagree. It is strict: a request that the specification does not allow is refused.
+//!
+//! # Layout
+//!
+//! - [`Script`]: what a test says. [`ScriptedMcp`]: the server's answers to single messages.
+//! - [`tools`]: the tools it has; each is one kind of behaviour.
+//! - [`stdio`], [`http`]: the two ways to reach it.
+
+pub mod http;
+pub mod stdio;
+mod tools;
+
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub(crate) const NEWER: &str = "2026-07-28";
+const OLDER: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// Which era a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Era {
+    /// `server/discover`, no handshake.
+    #[default]
+    Newer,
+    /// `initialize`; refuses what it does not know.
+    Older,
+    /// `initialize`; says nothing to what it does not know.
+    OlderAndSilent,
+    /// `initialize`; ends when asked what it does not know.
+    OlderAndFragile,
+}
+
+/// What a test says of the server.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Script {
+    /// Which era it speaks.
+    pub era: Era,
+    /// Tools on a page of the list; all on one page if `None`.
+    pub page: Option<usize>,
+    /// Starts another process, as a launcher does; the tool `pids` names it.
+    pub grandchild: bool,
+    /// Fills this many bytes into each description, for lists that are too large.
+    pub description_bytes: usize,
+    /// Lists a page that always points to itself.
+    pub endless_list: bool,
+    /// Writes lines that are no protocol before each answer, and much to standard error.
+    pub noisy: bool,
+}
+
+/// What the server does upon a message.
+#[derive(Debug, PartialEq)]
+pub enum Reaction {
+    /// Sends these messages.
+    Send(Vec<Value>),
+    /// Ends the process or drops the connection.
+    End,
+}
+
+/// The server's answers.
+pub struct ScriptedMcp {
+    script: Script,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    initialized: bool,
+    changed: bool,
+    subscription: Option<Value>,
+    grandchild: Option<u32>,
+}
+
+impl ScriptedMcp {
+    /// A server that follows the script.
+    pub fn new(script: Script) -> Self {
+        Self { script, state: Mutex::default() }
+    }
+
+    /// The answer to one message.
+    pub fn react(&self, message: &Value) -> Reaction {
+        let id = message.get("id").cloned();
+        let method = message["method"].as_str().unwrap_or_default();
+        let Some(id) = id else {
+            self.notified(method, message);
+            return Reaction::Send(Vec::new());
+        };
+        if message["jsonrpc"] != "2.0" {
+            return error(&id, -32600, "jsonrpc must be 2.0");
+        }
+        let unknown = match (self.script.era, method) {
+            (Era::Newer, "initialize") => true,
+            (Era::Newer, _) => false,
+            (_, method) => !matches!(method, "initialize" | "ping" | "tools/list" | "tools/call"),
+        };
+        match self.script.era {
+            Era::OlderAndSilent if unknown => return Reaction::Send(Vec::new()),
+            Era::OlderAndFragile if unknown => return Reaction::End,
+            Era::Newer if unknown => return error(&id, -32022, "unsupported protocol version"),
+            _ if unknown => return error(&id, -32601, "method not found"),
+            _ => {}
+        }
+        if let Err(problem) = self.check_era(method, message) {
+            return error(&id, -32602, &problem);
+        }
+        match method {
+            "server/discover" => self.complete(&id, self.discovery()),
+            "initialize" => self.initialize(&id, message),
+            "ping" => self.complete(&id, json!({})),
+            "tools/list" => self.list(&id, message),
+            "tools/call" => tools::call(self, &id, message),
+            "subscriptions/listen" => self.subscribe(&id, message),
+            _ => error(&id, -32601, "method not found"),
+        }
+    }
+
+    fn notified(&self, method: &str, message: &Value) {
+        let mut state = self.state.lock().expect("no test panics while it holds the state");
+        match method {
+            "notifications/initialized" => state.initialized = true,
+            "notifications/cancelled"
+                if Some(&message["params"]["requestId"]) == state.subscription.as_ref() =>
+            {
+                state.subscription = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The newer era carries version and capabilities with each request; the older one shakes hands first.
+    fn check_era(&self, method: &str, message: &Value) -> Result<(), String> {
+        if self.script.era == Era::Newer {
+            let meta = &message["params"]["_meta"];
+            if meta[VERSION_KEY] != NEWER {
+                return Err(format!("_meta lacks {VERSION_KEY} {NEWER}"));
+            }
+            if !meta[CAPABILITIES_KEY].is_object() {
+                return Err(format!("_meta lacks {CAPABILITIES_KEY}"));
+            }
+            return Ok(());
+        }
+        let initialized = self.state.lock().expect("no panic").initialized;
+        if !initialized && !matches!(method, "initialize" | "ping") {
+            return Err(format!("{method} before notifications/initialized"));
+        }
+        Ok(())
+    }
+
+    fn discovery(&self) -> Value {
+        json!({
+            "supportedVersions": [NEWER], "capabilities": {"tools": {"listChanged": true}},
+            "serverInfo": {"name": "scripted", "version": "1"}, "ttlMs": 60_000, "cacheScope": "public",
+        })
+    }
+
+    fn initialize(&self, id: &Value, message: &Value) -> Reaction {
+        let asked = message["params"]["protocolVersion"].as_str().unwrap_or_default();
+        let version = if OLDER.contains(&asked) { asked } else { OLDER[0] };
+        let result = json!({
+            "protocolVersion": version, "capabilities": {"tools": {"listChanged": true}},
+            "serverInfo": {"name": "scripted", "version": "1"},
+        });
+        self.complete(id, result)
+    }
+
+    fn list(&self, id: &Value, message: &Value) -> Reaction {
+        let all = tools::definitions(self);
+        let start: usize = match message["params"]["cursor"].as_str() {
+            None => 0,
+            Some(cursor) => match cursor.parse() {
+                Ok(start) => start,
+                Err(_) => return error(id, -32602, "unknown cursor"),
+            },
+        };
+        let page = self.script.page.unwrap_or(all.len());
+        let next = (start + page < all.len()).then(|| (start + page).to_string());
+        let next = if self.script.endless_list { Some("0".to_owned()) } else { next };
+        let mut result =
+            json!({"tools": all.into_iter().skip(start).take(page).collect::<Vec<_>>()});
+        if let Some(next) = next {
+            result["nextCursor"] = json!(next);
+        }
+        if self.script.era == Era::Newer {
+            result["ttlMs"] = json!(600_000);
+            result["cacheScope"] = json!("public");
+        }
+        self.complete(id, result)
+    }
+
+    fn subscribe(&self, id: &Value, message: &Value) -> Reaction {
+        let mut state = self.state.lock().expect("no test panics while it holds the state");
+        state.subscription = Some(id.clone());
+        Reaction::Send(vec![json!({
+            "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+            "params": {
+                "notifications": message["params"]["notifications"],
+                "_meta": {"io.modelcontextprotocol/subscriptionId": id},
+            },
+        })])
+    }
+
+    /// The notice that tools have changed, in the form of the era.
+    fn change_notice(&self) -> Option<Value> {
+        let mut state = self.state.lock().expect("no test panics while it holds the state");
+        state.changed = true;
+        let mut notice = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        if self.script.era == Era::Newer {
+            let id = state.subscription.clone()?;
+            notice["params"] = json!({"_meta": {"io.modelcontextprotocol/subscriptionId": id}});
+        }
+        Some(notice)
+    }
+
+    fn complete(&self, id: &Value, mut result: Value) -> Reaction {
+        if self.script.era == Era::Newer {
+            result["resultType"] = json!("complete");
+        }
+        Reaction::Send(vec![json!({"jsonrpc": "2.0", "id": id, "result": result})])
+    }
+}
+
+fn error(id: &Value, code: i64, message: &str) -> Reaction {
+    let mut error = json!({"code": code, "message": message});
+    if code == -32022 {
+        error["data"] = json!({"supported": [NEWER]});
+    }
+    Reaction::Send(vec![json!({"jsonrpc": "2.0", "id": id, "error": error})])
+}

@@ -1,0 +1,165 @@
+//! An MCP server as a child process.
+//!
+//! A launcher such as `npx` starts the real server as its own child, so a server is a process group:
+//! when the connection goes, the whole group goes. What it writes to standard error is logged at debug
+//! level, in bounded lines, without secrets.
+//!
+//! Invariant: no process of the group outlives its [`ChildTransport`].
+
+use std::io;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use secrecy::ExposeSecret;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+use super::config;
+use crate::redact::Redactor;
+
+/// Variables that a child is given besides configured ones. The rest of our environment, which may
+/// hold keys, stays here.
+const INHERITED: [&str; 11] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "SYSTEMROOT",
+];
+/// How long a server may take to end by itself once its input is closed.
+const GRACE: Duration = Duration::from_secs(2);
+/// The longest line of standard error that is logged; the rest of it is dropped.
+const STDERR_LINE_BYTES_MAX: u64 = 2_000;
+
+/// The two pipes of a child, and the child.
+pub struct ChildTransport {
+    pipes: AsyncRwTransport<RoleClient, Bounded<ChildStdout>, ChildStdin>,
+    child: Box<dyn ChildWrapper>,
+    oversized: Arc<AtomicBool>,
+}
+
+/// Starts the server. `oversized` is set when it sends a message of more than the limit.
+pub fn start(
+    server: &config::ServerConfig,
+    redactor: &Redactor,
+    oversized: Arc<AtomicBool>,
+) -> io::Result<ChildTransport> {
+    let config::Transport::Stdio { command, args, env, cwd } = &server.transport else {
+        return Err(io::Error::other("not a server on standard input and output"));
+    };
+    let mut wrap = CommandWrap::with_new(command, |process| {
+        process.args(args).env_clear();
+        process.envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        process.envs(env.iter().map(|(name, value)| (name, value.expose_secret())));
+        if let Some(folder) = cwd {
+            process.current_dir(folder);
+        }
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    });
+    wrap.wrap(ProcessGroup::leader()).wrap(KillOnDrop);
+    let mut child = wrap.spawn()?;
+    let missing = || io::Error::other("a pipe of the child is missing");
+    let stdin = child.stdin().take().ok_or_else(missing)?;
+    let stdout = child.stdout().take().ok_or_else(missing)?;
+    let stderr = child.stderr().take().ok_or_else(missing)?;
+    tokio::spawn(log_stderr(server.name.clone(), redactor.clone(), stderr));
+    let stdout = Bounded {
+        inner: stdout,
+        line: 0,
+        max: server.message_bytes_max,
+        oversized: oversized.clone(),
+    };
+    let pipes = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(usize::MAX);
+    Ok(ChildTransport { pipes, child, oversized })
+}
+
+impl Transport<RoleClient> for ChildTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        self.pipes.send(item)
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleClient>>> + Send {
+        self.pipes.receive()
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.pipes.close().await?;
+        // A server that still writes what nobody reads would not end by itself.
+        if !self.oversized.load(Ordering::Relaxed) {
+            let _ended = tokio::time::timeout(GRACE, self.child.wait()).await;
+        }
+        // The leader may have left others behind; the signal goes to the group.
+        let _gone = self.child.start_kill();
+        self.child.wait().await.map(drop)
+    }
+}
+
+impl Drop for ChildTransport {
+    fn drop(&mut self) {
+        // Fails only when nothing of the group is left. The runtime reaps the leader.
+        let _gone = self.child.start_kill();
+    }
+}
+
+async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut reader).take(STDERR_LINE_BYTES_MAX).read_until(b'\n', &mut line).await;
+        if !matches!(read, Ok(count) if count > 0) {
+            return;
+        }
+        let text = redactor.clean(String::from_utf8_lossy(&line).trim_end());
+        tracing::debug!(server.name = server, "the MCP server says: {text}");
+    }
+}
+
+/// Ends the stream when one line grows past the limit, so that a server cannot fill our memory.
+pub struct Bounded<R> {
+    inner: R,
+    line: usize,
+    max: usize,
+    oversized: Arc<AtomicBool>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        std::task::ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+        let new = &buffer.filled()[before..];
+        self.line = match new.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => new.len() - end - 1,
+            None => self.line + new.len(),
+        };
+        if self.line > self.max {
+            self.oversized.store(true, Ordering::Relaxed);
+            return Poll::Ready(Err(io::Error::other("a message is larger than the limit")));
+        }
+        Poll::Ready(Ok(()))
+    }
+}

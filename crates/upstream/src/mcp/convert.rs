@@ -1,0 +1,72 @@
+//! From the protocol's tools and results to the engine's.
+//!
+//! Invariant: an output holds at most the limit in bytes of text, and no JSON beyond it.
+
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
+use serde_json::Value;
+use throughline_engine::tool::{ToolDefinition, ToolEffects, ToolName, ToolOutput};
+
+/// A tool as the engine knows it.
+pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
+    let hints = tool.annotations.unwrap_or_default();
+    ToolDefinition {
+        tool: ToolName { server: server.to_owned(), name: tool.name.into_owned() },
+        title: tool.title.or(hints.title),
+        description: tool.description.unwrap_or_default().into_owned(),
+        input_schema: Value::Object((*tool.input_schema).clone()),
+        effects: ToolEffects {
+            read_only: hints.read_only_hint,
+            destructive: hints.destructive_hint,
+            idempotent: hints.idempotent_hint,
+        },
+    }
+}
+
+/// A result as the engine knows it, cut at `bytes_max`.
+pub fn output(result: CallToolResult, bytes_max: usize) -> ToolOutput {
+    let blocks: Vec<String> = result.content.iter().map(words).collect();
+    let mut text = blocks.join("\n");
+    if text.is_empty()
+        && let Some(value) = &result.structured_content
+    {
+        text = value.to_string();
+    }
+    let json = result.structured_content.or_else(|| parsed(&text));
+    let json_fits = json.as_ref().is_none_or(|json| json.to_string().len() <= bytes_max);
+    let text_fits = text.len() <= bytes_max;
+    text.truncate(text.floor_char_boundary(bytes_max));
+    ToolOutput {
+        text,
+        json: json.filter(|_| json_fits),
+        is_error: result.is_error.unwrap_or(false),
+        truncated: !(text_fits && json_fits),
+    }
+}
+
+/// Words stay as they are; what is no text is named, with its type and size.
+fn words(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(image) => note("image", &image.mime_type, image.data.len()),
+        ContentBlock::Audio(audio) => note("audio", &audio.mime_type, audio.data.len()),
+        ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
+        ContentBlock::Resource(resource) => match &resource.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.clone(),
+            ResourceContents::BlobResourceContents { uri, blob, .. } => {
+                note("resource", uri, blob.len())
+            }
+            _ => "[resource]".to_owned(),
+        },
+        _ => "[content of an unknown kind]".to_owned(),
+    }
+}
+
+fn note(kind: &str, of: &str, base64_length: usize) -> String {
+    format!("[{kind} {of}, about {} bytes]", base64_length / 4 * 3)
+}
+
+/// The text as JSON, where it is an object or a list; a bare number or word is not meant as JSON.
+fn parsed(text: &str) -> Option<Value> {
+    let start = text.trim_start().as_bytes().first()?;
+    matches!(start, b'{' | b'[').then(|| serde_json::from_str(text).ok())?
+}

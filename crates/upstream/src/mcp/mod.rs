@@ -1,0 +1,112 @@
+//! The proxy to MCP servers: many servers behind the engine's [`Tools`].
+//!
+//! It connects when first needed, in the background, speaks both eras of the protocol, and keeps each
+//! server's trouble to itself: a server that is down is named in the listing and never fails it.
+//! Whether a call may be made is the engine's matter; include modes, pins and approvals are not known
+//! here.
+//!
+//! Invariant: `rmcp` is used in this module only, and nothing of it shows in the public interface.
+//!
+//! # Layout
+//!
+//! - [`config`]: what the caller says about a server.
+//! - [`server`]: one server: connecting with back-off, its cached tools, its calls.
+//! - [`connection`]: one open connection. [`probe`], [`child`], [`http`], [`handler`]: its parts.
+//! - [`convert`], [`fault`]: from the protocol's types to the engine's.
+
+mod child;
+pub mod config;
+mod connection;
+mod convert;
+mod fault;
+mod handler;
+mod http;
+mod probe;
+mod server;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_engine::tool::{ToolListing, ToolName, ToolOutput, Tools};
+use tokio_util::sync::CancellationToken;
+
+pub use config::{InvalidServers, ServerConfig, Transport};
+pub use server::{ServerState, ServerStatus};
+
+use server::Server;
+
+/// All configured MCP servers.
+pub struct McpProxy {
+    servers: Vec<Arc<Server>>,
+}
+
+impl McpProxy {
+    /// Takes the configuration and starts nothing.
+    pub fn new(configs: Vec<ServerConfig>) -> Result<Self, InvalidServers> {
+        config::check(&configs)?;
+        Ok(Self {
+            servers: configs.into_iter().map(|config| Arc::new(Server::new(config))).collect(),
+        })
+    }
+
+    /// Connects to every server without waiting, so that the first turn need not. Call it within a
+    /// Tokio runtime.
+    pub fn connect_in_background(&self) {
+        for server in &self.servers {
+            server.refresh_in_background();
+        }
+    }
+
+    /// How each server is doing, in configured order; asks none of them.
+    pub async fn status(&self) -> Vec<ServerStatus> {
+        futures::future::join_all(self.servers.iter().map(|server| server.status())).await
+    }
+
+    /// Closes every connection and ends every child process. The proxy refuses calls afterwards.
+    pub async fn shutdown(&self) {
+        futures::future::join_all(self.servers.iter().map(|server| server.shutdown())).await;
+    }
+}
+
+#[async_trait]
+impl Tools for McpProxy {
+    async fn list(&self) -> ToolListing {
+        let answers = self.servers.iter().map(|server| server.tools());
+        let answers = futures::future::join_all(answers).await;
+        let mut listing = ToolListing::default();
+        for (server, answer) in self.servers.iter().zip(answers) {
+            match answer {
+                Ok(tools) => listing.tools.extend(tools.iter().cloned()),
+                Err(error) => listing.unavailable.push((server.name().to_owned(), error.message)),
+            }
+        }
+        listing
+    }
+
+    async fn call(
+        &self,
+        tool: &ToolName,
+        arguments: &Value,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, UpstreamError> {
+        let target = || format!("tool {tool}");
+        let server = self.servers.iter().find(|server| server.name() == tool.server);
+        let server = server.ok_or_else(|| {
+            let message = format!("there is no server {:?} in the configuration", tool.server);
+            UpstreamError::new(target(), UpstreamFault::Rejected, message)
+        })?;
+        let mut outcome = tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                Err(UpstreamError::new(target(), UpstreamFault::Cancelled, "the call was cancelled"))
+            }
+            outcome = server.call(&tool.name, arguments) => outcome,
+        };
+        if let Err(error) = &mut outcome {
+            error.target = target();
+        }
+        outcome
+    }
+}

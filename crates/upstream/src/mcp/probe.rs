@@ -1,0 +1,88 @@
+//! Patience with servers of the older era, kept short.
+//!
+//! The newer era starts with a question that older servers were never told about. A polite one refuses
+//! it; many say nothing. This wrapper answers "method not found" in their place after a while, so that
+//! the client falls back to the older handshake on the same connection, and drops the answer should it
+//! come after all.
+//!
+//! Invariant: a request is answered once.
+
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use tokio::time::Instant;
+
+/// A transport with a limit on the wait for the answer to `server/discover`.
+pub struct Probe<T> {
+    inner: T,
+    patience: Duration,
+    waiting: Option<(RequestId, Instant)>,
+    given_up: Option<RequestId>,
+}
+
+impl<T> Probe<T> {
+    /// Waits at most this long.
+    pub fn new(inner: T, patience: Duration) -> Self {
+        Self { inner, patience, waiting: None, given_up: None }
+    }
+
+    fn give_up(&mut self) -> Option<ServerJsonRpcMessage> {
+        let (id, _) = self.waiting.take()?;
+        self.given_up = Some(id.clone());
+        let error =
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer to server/discover", None);
+        Some(ServerJsonRpcMessage::error(error, Some(id)))
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Probe<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &item
+            && matches!(request.request, ClientRequest::DiscoverRequest(_))
+        {
+            self.waiting = Some((request.id.clone(), Instant::now() + self.patience));
+        }
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            let message = match self.waiting {
+                None => self.inner.receive().await?,
+                Some((_, deadline)) => {
+                    match tokio::time::timeout_at(deadline, self.inner.receive()).await {
+                        Ok(message) => message?,
+                        Err(_) => return self.give_up(),
+                    }
+                }
+            };
+            let id = match &message {
+                JsonRpcMessage::Response(response) => Some(&response.id),
+                JsonRpcMessage::Error(error) => error.id.as_ref(),
+                _ => None,
+            };
+            if id.is_some() && id == self.given_up.as_ref() {
+                self.given_up = None;
+                continue;
+            }
+            if id.is_some() {
+                self.waiting = None;
+            }
+            return Some(message);
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        self.inner.close()
+    }
+}

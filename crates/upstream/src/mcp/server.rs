@@ -1,0 +1,275 @@
+//! One configured server: connecting when needed, with back-off; its cached tools; its calls.
+//!
+//! Connecting happens in a task of its own, so a caller that gives up does not undo it, and callers
+//! that come meanwhile share it.
+//!
+//! Invariant: there is at most one connection to a server at a time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_engine::tool::{ToolDefinition, ToolOutput};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::config::{ServerConfig, Transport};
+use super::connection::Connection;
+use super::fault::Faults;
+use crate::redact::Redactor;
+
+const BACKOFF_MIN: Duration = Duration::from_millis(500);
+const BACKOFF_MAX: Duration = Duration::from_secs(60);
+/// A server that calls its list stale at once is still not asked more often than this.
+const FRESH_MIN: Duration = Duration::from_secs(1);
+
+/// How a server is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerStatus {
+    /// Its name in configuration.
+    pub name: String,
+    /// Connected, not needed yet, or failed.
+    pub state: ServerState,
+    /// Tools known of it.
+    pub tools: usize,
+}
+
+/// Where a connection stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum ServerState {
+    /// Nobody has needed it, or it is being connected.
+    Idle,
+    /// Connected.
+    Connected {
+        /// The protocol version that was agreed on.
+        protocol_version: String,
+    },
+    /// It could not be reached.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One configured server.
+pub struct Server {
+    config: ServerConfig,
+    redactor: Redactor,
+    faults: Faults,
+    link: Mutex<Link>,
+    tools: RwLock<Option<Cached>>,
+    changed: Arc<AtomicBool>,
+    refreshing: AtomicBool,
+}
+
+#[derive(Default)]
+struct Link {
+    connection: Option<Arc<Connection>>,
+    older: bool,
+    failures: u32,
+    failure: Option<(UpstreamError, Instant)>,
+    shut_down: bool,
+}
+
+#[derive(Clone)]
+struct Cached {
+    tools: Arc<[ToolDefinition]>,
+    fresh_until: Instant,
+}
+
+impl Server {
+    pub fn new(config: ServerConfig) -> Self {
+        let redactor = match &config.transport {
+            Transport::Stdio { env, .. } => Redactor::new(env.values()),
+            Transport::Http { url, headers } => Redactor::new(headers.values()).with_address(url),
+        };
+        Self {
+            faults: Faults::new(&config.name, redactor.clone()),
+            redactor,
+            config,
+            link: Mutex::default(),
+            tools: RwLock::default(),
+            changed: Arc::default(),
+            refreshing: AtomicBool::new(false),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// The tools: cached ones at once, asking again behind the caller's back when they are no longer
+    /// fresh; new ones when the server said that they changed, or when none are known yet.
+    pub async fn tools(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
+        let cached = self.tools.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(cached) = &cached
+            && !self.changed.load(Ordering::Acquire)
+        {
+            if cached.fresh_until <= Instant::now() {
+                self.refresh_in_background();
+            }
+            return Ok(cached.tools.clone());
+        }
+        let server = self.clone();
+        let refresh = tokio::spawn(async move { server.refresh().await });
+        let answer = match tokio::time::timeout(self.config.list_timeout, refresh).await {
+            Ok(joined) => joined.unwrap_or_else(|error| Err(self.broken(&error))),
+            Err(_) => Err(self.faults.error(UpstreamFault::TimedOut, "it is still connecting")),
+        };
+        match (answer, cached) {
+            (Err(_), Some(cached)) => Ok(cached.tools),
+            (answer, _) => answer,
+        }
+    }
+
+    /// Calls a tool.
+    pub async fn call(
+        self: &Arc<Self>,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<ToolOutput, UpstreamError> {
+        let limit = self.config.call_timeout;
+        let connection = self.connection().await?;
+        match tokio::time::timeout(limit, connection.call(name, arguments)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(self.faults.error(
+                UpstreamFault::TimedOut,
+                format!("no answer within {} ms", limit.as_millis()),
+            )),
+        }
+    }
+
+    /// Asks for the tools again without waiting; once at a time.
+    pub fn refresh_in_background(self: &Arc<Self>) {
+        if self.refreshing.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let server = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = server.refresh().await {
+                tracing::debug!(
+                    server.name = server.config.name,
+                    "asking for tools failed: {error}"
+                );
+            }
+            server.refreshing.store(false, Ordering::Release);
+        });
+    }
+
+    async fn refresh(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
+        let connection = self.connection().await?;
+        // Cleared before asking: a change that comes while the list is on its way counts.
+        self.changed.store(false, Ordering::Release);
+        let limit = self.config.call_timeout;
+        let listed = tokio::time::timeout(limit, connection.list()).await.unwrap_or_else(|_| {
+            Err(self.faults.error(UpstreamFault::TimedOut, "it did not list its tools in time"))
+        });
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(error) => {
+                self.changed.store(true, Ordering::Release);
+                return Err(error);
+            }
+        };
+        let most = self.config.tools_fresh_for;
+        let fresh_for = listed.fresh_for.map_or(most, |asked| asked.max(FRESH_MIN).min(most));
+        let tools: Arc<[ToolDefinition]> = listed.tools.into();
+        let cached = Cached { tools: tools.clone(), fresh_until: Instant::now() + fresh_for };
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
+        Ok(tools)
+    }
+
+    async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, UpstreamError> {
+        let server = self.clone();
+        let task = tokio::spawn(async move { server.connect().await });
+        task.await.unwrap_or_else(|error| Err(self.broken(&error)))
+    }
+
+    async fn connect(&self) -> Result<Arc<Connection>, UpstreamError> {
+        let mut link = self.link.lock().await;
+        if link.shut_down {
+            return Err(self.faults.error(UpstreamFault::Cancelled, "the proxy is shut down"));
+        }
+        if let Some(connection) = link.connection.take_if(|open| open.is_closed()) {
+            tracing::info!(
+                server.name = self.config.name,
+                "the MCP server has gone; connecting again"
+            );
+            connection.close().await;
+        }
+        if let Some(connection) = &link.connection {
+            return Ok(connection.clone());
+        }
+        if let Some((error, until)) = &link.failure
+            && Instant::now() < *until
+        {
+            return Err(error.clone());
+        }
+        // After failures the probe waits longer, for servers that are merely slow to start.
+        let mut config = self.config.clone();
+        config.probe_timeout = doubled(config.probe_timeout, link.failures, config.connect_timeout);
+        let open = Connection::open(&config, &self.redactor, link.older, self.changed.clone());
+        let opened =
+            tokio::time::timeout(config.connect_timeout, open).await.unwrap_or_else(|_| {
+                Err(self.faults.error(UpstreamFault::TimedOut, "it did not start in time"))
+            });
+        match opened {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                tracing::info!(
+                    server.name = config.name,
+                    protocol.version = connection.version(),
+                    "connected to an MCP server"
+                );
+                let older = connection.is_older();
+                *link = Link { connection: Some(connection.clone()), older, ..Link::default() };
+                Ok(connection)
+            }
+            Err(error) => {
+                tracing::warn!(server.name = config.name, "connecting failed: {error}");
+                let wait = doubled(BACKOFF_MIN, link.failures, BACKOFF_MAX);
+                link.failures += 1;
+                link.older = false;
+                link.failure = Some((error.clone(), Instant::now() + wait));
+                Err(error)
+            }
+        }
+    }
+
+    pub async fn status(&self) -> ServerStatus {
+        // A lock that is taken means that connecting is under way.
+        let state = match self.link.try_lock() {
+            Err(_) => ServerState::Idle,
+            Ok(link) => match (&link.connection, &link.failure) {
+                (Some(open), _) if !open.is_closed() => {
+                    ServerState::Connected { protocol_version: open.version().to_owned() }
+                }
+                (_, Some((error, _))) => ServerState::Failed { reason: error.message.clone() },
+                _ => ServerState::Idle,
+            },
+        };
+        let cached = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        let tools = cached.as_ref().map_or(0, |cached| cached.tools.len());
+        ServerStatus { name: self.config.name.clone(), state, tools }
+    }
+
+    pub async fn shutdown(&self) {
+        let mut link = self.link.lock().await;
+        link.shut_down = true;
+        if let Some(connection) = link.connection.take() {
+            connection.close().await;
+        }
+    }
+
+    fn broken(&self, error: &tokio::task::JoinError) -> UpstreamError {
+        self.faults.error(UpstreamFault::Failed, format!("the connecting task ended: {error}"))
+    }
+}
+
+fn doubled(start: Duration, times: u32, max: Duration) -> Duration {
+    start.saturating_mul(2_u32.saturating_pow(times)).min(max)
+}

@@ -1,0 +1,82 @@
+//! The proxy against a server behind an address.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+use throughline_engine::failure::UpstreamFault;
+use throughline_engine::tool::{ToolName, Tools};
+use throughline_testkit::scripted_mcp::http::{Gate, HttpServer};
+use throughline_testkit::scripted_mcp::{Era, Script};
+use throughline_upstream::mcp::{McpProxy, ServerConfig, ServerState, Transport};
+use tokio_util::sync::CancellationToken;
+
+const KEY: &str = "Bearer sk-very-secret-value";
+
+fn proxy(url: String) -> McpProxy {
+    let headers = BTreeMap::from([("authorization".to_owned(), KEY.into())]);
+    McpProxy::new(vec![ServerConfig::new("remote", Transport::Http { url, headers })]).unwrap()
+}
+
+fn tool(name: &str) -> ToolName {
+    ToolName { server: "remote".into(), name: name.into() }
+}
+
+#[tokio::test]
+async fn both_eras_are_spoken_over_http_with_our_headers() {
+    for (era, expected) in [(Era::Newer, "2026-07-28"), (Era::Older, "2025-11-25")] {
+        let server = HttpServer::start(Script { era, ..Script::default() }, Gate::Open).await;
+        let proxy = proxy(server.url());
+        let listing = proxy.list().await;
+        assert_eq!((listing.tools.len(), listing.unavailable), (10, vec![]), "{era:?}");
+        let output = proxy.call(&tool("echo"), &json!({"x": 1}), CancellationToken::new()).await;
+        assert_eq!(output.unwrap().json, Some(json!({"x": 1})));
+        let ServerState::Connected { protocol_version } = proxy.status().await.remove(0).state
+        else {
+            panic!("not connected");
+        };
+        assert_eq!(protocol_version, expected);
+        assert!(server.seen().iter().all(|headers| headers["authorization"] == KEY));
+        proxy.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_so_our_headers_stay_with_the_origin() {
+    let other = HttpServer::start(Script::default(), Gate::Open).await;
+    for status in [301, 302, 307, 308] {
+        let gate = Gate::Status(status, vec![("location", other.url())]);
+        let server = HttpServer::start(Script::default(), gate).await;
+        let proxy = proxy(server.url());
+        let listing = proxy.list().await;
+        assert_eq!(listing.unavailable.len(), 1, "{status}");
+        assert!(!server.seen().is_empty(), "{status}");
+    }
+    assert_eq!(other.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn refusals_are_told_apart_and_show_no_secret() {
+    let check = async |gate: Gate, fault: UpstreamFault, retry_after: Option<Duration>| {
+        let server = HttpServer::start(Script::default(), gate).await;
+        let url = format!("{}?token=another-secret", server.url());
+        let failed = proxy(url).call(&tool("echo"), &json!({}), CancellationToken::new()).await;
+        let error = failed.unwrap_err();
+        assert_eq!((error.fault, error.retry_after), (fault, retry_after), "{error:?}");
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("secret"), "{shown}");
+    };
+    let challenge = vec![("www-authenticate", "Bearer".to_owned())];
+    check(Gate::Status(401, challenge), UpstreamFault::Unauthorized, None).await;
+    let later = vec![("retry-after", "7".to_owned())];
+    check(Gate::Status(429, later), UpstreamFault::RateLimited, Some(Duration::from_secs(7))).await;
+    check(Gate::Status(503, vec![]), UpstreamFault::Failed, None).await;
+
+    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp?token=another-secret", nobody.local_addr().unwrap());
+    drop(nobody);
+    let error =
+        proxy(url).call(&tool("echo"), &json!({}), CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.fault, UpstreamFault::Unreachable, "{error:?}");
+    assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+}
