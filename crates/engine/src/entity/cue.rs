@@ -1,0 +1,330 @@
+//! Names beside cue words: "device core-sw-01", "rack R12", "the Task Management workflow".
+//!
+//! The word after a cue is a name only if it looks like one: "site visit" and "rack my brains" name
+//! nothing. Cues without a name are left for references and questions.
+
+use super::mention::{How, Mention};
+use super::notice::{BareCue, Open, Reading};
+use super::token::{Clitic, Gap, Setting, Shape, TOKEN_BYTES_MAX};
+use super::words::{follows_as_noun, is_ordinary};
+use crate::pack::{EntityType, Grammar, NamedBefore, NumberMeans};
+
+/// Words in a name made of capitalised words.
+const RUN_WORDS_MAX: usize = 6;
+
+/// A name found beside a cue.
+struct Named {
+    first: usize,
+    words: usize,
+    means: NumberMeans,
+    confidence: f32,
+}
+
+pub(super) fn read(reading: &mut Reading<'_>) {
+    let mut at = 0;
+    while at < reading.tokens.len() {
+        let cue = reading.cue_at(at).filter(|_| reading.is_own(at) && !reading.taken[at]);
+        let Some((entity_type, words, grammar)) = cue else {
+            at += 1;
+            continue;
+        };
+        let named = after(reading, at, words, entity_type, grammar);
+        let named =
+            if named.is_empty() { before(reading, at, entity_type, grammar) } else { named };
+        if named.is_empty() {
+            reading.bare_cues.push(BareCue { at, words, entity_type, grammar });
+        } else {
+            reading.take(at, words);
+        }
+        let end = named.iter().map(|name| name.first + name.words).max().unwrap_or(0);
+        for name in named {
+            mention(reading, entity_type, &name);
+        }
+        at = end.max(at + words);
+    }
+}
+
+/// Names after a cue, with those that follow after a comma or "and".
+fn after(
+    reading: &Reading<'_>,
+    cue: usize,
+    words: usize,
+    entity_type: &EntityType,
+    grammar: Grammar,
+) -> Vec<Named> {
+    let mut at = cue + words;
+    let mut means = entity_type.number;
+    while let Some(token) = reading.tokens.get(at).filter(|token| token.gap == Gap::Space) {
+        match token.lower.as_str() {
+            "id" | "ids" => means = NumberMeans::Id,
+            "named" | "called" | "name" | "number" | "no" | "nr" => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    let placed = matches!(reading.before(cue), Some("in" | "at" | "from" | "for" | "of"));
+    let announced = at > cue + words;
+    let loose = grammar == Grammar::Singular && (placed || announced);
+    let mut named: Vec<Named> = Vec::new();
+    while let Some(name) = name_at(reading, at, entity_type, means, grammar, loose) {
+        if !named.is_empty() && !continues(reading, &named[0], &name, grammar) {
+            break;
+        }
+        at = name.first + name.words;
+        named.push(name);
+        let Some(next) = reading.tokens.get(at) else { break };
+        let joined = matches!(next.lower.as_str(), "and" | "or" | "&");
+        match next.gap {
+            Gap::Space | Gap::Pause if joined => at += 1,
+            Gap::Pause => {}
+            _ => break,
+        }
+    }
+    named
+}
+
+/// Whether a further name belongs to the same cue: it must look like the first one.
+fn continues(reading: &Reading<'_>, first: &Named, next: &Named, grammar: Grammar) -> bool {
+    let shape = |named: &Named| reading.tokens[named.first].shape;
+    let quoted = |named: &Named| matches!(reading.tokens[named.first].setting, Setting::Quoted(_));
+    let strict = matches!(shape(next), Shape::Identifier | Shape::Number) || quoted(next);
+    shape(first) == shape(next) && (strict || grammar == Grammar::Plural)
+}
+
+fn name_at(
+    reading: &Reading<'_>,
+    at: usize,
+    entity_type: &EntityType,
+    means: NumberMeans,
+    grammar: Grammar,
+    loose: bool,
+) -> Option<Named> {
+    let token = reading.tokens.get(at)?;
+    if reading.taken[at] || token.gap == Gap::Stop || token.text.len() > TOKEN_BYTES_MAX {
+        return None;
+    }
+    let sure = |words: usize, confidence: f32| {
+        Some(Named { first: at, words, means: NumberMeans::Name, confidence })
+    };
+    if let Setting::Quoted(number) = token.setting {
+        return sure(quotation_words(reading, at, number)?, 0.9);
+    }
+    let starts_cue = reading.cue_at(at).is_some();
+    if let Some((words, ..)) = reading.known_at(at, |kind| *kind == entity_type.kind)
+        && token.shape != Shape::Number
+        && !(starts_cue && words == 1 && token.shape == Shape::Plain)
+        && !is_ordinary(&token.lower)
+    {
+        return sure(words, 0.95);
+    }
+    if starts_cue && !matches!(token.shape, Shape::Identifier | Shape::Number) {
+        return None;
+    }
+    let ordinary = is_ordinary(&token.lower) || follows_as_noun(&token.lower);
+    match token.shape {
+        Shape::Number if token.text.len() <= 12 && !counts_something(reading, at) => {
+            Some(Named { first: at, words: 1, means, confidence: 0.9 })
+        }
+        Shape::Plain if token.text.starts_with('#') && token.text.len() > 1 => {
+            Some(Named { first: at, words: 1, means: NumberMeans::Id, confidence: 0.9 })
+        }
+        Shape::Identifier => {
+            let other = reading.packs.pattern_of(token.text, 1).is_some_and(|(theirs, pattern)| {
+                theirs.kind != entity_type.kind && pattern.confidence >= 0.85
+            });
+            let id = reading.packs.pattern_of(token.text, 1).filter(|(theirs, pattern)| {
+                theirs.kind == entity_type.kind && pattern.means == NumberMeans::Id
+            });
+            let means = if id.is_some() { NumberMeans::Id } else { NumberMeans::Name };
+            (!other).then_some(Named { first: at, words: 1, means, confidence: 0.9 })
+        }
+        Shape::Capitalised if !ordinary => sure(run_from(reading, at), 0.85),
+        Shape::Compound if grammar == Grammar::Singular && !ordinary => sure(1, 0.75),
+        Shape::Plain if loose && !ordinary && ends_phrase(reading, at + 1) => sure(1, 0.7),
+        _ => None,
+    }
+}
+
+/// Names before a cue: how far back depends on what the pack says people do.
+fn before(
+    reading: &Reading<'_>,
+    cue: usize,
+    entity_type: &EntityType,
+    grammar: Grammar,
+) -> Vec<Named> {
+    let Some(last) = cue.checked_sub(1) else { return Vec::new() };
+    let token = &reading.tokens[last];
+    if let Setting::Quoted(number) = token.setting
+        && reading.tokens[cue].gap == Gap::Pause
+    {
+        let mut first = last;
+        while first > 0 && reading.tokens[first - 1].setting == Setting::Quoted(number) {
+            first -= 1;
+        }
+        return quotation_words(reading, first, number)
+            .map(|words| named(first, words, 0.85))
+            .into_iter()
+            .collect();
+    }
+    if reading.tokens[cue].gap != Gap::Space || reading.taken[last] || token.clitic != Clitic::None
+    {
+        return Vec::new();
+    }
+    if let Some((first, words)) = known_before(reading, cue, entity_type) {
+        return vec![named(first, words, 0.95)];
+    }
+    let any = entity_type.named_before != NamedBefore::Identifier;
+    let Some(run) = run_before(reading, cue, any) else { return Vec::new() };
+    if grammar == Grammar::Singular {
+        return vec![run];
+    }
+    if entity_type.named_before != NamedBefore::List {
+        return Vec::new();
+    }
+    let mut names = vec![run];
+    while let Some(end) = joined_before(reading, names[names.len() - 1].first) {
+        let Some(run) = run_before(reading, end, any) else { break };
+        names.push(run);
+    }
+    names.reverse();
+    names
+}
+
+/// The end of the name that is joined by "and" or a comma to the one at `first`.
+fn joined_before(reading: &Reading<'_>, first: usize) -> Option<usize> {
+    let previous = first.checked_sub(1)?;
+    match reading.tokens[first].gap {
+        Gap::Pause => Some(first),
+        Gap::Space if matches!(reading.tokens[previous].lower.as_str(), "and" | "or" | "&") => {
+            Some(previous)
+        }
+        _ => None,
+    }
+}
+
+fn known_before(
+    reading: &Reading<'_>,
+    cue: usize,
+    entity_type: &EntityType,
+) -> Option<(usize, usize)> {
+    (1..=super::NAME_WORDS_MAX.min(cue)).rev().find_map(|words| {
+        let first = cue - words;
+        let phrase = reading.phrase(first, words)?;
+        let tokens = &reading.tokens[first..cue];
+        let numeric = tokens.iter().all(|token| token.shape == Shape::Number);
+        let ordinary = tokens.iter().all(|token| is_ordinary(&token.lower));
+        let found = reading.known.under(&phrase);
+        let fits = found.iter().any(|(entity, _)| entity.entity.kind == entity_type.kind);
+        (fits && !numeric && !ordinary).then_some((first, words))
+    })
+}
+
+/// A run of name-like words that ends before `end`.
+fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
+    let mut first = end;
+    while first > 0 && end - first < RUN_WORDS_MAX {
+        let token = &reading.tokens[first - 1];
+        let cut_off = first < end && token.clitic != Clitic::None;
+        let looks = match token.shape {
+            Shape::Identifier => true,
+            Shape::Capitalised => any && !is_ordinary(&token.lower),
+            _ => false,
+        };
+        let joined = first == end || reading.tokens[first].gap == Gap::Space;
+        let free = !reading.taken[first - 1] && reading.is_own(first - 1);
+        if !looks || !joined || !free || cut_off || reading.cue_at(first - 1).is_some() {
+            break;
+        }
+        first -= 1;
+    }
+    let words = end - first;
+    let token = reading.tokens.get(first).filter(|_| words > 0)?;
+    // One capitalised word at the start of a sentence may be any word.
+    let unsure = words == 1 && token.gap == Gap::Stop && token.shape == Shape::Capitalised;
+    (!unsure).then(|| named(first, words, 0.8))
+}
+
+fn named(first: usize, words: usize, confidence: f32) -> Named {
+    Named { first, words, means: NumberMeans::Name, confidence }
+}
+
+/// The number of words of a quotation, if it is short enough for a name.
+fn quotation_words(reading: &Reading<'_>, first: usize, number: u32) -> Option<usize> {
+    let rest = &reading.tokens[first..];
+    let words = rest.iter().take_while(|token| token.setting == Setting::Quoted(number)).count();
+    (words <= RUN_WORDS_MAX).then_some(words)
+}
+
+/// The number of capitalised words from `at` on.
+fn run_from(reading: &Reading<'_>, at: usize) -> usize {
+    let rest = reading.tokens[at..].iter().enumerate().take(RUN_WORDS_MAX);
+    let run = rest.take_while(|(index, token)| {
+        let looks = matches!(token.shape, Shape::Capitalised | Shape::Identifier | Shape::Number);
+        let other = reading.packs.pattern_of(token.text, 1).is_some();
+        *index == 0
+            || (looks
+                && token.gap == Gap::Space
+                && reading.tokens[at + index - 1].clitic == Clitic::None
+                && !is_ordinary(&token.lower)
+                && !other
+                && reading.cue_at(at + index).is_none())
+    });
+    run.count()
+}
+
+/// Whether a number counts what follows it: "2 weeks", "3 others".
+fn counts_something(reading: &Reading<'_>, at: usize) -> bool {
+    let next = reading.tokens.get(at + 1).filter(|token| token.gap == Gap::Space);
+    next.is_some_and(|token| {
+        matches!(
+            token.lower.as_str(),
+            "week"
+                | "weeks"
+                | "day"
+                | "days"
+                | "hour"
+                | "hours"
+                | "minutes"
+                | "seconds"
+                | "times"
+                | "units"
+                | "u"
+                | "percent"
+                | "years"
+                | "months"
+                | "other"
+                | "others"
+                | "more"
+                | "gb"
+                | "mb"
+        )
+    })
+}
+
+/// Whether a phrase may end before the word at `at`.
+fn ends_phrase(reading: &Reading<'_>, at: usize) -> bool {
+    reading.tokens.get(at).is_none_or(|token| token.gap != Gap::Space || is_ordinary(&token.lower))
+}
+
+fn mention<'a>(reading: &mut Reading<'a>, entity_type: &'a EntityType, found: &Named) {
+    let span = reading.span(found.first, found.words);
+    let text = reading.message[span.start..span.end].trim_start_matches('#').to_owned();
+    let kind = entity_type.kind.clone();
+    let is_id = found.means == NumberMeans::Id;
+    let known: Vec<_> = if is_id {
+        reading.known.with_id(&entity_type.kind, &text).collect()
+    } else {
+        let phrase = reading.phrase(found.first, found.words).unwrap_or_default();
+        let found = reading.known.under(&phrase).into_iter();
+        found.map(|(entity, _)| entity).filter(|entity| entity.entity.kind == kind).collect()
+    };
+    reading.take(found.first, found.words);
+    let (how, confidence) = (How::Cue, found.confidence);
+    if !known.is_empty() {
+        let (first, words) = (found.first, found.words);
+        reading.open.push(Open { first, words, candidates: known, how, confidence });
+        return;
+    }
+    let (name, id) = if is_id { (String::new(), Some(text)) } else { (text, None) };
+    reading.mention(Mention { kind, name, id, entity: None, span, how, confidence });
+}

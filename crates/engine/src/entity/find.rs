@@ -1,0 +1,119 @@
+//! Structured memory: references with their aliases, and search among them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::known::phrase_of;
+use super::record::{Entity, EntityRef, Kind};
+use super::{Entities, KnownEntities};
+use crate::pack::Action;
+
+/// Entities looked at for one word of a search, so that a common word costs no more than a rare one.
+const POSTINGS_MAX: usize = 2000;
+
+/// A thing that a conversation referred to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Its id; where none is known, its slug or name.
+    pub spec_id: String,
+    /// Its name.
+    pub name: String,
+    /// When it was last mentioned.
+    pub mentioned_at: Timestamp,
+    /// What was done to it last that changed it, else discussed.
+    pub action: Action,
+    /// Further names.
+    pub aliases: Vec<String>,
+}
+
+impl From<&Entity> for Reference {
+    fn from(entity: &Entity) -> Self {
+        let id = entity.entity.id.clone().or_else(|| entity.slug.clone());
+        Self {
+            spec_id: id.unwrap_or_else(|| entity.entity.name.clone()),
+            name: entity.entity.label().to_owned(),
+            mentioned_at: entity.last_mentioned,
+            action: entity.action(),
+            aliases: entity.aliases.clone(),
+        }
+    }
+}
+
+/// An entity that a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Which.
+    pub entity: EntityRef,
+    /// How well it fits, 0–1; 1 is its name or an alias in full.
+    pub score: f64,
+}
+
+impl Entities {
+    /// References in the head, the latest first; of one type, or of all.
+    pub fn references(&self, kind: Option<&Kind>) -> Vec<Reference> {
+        latest_first(self.tracked.iter(), kind)
+    }
+}
+
+impl KnownEntities {
+    /// All references, the latest first; of one type, or of all.
+    pub fn references(&self, kind: Option<&Kind>) -> Vec<Reference> {
+        latest_first(self.iter(), kind)
+    }
+
+    /// Entities whose name or alias is `query`, or shares words with it, best first.
+    pub fn find(&self, query: &str, kind: Option<&Kind>, max: usize) -> Vec<Found> {
+        let phrase = phrase_of(query);
+        let fits = |entity: &Entity| kind.is_none_or(|kind| entity.entity.kind == *kind);
+        let exact = self.under(&phrase).into_iter().map(|(entity, _)| entity);
+        let mut found: Vec<Found> = exact
+            .filter(|entity| fits(entity))
+            .take(max)
+            .map(|entity| Found { entity: entity.entity.clone(), score: 1.0 })
+            .collect();
+        if found.is_empty() {
+            found = self.sharing_words(&phrase, &fits);
+        }
+        found.truncate(max);
+        found
+    }
+
+    fn sharing_words(&self, phrase: &str, fits: &dyn Fn(&Entity) -> bool) -> Vec<Found> {
+        let mut words: Vec<(&str, &[u32])> = phrase
+            .split(' ')
+            .filter_map(|word| Some((word, self.words.get(word)?.as_slice())))
+            .collect();
+        words.sort_by_key(|(_, slots)| slots.len());
+        let asked = phrase.split(' ').count();
+        let mut shared: std::collections::HashMap<u32, usize> = std::collections::HashMap::new();
+        for (_, slots) in &words {
+            for slot in slots.iter().take(POSTINGS_MAX) {
+                *shared.entry(*slot).or_default() += 1;
+            }
+        }
+        let mut found: Vec<Found> = shared
+            .into_iter()
+            .filter_map(|(slot, shared)| {
+                let entity = self.at(slot).filter(|entity| fits(entity))?;
+                let own = phrase_of(&entity.entity.name).split(' ').count();
+                #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
+                let score = shared.min(asked) as f64 / asked.max(own).max(1) as f64;
+                Some(Found { entity: entity.entity.clone(), score: score.min(0.99) })
+            })
+            .collect();
+        found.sort_by(|one, two| {
+            two.score.total_cmp(&one.score).then_with(|| one.entity.name.cmp(&two.entity.name))
+        });
+        found
+    }
+}
+
+fn latest_first<'a>(
+    entities: impl Iterator<Item = &'a Entity>,
+    kind: Option<&Kind>,
+) -> Vec<Reference> {
+    let fits = |entity: &&Entity| kind.is_none_or(|kind| entity.entity.kind == *kind);
+    let mut references: Vec<Reference> = entities.filter(fits).map(Reference::from).collect();
+    references.sort_by_key(|reference| std::cmp::Reverse(reference.mentioned_at));
+    references
+}

@@ -1,0 +1,222 @@
+//! Entities in a tool's answer.
+//!
+//! Every object that a pack recognises becomes an entity: by its address, by the key it stands under,
+//! by the tool that gave it, by its shape. An object inside another is related to it.
+//!
+//! Invariant: each JSON value is visited once, at most [`super::HARVEST_VALUES_MAX`] of them; what
+//! is taken is data from a tool and carries that origin.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::harvest_object::Object;
+use super::limits::*;
+use super::record::{ActionAt, Entity, EntityRef, Relation, RelationKind, bounded};
+use super::trust::{Origin, Trust};
+use crate::pack::{EntityType, PackSet};
+use crate::tool::ToolName;
+
+/// What a tool's answer holds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Harvest {
+    /// Entities with their relations, in the order of the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entities: Vec<Entity>,
+    /// The things listed, in their order; the one thing where the answer is about one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<EntityRef>,
+    /// A limit was reached; what follows in the answer was not looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// Takes entities out of the JSON that `tool` answered when called with `arguments`.
+pub fn harvest(
+    tool: &ToolName,
+    arguments: &Value,
+    result: &Value,
+    packs: &PackSet,
+    now: Timestamp,
+) -> Harvest {
+    let subject = subject_of(tool, arguments, packs);
+    let mut walk = Walk {
+        packs,
+        now,
+        from: bounded(&tool.to_string(), NAME_CHARACTERS_MAX),
+        tool,
+        visited: 0,
+        listed_depth: usize::MAX,
+        harvest: Harvest::default(),
+        main: None,
+    };
+    walk.value(result, Place { hint: subject, owner: None, depth: 0, listed: false });
+    if walk.harvest.listed.is_empty() {
+        walk.harvest.listed.extend(walk.main.take());
+    }
+    walk.harvest.listed.truncate(LISTED_MAX);
+    walk.harvest
+}
+
+/// The type that a call is about: what its arguments say, else its name.
+fn subject_of<'a>(
+    tool: &ToolName,
+    arguments: &Value,
+    packs: &'a PackSet,
+) -> Option<&'a EntityType> {
+    let said = ["object_type", "type", "kind"].iter().find_map(|key| arguments.get(key)?.as_str());
+    said.and_then(|said| packs.type_of_key(said)).or_else(|| packs.type_of_tool(&tool.name))
+}
+
+struct Walk<'a> {
+    packs: &'a PackSet,
+    now: Timestamp,
+    from: String,
+    tool: &'a ToolName,
+    visited: usize,
+    /// How deep the list is whose things are counted off.
+    listed_depth: usize,
+    harvest: Harvest,
+    main: Option<EntityRef>,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The type that its surroundings suggest.
+    hint: Option<&'a EntityType>,
+    /// The entity around it, as a position in the harvest.
+    owner: Option<usize>,
+    depth: usize,
+    /// Whether it is an element of a list.
+    listed: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn value(&mut self, value: &Value, place: Place<'a>) {
+        self.visited += 1;
+        let full = self.harvest.entities.len() >= HARVEST_ENTITIES_MAX;
+        if self.visited > HARVEST_VALUES_MAX || place.depth > HARVEST_DEPTH_MAX || full {
+            self.harvest.cut = true;
+            return;
+        }
+        match value {
+            Value::Array(elements) => {
+                for element in elements {
+                    self.value(element, Place { depth: place.depth + 1, listed: true, ..place });
+                    if self.harvest.cut {
+                        break;
+                    }
+                }
+            }
+            Value::Object(fields) => self.object(&Object(fields), place),
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, object: &Object<'_>, place: Place<'a>) {
+        let entity_type = object.type_of(place.hint, self.packs);
+        let found = entity_type.and_then(|found| Some((found, object.entity(found, self.now)?)));
+        let is_entity = found.is_some();
+        let owner = match found {
+            Some((found, entity)) => Some(self.add(found, entity, place)),
+            None => place.owner,
+        };
+        for (key, value) in object.0 {
+            if self.harvest.cut {
+                return;
+            }
+            let named = self.packs.type_of_key(key);
+            match value {
+                Value::Array(_) | Value::Object(_) => {
+                    // A key that names no type, such as "results", passes on what its object was.
+                    let hint = named.or(if is_entity { None } else { place.hint });
+                    let depth = place.depth + 1;
+                    self.value(value, Place { hint, owner, depth, listed: false });
+                }
+                Value::String(_) | Value::Number(_) => self.scalar(key, value, owner),
+                _ => {}
+            }
+        }
+    }
+
+    /// A plain value under a key that names a type: `"site": "Berlin"`, `"device_id": 5`.
+    fn scalar(&mut self, key: &str, value: &Value, owner: Option<usize>) {
+        self.visited += 1;
+        let Some(owner) = owner else { return };
+        let Some((entity_type, entity)) = Object::named_by(key, value, self.packs) else { return };
+        let own = &self.harvest.entities[owner].entity;
+        if entity.kind == own.kind || self.harvest.entities.len() >= HARVEST_ENTITIES_MAX {
+            return;
+        }
+        let entity = Entity::new(entity, self.now);
+        let place = Place { hint: None, owner: Some(owner), depth: usize::MAX, listed: false };
+        self.add(entity_type, entity, place);
+    }
+
+    /// Adds an entity and relates it to the one around it; the same one again is not added twice.
+    fn add(&mut self, entity_type: &'a EntityType, mut entity: Entity, place: Place<'a>) -> usize {
+        let origin = Origin { trust: Trust::ToolResult, from: self.from.clone(), turn: 0 };
+        entity.origins.push(origin);
+        let subject = self.packs.type_of_tool(&self.tool.name);
+        let is_subject = subject.is_some_and(|subject| subject.kind == entity_type.kind);
+        if is_subject && place.owner.is_none() {
+            let action = entity_type.action_of(&self.tool.name);
+            entity.actions.push(ActionAt { action, mentioned_at: self.now });
+        }
+        let reference = entity.entity.clone();
+        let index = self.position_or_push(entity);
+        if let Some(owner) = place.owner.filter(|owner| *owner != index) {
+            self.relate(owner, index);
+        }
+        if place.listed && place.depth <= self.listed_depth {
+            self.listed_depth = place.depth;
+            self.harvest.listed.push(reference.clone());
+        }
+        if place.owner.is_none() {
+            self.main.get_or_insert(reference);
+        }
+        index
+    }
+
+    fn position_or_push(&mut self, entity: Entity) -> usize {
+        let entities = &mut self.harvest.entities;
+        // Only the nearest ones are compared, so that a long answer costs no more for each element.
+        let from = entities.len().saturating_sub(64);
+        let same = entities[from..].iter().position(|known| known.entity.is(&entity.entity));
+        match same {
+            Some(index) => {
+                let known = &mut entities[from + index];
+                if known.data.is_empty() {
+                    (known.data, known.data_expires_at) = (entity.data, entity.data_expires_at);
+                }
+                if known.entity.id.is_none() {
+                    known.entity.id = entity.entity.id;
+                }
+                from + index
+            }
+            None => {
+                entities.push(entity);
+                entities.len() - 1
+            }
+        }
+    }
+
+    fn relate(&mut self, owner: usize, inner: usize) {
+        let one = self.harvest.entities[owner].entity.clone();
+        let two = self.harvest.entities[inner].entity.clone();
+        let belongs = |child: &EntityRef, parent: &EntityRef| {
+            let child = self.packs.entity_type(&child.kind);
+            child.is_some_and(|child| child.parents.contains(&parent.kind))
+        };
+        let (to_two, to_one) = if belongs(&one, &two) {
+            (RelationKind::Parent, RelationKind::Child)
+        } else if belongs(&two, &one) {
+            (RelationKind::Child, RelationKind::Parent)
+        } else {
+            (RelationKind::Related, RelationKind::Related)
+        };
+        self.harvest.entities[owner].relate(Relation { relation: to_two, to: two });
+        self.harvest.entities[inner].relate(Relation { relation: to_one, to: one });
+    }
+}

@@ -1,0 +1,58 @@
+//! Things in the user's systems that a conversation is about.
+//!
+//! [`notice`] finds them in a message, [`harvest`] in a tool's answer; [`Entities`] keeps the most
+//! relevant ones in the session's head and [`KnownEntities`] finds all of them by name; [`recall`]
+//! puts them into words for a prompt; [`plan_resolution`] and [`read_resolution`] look one up through
+//! the user's own tools; [`value_for`] fills a tool's parameter. All of it is pure: text, JSON and
+//! times in, values out.
+//!
+//! Not here: when to call a tool, what to store, and what fits a prompt.
+//!
+//! Invariant: work is proportional to the message or result, whatever it contains, and to the
+//! number of known entities only when an index is built.
+
+mod apply;
+mod argument;
+mod correction;
+mod cue;
+mod expletive;
+mod find;
+mod harvest;
+mod harvest_object;
+mod known;
+mod limits;
+mod mention;
+mod name;
+mod notice;
+mod pattern;
+mod pointer;
+mod recall;
+mod record;
+mod reference;
+mod relevance;
+mod resolution;
+mod settle;
+mod spelling;
+mod token;
+mod topic;
+mod tracked;
+mod trust;
+mod words;
+
+pub use apply::Moment;
+pub use argument::{Filled, Parameter, value_for};
+pub use find::{Found, Reference};
+pub use harvest::{Harvest, harvest};
+pub use known::KnownEntities;
+pub use limits::*;
+pub use mention::{Ambiguity, Correction, How, Mention, Noticed, Span, Topic, Unresolved};
+pub use notice::notice;
+pub use recall::{EntityNote, recall, usage};
+pub use record::{ActionAt, Entity, EntityRef, Kind, MentionContext, Relation, RelationKind};
+pub use relevance::relevance;
+pub use resolution::{Resolution, plan_resolution, read_resolution};
+pub use tracked::{Entities, Focus};
+pub use trust::{Origin, Trust, needs_approval};
+
+#[cfg(test)]
+mod tests;

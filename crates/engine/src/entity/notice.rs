@@ -1,0 +1,244 @@
+//! Entities in a message: the order in which they are looked for.
+//!
+//! Names beside cue words come first, because the writer says what they are; then known names, then
+//! shapes, then near misses; what is left over may point back to something said before.
+//!
+//! Invariant: a word takes part in one mention at most, and nothing unsure is passed off as sure.
+
+use super::limits::{CANDIDATES_MAX, MENTIONS_MAX};
+use super::mention::{Ambiguity, How, Mention, Noticed, Span, Unresolved};
+use super::record::{Entity, EntityRef, Kind};
+use super::token::{self, Gap, Setting, Token};
+use super::words::{HYPOTHETICAL, is_article, is_placing};
+use super::{Entities, KnownEntities, correction, cue, name, pattern, reference, settle, topic};
+use crate::pack::{EntityType, Grammar, PackSet};
+
+/// What a message says about entities, given what is known.
+pub fn notice(
+    message: &str,
+    entities: &Entities,
+    known: &KnownEntities,
+    packs: &PackSet,
+) -> Noticed {
+    let mut reading = Reading::new(message, entities, known, packs);
+    cue::read(&mut reading);
+    name::read(&mut reading);
+    pattern::read(&mut reading);
+    name::read_misspelt(&mut reading);
+    reading.leave_out_the_hypothetical();
+    settle::settle(&mut reading);
+    reference::read(&mut reading);
+    correction::read(&mut reading);
+    reading.finish()
+}
+
+/// A message while it is being read.
+pub(super) struct Reading<'a> {
+    pub message: &'a str,
+    pub tokens: Vec<Token<'a>>,
+    /// Words that already take part in something.
+    pub taken: Vec<bool>,
+    pub entities: &'a Entities,
+    pub known: &'a KnownEntities,
+    pub packs: &'a PackSet,
+    pub noticed: Noticed,
+    /// Cues that name no particular thing.
+    pub bare_cues: Vec<BareCue<'a>>,
+    /// Words that fit several known entities, until the rest of the message is read.
+    pub open: Vec<Open<'a>>,
+    hypothetical: Vec<bool>,
+}
+
+/// A cue without a name: "the device", "interfaces".
+pub(super) struct BareCue<'a> {
+    pub at: usize,
+    pub words: usize,
+    pub entity_type: &'a EntityType,
+    pub grammar: Grammar,
+}
+
+/// Words and the entities that they fit.
+pub(super) struct Open<'a> {
+    pub first: usize,
+    pub words: usize,
+    pub candidates: Vec<&'a Entity>,
+    pub how: How,
+    pub confidence: f32,
+}
+
+impl<'a> Reading<'a> {
+    fn new(
+        message: &'a str,
+        entities: &'a Entities,
+        known: &'a KnownEntities,
+        packs: &'a PackSet,
+    ) -> Self {
+        let (tokens, cut) = token::tokens(message);
+        let hypothetical = hypothetical(&tokens);
+        Self {
+            message,
+            taken: vec![false; tokens.len()],
+            tokens,
+            entities,
+            known,
+            packs,
+            noticed: Noticed { cut, ..Noticed::default() },
+            bare_cues: Vec::new(),
+            open: Vec::new(),
+            hypothetical,
+        }
+    }
+
+    /// Words `first..first + words` as one phrase in lower case, if nothing but spaces is between
+    /// them and none is taken.
+    pub fn phrase(&self, first: usize, words: usize) -> Option<String> {
+        let tokens = self.tokens.get(first..first + words)?;
+        let joined = tokens.iter().skip(1).all(|token| token.gap == Gap::Space);
+        let free = !self.taken[first..first + words].contains(&true);
+        let lower: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
+        (joined && free).then(|| lower.join(" "))
+    }
+
+    /// The cue that begins at a word.
+    pub fn cue_at(&self, at: usize) -> Option<(&'a EntityType, usize, Grammar)> {
+        let rest = self.tokens.get(at..)?;
+        let joined = rest.iter().enumerate();
+        let words = joined
+            .take_while(|(index, token)| *index == 0 || token.gap == Gap::Space)
+            .map(|(_, token)| token.lower.as_str());
+        self.packs.cue_at(words)
+    }
+
+    /// The longest known phrase of a type that begins at a word: its length and entities.
+    pub fn known_at(
+        &self,
+        at: usize,
+        fits: impl Fn(&Kind) -> bool,
+    ) -> Option<(usize, Vec<&'a Entity>, How)> {
+        let longest = self.known.words_from(&self.tokens.get(at)?.lower);
+        (1..=longest).rev().find_map(|words| {
+            let found = self.known.under(&self.phrase(at, words)?);
+            let mut found: Vec<_> =
+                found.into_iter().filter(|(entity, _)| fits(&entity.entity.kind)).collect();
+            let how = if found.first()?.1 { How::Alias } else { How::Name };
+            if how == How::Name {
+                found.retain(|(_, is_alias)| !is_alias);
+            }
+            Some((words, found.into_iter().map(|(entity, _)| entity).collect(), how))
+        })
+    }
+
+    /// Where words are in the message.
+    pub fn span(&self, first: usize, words: usize) -> Span {
+        let last = &self.tokens[first + words - 1];
+        Span { start: self.tokens[first].span.start, end: last.span.end }
+    }
+
+    pub fn take(&mut self, first: usize, words: usize) {
+        self.taken[first..first + words].fill(true);
+    }
+
+    /// Whether a word is the writer's own.
+    pub fn is_own(&self, at: usize) -> bool {
+        self.tokens[at].setting == Setting::Own
+    }
+
+    /// The word before, if only spaces are between, in lower case.
+    pub fn before(&self, at: usize) -> Option<&str> {
+        let joined = self.tokens.get(at)?.gap == Gap::Space;
+        at.checked_sub(1).filter(|_| joined).map(|index| self.tokens[index].lower.as_str())
+    }
+
+    pub fn mention(&mut self, mention: Mention) {
+        if self.noticed.mentions.len() < MENTIONS_MAX {
+            self.noticed.mentions.push(mention);
+        }
+    }
+
+    /// Mentions a known entity.
+    pub fn mention_known(&mut self, entity: &EntityRef, span: Span, how: How, confidence: f32) {
+        self.mention(Mention {
+            kind: entity.kind.clone(),
+            name: entity.name.clone(),
+            id: entity.id.clone(),
+            entity: Some(entity.clone()),
+            span,
+            how,
+            confidence,
+        });
+    }
+
+    pub fn ask(&mut self, span: Span, candidates: Vec<EntityRef>) {
+        let text = self.message[span.start..span.end].to_owned();
+        let candidates = candidates.into_iter().take(CANDIDATES_MAX).collect();
+        self.noticed.ambiguous.push(Ambiguity { text, span, candidates });
+    }
+
+    pub fn leave_unresolved(&mut self, span: Span) {
+        let text = self.message[span.start..span.end].to_owned();
+        self.noticed.unresolved.push(Unresolved { text, span });
+    }
+
+    /// Whether a mention stands where it only places the main thing: "in site Berlin".
+    pub fn is_placed(&self, mention: &Mention) -> bool {
+        let first = self.tokens.partition_point(|token| token.span.start < mention.span.start);
+        let mut before = first;
+        while before > 0 {
+            let gap = self.tokens[before].gap;
+            let Some(token) = self.tokens.get(before - 1).filter(|_| gap != Gap::Stop) else {
+                return false;
+            };
+            let is_cue = self.packs.cue_at(std::iter::once(token.lower.as_str())).is_some();
+            if is_placing(&token.lower) {
+                return true;
+            }
+            if !(is_article(&token.lower) || is_cue) || first - before > 3 {
+                return false;
+            }
+            before -= 1;
+        }
+        false
+    }
+
+    /// Names that only serve an example are not taken for things that exist, unless they are known.
+    fn leave_out_the_hypothetical(&mut self) {
+        let (tokens, hypothetical) = (&self.tokens, &self.hypothetical);
+        self.noticed.mentions.retain(|mention| {
+            let at = tokens.partition_point(|token| token.span.start < mention.span.start);
+            mention.entity.is_some() || !hypothetical.get(at).copied().unwrap_or(false)
+        });
+    }
+
+    fn finish(mut self) -> Noticed {
+        self.noticed.mentions.sort_by_key(|mention| mention.span.start);
+        for cue in &self.bare_cues {
+            let kind = &cue.entity_type.kind;
+            if cue.grammar == Grammar::Plural && !self.noticed.asked_about.contains(kind) {
+                self.noticed.asked_about.push(kind.clone());
+            }
+        }
+        self.noticed.topic = topic::of(&self);
+        self.noticed
+    }
+}
+
+/// For each word, whether a phrase before it in the same sentence makes its names examples.
+fn hypothetical(tokens: &[Token<'_>]) -> Vec<bool> {
+    let starts = |at: usize, phrase: &str| {
+        let mut words = phrase.split(' ');
+        let mut given = tokens[at..].iter().map(|token| token.lower.as_str());
+        words.all(|word| given.next() == Some(word))
+    };
+    let mut active = false;
+    let mut marks = Vec::with_capacity(tokens.len());
+    for at in 0..tokens.len() {
+        let abbreviated = at > 0 && matches!(tokens[at - 1].lower.as_str(), "e.g" | "i.e");
+        if tokens[at].gap == Gap::Stop && !abbreviated {
+            active = false;
+        }
+        let own = tokens[at].setting == Setting::Own;
+        active |= own && HYPOTHETICAL.iter().any(|phrase| starts(at, phrase));
+        marks.push(active);
+    }
+    marks
+}

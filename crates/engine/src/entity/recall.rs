@@ -1,0 +1,127 @@
+//! Entities in words, for a prompt.
+//!
+//! Each entity is one line of data: names and values are quoted, bounded and on one line, and the
+//! line says where they come from. How the lines are to be used is separate text of ours ([`usage`]).
+//! What fits the prompt is decided by the caller.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::mention::Noticed;
+use super::record::{Entity, EntityRef, RelationKind};
+use super::relevance::relevance;
+use super::trust::Trust;
+use super::{Entities, KnownEntities};
+use crate::pack::PackSet;
+
+/// Relations told in one line.
+const TOLD_RELATIONS_MAX: usize = 8;
+/// Fields told in one line.
+const TOLD_FIELDS_MAX: usize = 8;
+/// What being mentioned in the message adds to the score, and being related to what is.
+const MENTIONED: f64 = 100.0;
+const RELATED: f64 = 20.0;
+
+/// One entity in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntityNote {
+    /// Which.
+    pub entity: EntityRef,
+    /// A line of data about it.
+    pub text: String,
+    /// How much it matters for the message; higher is more.
+    pub score: f64,
+    /// The lowest trust of what the line rests on.
+    pub trust: Trust,
+}
+
+/// What to tell about entities for a message, best first, at most `max`.
+pub fn recall(
+    entities: &Entities,
+    known: &KnownEntities,
+    noticed: &Noticed,
+    packs: &PackSet,
+    now: Timestamp,
+    max: usize,
+) -> Vec<EntityNote> {
+    let meant: Vec<EntityRef> = noticed.mentions.iter().map(super::Mention::target).collect();
+    let is_meant = |entity: &EntityRef| meant.iter().any(|one| one.is(entity));
+    let from_index = meant.iter().filter(|entity| entities.get(entity).is_none());
+    let from_index = from_index.filter_map(|entity| known.get(entity));
+    let mut told: Vec<&Entity> = Vec::new();
+    for entity in entities.tracked.iter().chain(from_index) {
+        if !told.iter().any(|other| other.entity.is(&entity.entity)) {
+            told.push(entity);
+        }
+    }
+    let mut notes: Vec<EntityNote> = told
+        .into_iter()
+        .map(|entity| {
+            let related = entity.relations.iter().any(|relation| is_meant(&relation.to));
+            let mut score = relevance(entity, packs, now);
+            score += if is_meant(&entity.entity) { MENTIONED } else { 0.0 };
+            score += if related { RELATED } else { 0.0 };
+            let text = line(entity, now);
+            EntityNote { entity: entity.entity.clone(), text, score, trust: entity.trust() }
+        })
+        .collect();
+    notes.sort_by(|one, two| {
+        two.score.total_cmp(&one.score).then_with(|| one.entity.label().cmp(two.entity.label()))
+    });
+    notes.truncate(max);
+    notes
+}
+
+/// How the lines of [`recall`] are to be used, and the topic, as text of ours.
+pub fn usage(entities: &Entities) -> String {
+    let mut text = include_str!("../../prompts/entities.md").trim_end().to_owned();
+    if let Some(topic) = &entities.topic {
+        let _ = write!(text, "\nCurrent topic: {}", quoted(&topic.to_string()));
+    }
+    text
+}
+
+fn line(entity: &Entity, now: Timestamp) -> String {
+    let mut line = format!("{} {}", entity.entity.kind, quoted(entity.entity.label()));
+    if let Some(id) = entity.entity.id.as_ref().filter(|_| !entity.entity.name.is_empty()) {
+        let _ = write!(line, " id={}", quoted(id));
+    }
+    match entity.mention_count {
+        0 => line.push_str("; not mentioned by the user"),
+        1 => line.push_str("; mentioned once"),
+        count => {
+            let _ = write!(line, "; mentioned {count} times");
+        }
+    }
+    let _ = write!(line, ", last {}", entity.last_mentioned.strftime("%Y-%m-%dT%H:%MZ"));
+    let fields = entity.fresh_data(now).into_iter().flatten().take(TOLD_FIELDS_MAX);
+    let fields: Vec<String> = fields.map(|(key, value)| format!("{key}={value}")).collect();
+    if !fields.is_empty() {
+        let _ = write!(line, "; details: {}", fields.join(", "));
+    }
+    let relations = entity.relations.iter().take(TOLD_RELATIONS_MAX);
+    let relations: Vec<String> = relations
+        .map(|relation| {
+            let stands = match relation.relation {
+                RelationKind::Parent => "in",
+                RelationKind::Child => "has",
+                RelationKind::Related => "with",
+            };
+            format!("{stands} {} {}", relation.to.kind, quoted(relation.to.label()))
+        })
+        .collect();
+    if !relations.is_empty() {
+        let _ = write!(line, "; related: {}", relations.join(", "));
+    }
+    let from: Vec<String> = entity.origins.iter().map(|origin| quoted(&origin.from)).collect();
+    if !from.is_empty() {
+        let _ = write!(line, "; from {}", from.join(" and "));
+    }
+    line
+}
+
+/// Text as a JSON string: whatever it holds, it cannot end the quotation.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,220 @@
+//! Words that point back: "it", "its interfaces", "that device", "the second one", "both".
+//!
+//! A reference becomes a mention only where one antecedent fits; where several do it is asked about,
+//! where none does it is left unresolved. Quoted words point at nothing of ours.
+
+use super::mention::{How, Span};
+use super::notice::Reading;
+use super::pointer::{Number, Pointer, pointer_at};
+use super::record::{EntityRef, Kind};
+
+/// How sure a reference with a type is, and one without.
+const WITH_TYPE: f32 = 0.85;
+const WITHOUT_TYPE: f32 = 0.8;
+
+pub(super) fn read(reading: &mut Reading<'_>) {
+    let mut at = 0;
+    while at < reading.tokens.len() {
+        let pointer =
+            if reading.taken[at] || !reading.is_own(at) { None } else { pointer_at(reading, at) };
+        let Some((words, pointer)) = pointer else {
+            at += 1;
+            continue;
+        };
+        let span = reading.span(at, words);
+        let negated = reading.before(at) == Some("not");
+        if !negated {
+            resolve(reading, span, &pointer);
+        }
+        reading.take(at, words);
+        at += words;
+    }
+}
+
+fn resolve(reading: &mut Reading<'_>, span: Span, pointer: &Pointer) {
+    let meant = antecedent(reading, span.start, pointer);
+    let confidence = if pointer.kinds.is_some() { WITH_TYPE } else { WITHOUT_TYPE };
+    match meant {
+        Meant::These(entities) => {
+            for entity in entities {
+                reading.mention_known(&entity, span, How::Reference, confidence);
+            }
+        }
+        Meant::OneOf(candidates) => reading.ask(span, candidates),
+        Meant::Nothing if pointer.expects_something => reading.leave_unresolved(span),
+        Meant::Nothing => {}
+    }
+}
+
+enum Meant {
+    These(Vec<EntityRef>),
+    OneOf(Vec<EntityRef>),
+    Nothing,
+}
+
+impl Meant {
+    fn one(entity: Option<EntityRef>) -> Self {
+        entity.map_or(Self::Nothing, |entity| Self::These(vec![entity]))
+    }
+}
+
+/// What a reference at byte `before` points at.
+fn antecedent(reading: &Reading<'_>, before: usize, pointer: &Pointer) -> Meant {
+    let fits = |kind: &Kind| pointer.kinds.as_ref().is_none_or(|kinds| kinds.contains(kind));
+    match pointer.number {
+        Number::One => one(reading, before, &fits, pointer),
+        Number::Many => {
+            let several = several(reading, before, &fits);
+            let enough = several.len() > 1 || (pointer.kinds.is_some() && !several.is_empty());
+            if enough { Meant::These(several) } else { Meant::Nothing }
+        }
+        Number::Both => {
+            let several = several(reading, before, &fits);
+            if several.len() == 2 { Meant::These(several) } else { Meant::Nothing }
+        }
+        Number::Other => Meant::one(other(reading, &fits)),
+        Number::Counted { from, count } => {
+            let listed = listed(reading, &fits);
+            let from = if from == 0 { listed.len().saturating_sub(count) } else { from - 1 };
+            match listed.get(from..from + count) {
+                Some(counted) if !counted.is_empty() => Meant::These(counted.to_vec()),
+                _ => Meant::Nothing,
+            }
+        }
+        Number::Within => {
+            let named: Vec<EntityRef> = reading
+                .noticed
+                .mentions
+                .iter()
+                .filter(|mention| mention.span.start > before)
+                .map(super::Mention::target)
+                .collect();
+            let inside = |entity: &&EntityRef| {
+                reading.known.get(entity).is_some_and(|known| {
+                    let relations = &mut known.relations.iter();
+                    relations.any(|relation| named.iter().any(|place| place.is(&relation.to)))
+                })
+            };
+            let listed = listed(reading, &fits);
+            let mut inside = listed.iter().filter(inside);
+            Meant::one(inside.next().filter(|_| inside.next().is_none()).cloned())
+        }
+    }
+}
+
+fn one(
+    reading: &Reading<'_>,
+    before: usize,
+    fits: &dyn Fn(&Kind) -> bool,
+    pointer: &Pointer,
+) -> Meant {
+    let mentions = &reading.noticed.mentions;
+    let earlier = || {
+        let mut earlier: Vec<_> = mentions
+            .iter()
+            .filter(|mention| {
+                mention.span.end <= before && mention.is_sure() && fits(&mention.kind)
+            })
+            .collect();
+        earlier.sort_by_key(|mention| mention.span.start);
+        earlier
+    };
+    if !pointer.looks_back {
+        let here = earlier();
+        let main = here.iter().find(|mention| !reading.is_placed(mention)).or(here.last());
+        if let Some(mention) = main {
+            return Meant::one(Some(mention.target()));
+        }
+    }
+    for focus in &reading.entities.focus {
+        let fitting: Vec<_> = focus.refs.iter().filter(|entity| fits(&entity.kind)).collect();
+        let Some(main) = fitting.first() else { continue };
+        let equals: Vec<EntityRef> = fitting
+            .iter()
+            .filter(|other| other.kind == main.kind)
+            .map(|one| (*one).clone())
+            .collect();
+        return if equals.len() > 1 {
+            Meant::OneOf(equals)
+        } else {
+            Meant::one(Some((*main).clone()))
+        };
+    }
+    if pointer.kinds.is_some() {
+        let related = related_to_main(reading, fits);
+        if related.is_some() {
+            return Meant::one(related);
+        }
+    }
+    match listed(reading, fits).as_slice() {
+        [single] => Meant::one(Some(single.clone())),
+        _ => Meant::Nothing,
+    }
+}
+
+/// The one thing of a fitting type that the main thing of the conversation is related to.
+fn related_to_main(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Option<EntityRef> {
+    let main = reading.entities.active().into_iter().next()?;
+    let entity = reading.known.get(main).or_else(|| reading.entities.get(main))?;
+    let mut related = entity.relations.iter().filter(|relation| fits(&relation.to.kind));
+    let first = related.next()?;
+    related.next().is_none().then(|| first.to.clone())
+}
+
+/// Several things: named before in the message, in the newest list, or in the newest turn.
+fn several(reading: &Reading<'_>, before: usize, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
+    let here: Vec<EntityRef> = reading
+        .noticed
+        .mentions
+        .iter()
+        .filter(|mention| mention.span.end <= before && fits(&mention.kind) && mention.is_sure())
+        .map(super::Mention::target)
+        .collect();
+    if here.len() > 1 {
+        return of_first_kind(here);
+    }
+    let listed = listed(reading, fits);
+    let spoken_turn = reading.entities.focus.first().map_or(0, |focus| focus.turn);
+    if listed.len() > 1 && reading.entities.listed_turn >= spoken_turn {
+        return listed;
+    }
+    let spoken = reading.entities.focus.iter().find_map(|focus| {
+        let refs: Vec<EntityRef> =
+            focus.refs.iter().filter(|entity| fits(&entity.kind)).cloned().collect();
+        let refs = of_first_kind(refs);
+        (refs.len() > 1).then_some(refs)
+    });
+    spoken.unwrap_or(listed)
+}
+
+/// The other of two.
+pub(super) fn other(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Option<EntityRef> {
+    let newest = reading.entities.focus.first()?.refs.iter();
+    let mut newest = newest.filter(|entity| fits(&entity.kind));
+    let current = newest.next()?;
+    if newest.any(|entity| entity.kind == current.kind) {
+        return None;
+    }
+    let listed = listed(reading, fits);
+    let mut pool: Vec<EntityRef> =
+        listed.into_iter().filter(|entity| entity.kind == current.kind).collect();
+    if pool.len() != 2 {
+        let active = reading.entities.active().into_iter();
+        pool = active.filter(|entity| entity.kind == current.kind).cloned().collect();
+    }
+    let mut others = pool.into_iter().filter(|entity| !entity.is(current));
+    others.next().filter(|_| others.next().is_none())
+}
+
+/// The last list, as far as its types fit; of mixed types, those of the first.
+fn listed(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
+    let fitting = reading.entities.last_listed.iter().filter(|entity| fits(&entity.kind));
+    of_first_kind(fitting.cloned().collect())
+}
+
+fn of_first_kind(mut entities: Vec<EntityRef>) -> Vec<EntityRef> {
+    if let Some(kind) = entities.first().map(|entity| entity.kind.clone()) {
+        entities.retain(|entity| entity.kind == kind);
+    }
+    entities
+}

@@ -1,0 +1,109 @@
+//! The entities in a session's head, and the order in which they were last spoken of.
+//!
+//! Everything here is stored with the head, so it is small: the most relevant entities, the refs of
+//! the last turns and of the last list. What drops out stays findable through
+//! [`super::KnownEntities`] and recoverable from the log.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::limits::*;
+use super::mention::Topic;
+use super::record::{Entity, EntityRef};
+use super::relevance::relevance;
+use crate::pack::PackSet;
+
+/// What a session's head holds of its entities.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entities {
+    /// The most relevant ones, in no particular order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracked: Vec<Entity>,
+    /// The last list that was shown, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last_listed: Vec<EntityRef>,
+    /// The turn of that list.
+    #[serde(default)]
+    pub listed_turn: u64,
+    /// What the last turns spoke of, newest turn first, the main thing of a turn first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub focus: Vec<Focus>,
+    /// What the conversation is about now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<Topic>,
+}
+
+/// What one turn spoke of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Focus {
+    /// The turn.
+    pub turn: u64,
+    /// The refs, the main one first.
+    pub refs: Vec<EntityRef>,
+}
+
+impl Entities {
+    /// The tracked entity that is meant.
+    pub fn get(&self, entity: &EntityRef) -> Option<&Entity> {
+        self.tracked.iter().find(|tracked| tracked.entity.is(entity))
+    }
+
+    /// Tracked entities with their relevance, the most relevant first.
+    pub fn by_relevance(&self, packs: &PackSet, now: Timestamp) -> Vec<(&Entity, f64)> {
+        let mut scored: Vec<_> =
+            self.tracked.iter().map(|entity| (entity, relevance(entity, packs, now))).collect();
+        scored.sort_by(|(one, a), (two, b)| {
+            b.total_cmp(a).then_with(|| one.entity.label().cmp(two.entity.label()))
+        });
+        scored
+    }
+
+    /// What the latest turns spoke of, newest first, without repeats.
+    pub fn active(&self) -> Vec<&EntityRef> {
+        let mut active: Vec<&EntityRef> = Vec::new();
+        for entity in self.focus.iter().flat_map(|focus| &focus.refs) {
+            if !active.iter().any(|known| known.is(entity)) {
+                active.push(entity);
+            }
+        }
+        active
+    }
+
+    /// Keeps the most relevant entities and gives back the others, for the log.
+    pub(super) fn prune(&mut self, packs: &PackSet, now: Timestamp) -> Vec<Entity> {
+        if self.tracked.len() <= HEAD_ENTITIES_MAX {
+            return Vec::new();
+        }
+        let mut scored: Vec<(f64, Entity)> = std::mem::take(&mut self.tracked)
+            .into_iter()
+            .map(|entity| (relevance(&entity, packs, now), entity))
+            .collect();
+        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let dropped = scored.split_off(HEAD_ENTITIES_MAX);
+        self.tracked = scored.into_iter().map(|(_, entity)| entity).collect();
+        dropped.into_iter().map(|(_, entity)| entity).collect()
+    }
+
+    /// Remembers what a turn spoke of, in front of what it already spoke of.
+    pub(super) fn focus_on(&mut self, turn: u64, refs: Vec<EntityRef>) {
+        if refs.is_empty() {
+            return;
+        }
+        match self.focus.first_mut() {
+            Some(focus) if focus.turn == turn => {
+                focus.refs.retain(|old| !refs.iter().any(|new| new.is(old)));
+                focus.refs.splice(0..0, refs);
+            }
+            _ => self.focus.insert(0, Focus { turn, refs }),
+        }
+        self.focus[0].refs.truncate(FOCUS_REFS_MAX);
+        self.focus.truncate(FOCUS_TURNS_MAX);
+    }
+
+    /// Remembers a list that was shown.
+    pub(super) fn list(&mut self, turn: u64, mut listed: Vec<EntityRef>) {
+        listed.truncate(LISTED_MAX);
+        self.last_listed = listed;
+        self.listed_turn = turn;
+    }
+}

@@ -1,0 +1,106 @@
+//! Further names by which people call a thing, made from its name.
+//!
+//! A rule is a template such as `my {first} {cue}`. The words it can use are those of the name in
+//! lower case. An alias that equals the name is not kept, nor one that says nothing of the name.
+
+use super::file::TypeFile;
+use super::types::{Cue, Grammar};
+
+/// The most aliases kept for one entity.
+pub const ENTITY_ALIASES_MAX: usize = 24;
+const WORDS: [&str; 6] = ["{name}", "{first}", "{host}", "{cue}", "{squashed}", "{bare}"];
+
+/// A template for an alias.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AliasRule(String);
+
+impl AliasRule {
+    /// Checks a template: only known words in braces, and one that depends on the name.
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        let mut rest = text.to_owned();
+        for word in WORDS {
+            rest = rest.replace(word, "");
+        }
+        if rest.contains(['{', '}']) {
+            return Err(format!("alias rule {text:?} may only use {}", WORDS.join(", ")));
+        }
+        if !WORDS.iter().any(|word| *word != "{cue}" && text.contains(word)) {
+            return Err(format!("alias rule {text:?} does not depend on the name"));
+        }
+        Ok(Self(text.to_lowercase()))
+    }
+
+    fn fill(&self, name: &Name<'_>, cue: &str) -> Option<String> {
+        let mut filled = self.0.clone();
+        for (word, value) in [
+            ("{name}", Some(name.lower)),
+            ("{first}", name.first()),
+            ("{host}", name.host()),
+            ("{bare}", name.bare),
+            ("{cue}", Some(cue)),
+        ] {
+            if filled.contains(word) {
+                filled = filled.replace(word, value?);
+            }
+        }
+        if filled.contains("{squashed}") {
+            filled = filled.replace("{squashed}", &name.squashed());
+        }
+        Some(filled)
+    }
+}
+
+struct Name<'a> {
+    lower: &'a str,
+    /// The name without a cue word at its end: "task management" of "task management workflow".
+    bare: Option<&'a str>,
+}
+
+impl<'a> Name<'a> {
+    /// The first word, where there are several and it is long enough to mean something.
+    fn first(&self) -> Option<&'a str> {
+        let first = self.lower.split_whitespace().next()?;
+        let names_something = first.chars().count() >= 3 && !LEADING.contains(&first);
+        (first.len() < self.lower.len() && names_something).then_some(first)
+    }
+
+    /// The part before the first dot of a host name.
+    fn host(&self) -> Option<&'a str> {
+        let (host, rest) = self.lower.split_once('.')?;
+        let is_host = host.len() >= 3 && !rest.is_empty() && !self.lower.contains([' ', ':', '/']);
+        (is_host && !host.bytes().all(|byte| byte.is_ascii_digit())).then_some(host)
+    }
+
+    fn squashed(&self) -> String {
+        self.lower.chars().filter(|letter| letter.is_alphanumeric()).collect()
+    }
+}
+
+const LEADING: [&str; 8] = ["the", "new", "old", "our", "all", "and", "for", "main"];
+
+/// The aliases that `rules` make for `name`, without repeats.
+pub(super) fn aliases_of(name: &str, rules: &[AliasRule], cues: &[Cue]) -> Vec<String> {
+    let lower = name.to_lowercase();
+    let singular = || cues.iter().filter(|cue| cue.grammar == Grammar::Singular);
+    let without = |cue: &Cue| lower.strip_suffix(cue.text.as_str()).map(str::trim_end);
+    let bare = singular().find_map(without).filter(|bare| !bare.is_empty());
+    let name = Name { lower: &lower, bare };
+    let cue = singular().next().map_or("", |cue| cue.text.as_str());
+    let mut aliases: Vec<String> = Vec::new();
+    for alias in rules.iter().filter_map(|rule| rule.fill(&name, cue)) {
+        if aliases.len() < ENTITY_ALIASES_MAX && !aliases.contains(&alias) {
+            aliases.push(alias);
+        }
+    }
+    aliases
+}
+
+/// The rules of a type as written.
+pub(super) fn rules_of(
+    file: &TypeFile,
+) -> Result<Vec<AliasRule>, (std::ops::Range<usize>, String)> {
+    let rule = |text: &toml::Spanned<String>| {
+        AliasRule::new(text.get_ref()).map_err(|reason| (text.span(), reason))
+    };
+    file.aliases.iter().map(rule).collect()
+}

@@ -1,0 +1,184 @@
+//! A pack as it is written: the shape of the TOML file.
+//!
+//! Unknown keys are errors, so that a misspelt setting is reported and not ignored. Nothing is
+//! checked here beyond the shape; see [`super::check`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toml::Spanned;
+
+/// The whole file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PackFile {
+    pub name: Spanned<String>,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub actions: BTreeMap<Action, Vec<String>>,
+    #[serde(default, rename = "type")]
+    pub types: Vec<Spanned<TypeFile>>,
+    #[serde(default)]
+    pub guidance: Vec<Spanned<GuidanceFile>>,
+}
+
+/// One `[[type]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TypeFile {
+    pub name: Spanned<String>,
+    pub singular: Vec<Spanned<String>>,
+    pub plural: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub bonus: f64,
+    #[serde(default)]
+    pub number: NumberMeans,
+    #[serde(default)]
+    pub named_before: NamedBefore,
+    #[serde(default)]
+    pub parents: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub aliases: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub keys: Vec<String>,
+    #[serde(default)]
+    pub urls: Vec<String>,
+    #[serde(default)]
+    pub shape: Vec<String>,
+    #[serde(default)]
+    pub id: Vec<String>,
+    #[serde(default)]
+    pub label: Vec<String>,
+    #[serde(default)]
+    pub slug: Vec<String>,
+    #[serde(default)]
+    pub url: Vec<String>,
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Field>,
+    #[serde(default)]
+    pub pattern: Vec<PatternFile>,
+    #[serde(default)]
+    pub resolve: Vec<ResolveFile>,
+}
+
+/// One `[[type.pattern]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PatternFile {
+    pub regex: Spanned<String>,
+    #[serde(default = "one_word")]
+    pub words: usize,
+    #[serde(default = "sure")]
+    pub confidence: f32,
+    #[serde(default)]
+    pub check: Check,
+    #[serde(default)]
+    pub means: MatchMeans,
+}
+
+/// One `[[type.resolve]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResolveFile {
+    pub tool: Spanned<String>,
+    pub arguments: BTreeMap<String, Value>,
+}
+
+/// One `[[guidance]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GuidanceFile {
+    pub when: Vec<String>,
+    #[serde(default)]
+    pub unless: Vec<String>,
+    #[serde(default)]
+    pub prefer: Vec<String>,
+    #[serde(default)]
+    pub avoid: Vec<String>,
+    pub text: String,
+}
+
+/// What was done to an entity.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It was talked about or read.
+    #[default]
+    Discussed,
+    /// It was changed.
+    Modified,
+    /// It was made.
+    Created,
+}
+
+/// What a bare number after a cue word is: "project 123" is an id, "VLAN 100" a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NumberMeans {
+    /// The id.
+    #[default]
+    Id,
+    /// The name.
+    Name,
+}
+
+/// Which words directly before a cue are a name: "the core-sw-01 switch", "the Berlin site".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NamedBefore {
+    /// Only those with digits or signs; a capitalised word is a description ("the Cisco switch").
+    #[default]
+    Identifier,
+    /// Capitalised words too.
+    Any,
+    /// Capitalised words too, also several before a plural ("Java and Ruby answers").
+    List,
+}
+
+/// What a pattern's match is; unlike a number, by default a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MatchMeans {
+    Id,
+    #[default]
+    Name,
+}
+
+/// A check beyond the pattern itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// None.
+    #[default]
+    Any,
+    /// It must be an IPv4 or IPv6 address, with or without a mask.
+    Address,
+    /// It must be an address with a mask and with host bits: an address on a network.
+    Host,
+    /// It must be an IPv4 or IPv6 network: an address with a mask and no host bits.
+    Network,
+}
+
+/// A field of an entity that can fill a tool's parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// Its id.
+    Id,
+    /// Its name.
+    Name,
+    /// Its slug.
+    Slug,
+}
+
+fn one_word() -> usize {
+    1
+}
+
+fn sure() -> f32 {
+    0.9
+}

@@ -1,0 +1,54 @@
+//! Type names inside identifiers: `list_device_types`, `deselectedAnswers`, `primary_ip4`.
+//!
+//! Tools and JSON keys are named by programs, so their words are found by splitting, not by cues.
+
+use std::collections::HashMap;
+
+/// The longest identifier that is looked at, in bytes.
+const IDENTIFIER_BYTES_MAX: usize = 96;
+
+/// The words of an identifier in lower case: `listDevice_types` gives list, device, types.
+pub fn words_of_identifier(identifier: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut after_lower = false;
+    for letter in identifier.chars().take(IDENTIFIER_BYTES_MAX) {
+        let starts_word = letter.is_uppercase() && after_lower;
+        if (starts_word || !letter.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if letter.is_alphanumeric() {
+            word.extend(letter.to_lowercase());
+        }
+        after_lower = letter.is_lowercase() || letter.is_ascii_digit();
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// Type names and plurals as identifiers spell them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Nouns(HashMap<String, usize>);
+
+impl Nouns {
+    /// Adds a spelling; the first type that claims one keeps it.
+    pub fn add(&mut self, spelling: &str, type_index: usize) {
+        let key = words_of_identifier(spelling).join("_");
+        self.0.entry(key).or_insert(type_index);
+    }
+
+    /// The type that the last words of an identifier name, the longest first: the interfaces, not
+    /// the device, of `get_device_interfaces`.
+    pub fn last_in(&self, words: &[String]) -> Option<usize> {
+        let first = words.len().saturating_sub(super::CUE_WORDS_MAX);
+        (first..words.len()).find_map(|from| self.0.get(&words[from..].join("_")).copied())
+    }
+
+    /// The type that any part of an identifier names, the last and longest first: `device` of
+    /// `device_search_by_name`.
+    pub fn anywhere_in(&self, words: &[String]) -> Option<usize> {
+        (1..=words.len()).rev().find_map(|end| self.last_in(&words[..end]))
+    }
+}

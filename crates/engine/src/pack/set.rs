@@ -1,0 +1,218 @@
+//! The packs in force together, with everything that is looked up by word made ready.
+//!
+//! Invariant: a type's name belongs to one pack; a pack given later under the name of an earlier
+//! one replaces it as a whole.
+
+use std::collections::HashMap;
+
+use super::alias::aliases_of;
+use super::check::{self, Pack};
+use super::limits::PACKS_MAX;
+use super::noun::{Nouns, words_of_identifier};
+use super::problem::PackProblem;
+use super::steering::{Guidance, Steering, padded};
+use super::types::{EntityType, Grammar, Pattern};
+use crate::entity::Kind;
+
+const BUILTIN: [(&str, &str); 3] = [
+    ("netbox.toml", include_str!("../../packs/netbox.toml")),
+    ("sdelements.toml", include_str!("../../packs/sdelements.toml")),
+    ("workflow.toml", include_str!("../../packs/workflow.toml")),
+];
+
+/// Packs that work together.
+#[derive(Debug, Clone, Default)]
+pub struct PackSet {
+    packs: Vec<Pack>,
+    types: Vec<EntityType>,
+    by_kind: HashMap<String, usize>,
+    /// Cues by their first word, the longest first.
+    cues: HashMap<String, Vec<CueEntry>>,
+    nouns: Nouns,
+}
+
+#[derive(Debug, Clone)]
+struct CueEntry {
+    words: Vec<String>,
+    type_index: usize,
+    grammar: Grammar,
+}
+
+impl PackSet {
+    /// The packs that ship with Throughline.
+    pub fn builtin() -> Self {
+        let mut packs = Vec::new();
+        for (file, text) in BUILTIN {
+            packs.push(check::read(text).unwrap_or_else(|(_, reason)| {
+                unreachable!("the shipped pack {file} is checked by a test: {reason}")
+            }));
+        }
+        Self::of(packs)
+    }
+
+    /// No packs.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The shipped packs and those given as `(file name, text)`. A wrong one is left out, and named.
+    pub fn load(files: Vec<(String, String)>) -> (Self, Vec<PackProblem>) {
+        let mut packs = Self::builtin().packs;
+        let mut problems = Vec::new();
+        for (file, text) in files {
+            let refused = match check::read(&text) {
+                Ok(pack) => match admit(&mut packs, pack) {
+                    Ok(()) => continue,
+                    Err(refusal) => refusal,
+                },
+                Err(refusal) => refusal,
+            };
+            problems.push(PackProblem::at(&file, &text, refused.0, refused.1));
+        }
+        (Self::of(packs), problems)
+    }
+
+    /// Only the packs with these names, in the order they have here.
+    pub fn only(&self, names: &[&str]) -> Self {
+        let named = |pack: &&Pack| names.contains(&pack.name.as_str());
+        Self::of(self.packs.iter().filter(named).cloned().collect())
+    }
+
+    fn of(packs: Vec<Pack>) -> Self {
+        let mut set = Self::default();
+        for entity_type in packs.iter().flat_map(|pack| &pack.types) {
+            let index = set.types.len();
+            set.by_kind.insert(entity_type.kind.to_string(), index);
+            set.nouns.add(entity_type.kind.as_str(), index);
+            for cue in &entity_type.cues {
+                let words: Vec<String> = cue.text.split(' ').map(str::to_owned).collect();
+                let entries = set.cues.entry(words[0].clone()).or_default();
+                entries.push(CueEntry { words, type_index: index, grammar: cue.grammar });
+                set.nouns.add(&cue.text, index);
+            }
+            set.types.push(entity_type.clone());
+        }
+        for (index, entity_type) in set.types.iter().enumerate() {
+            for key in &entity_type.keys {
+                set.nouns.add(key, index);
+            }
+        }
+        for entries in set.cues.values_mut() {
+            entries.sort_by_key(|entry| std::cmp::Reverse(entry.words.len()));
+        }
+        set.packs = packs;
+        set
+    }
+
+    /// Names and descriptions of the packs.
+    pub fn packs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.packs.iter().map(|pack| (pack.name.as_str(), pack.description.as_str()))
+    }
+
+    /// All types.
+    pub fn types(&self) -> &[EntityType] {
+        &self.types
+    }
+
+    /// The type of that name.
+    pub fn entity_type(&self, kind: &Kind) -> Option<&EntityType> {
+        self.by_kind.get(kind.as_str()).map(|index| &self.types[*index])
+    }
+
+    /// The longest cue that begins a run of words in lower case: its type, how many words it has
+    /// and its grammar.
+    pub fn cue_at<'a>(
+        &self,
+        words: impl Iterator<Item = &'a str> + Clone,
+    ) -> Option<(&EntityType, usize, Grammar)> {
+        let entries = self.cues.get(words.clone().next()?)?;
+        let fits = |entry: &&CueEntry| {
+            let mut given = words.clone();
+            entry.words.iter().all(|word| given.next() == Some(word.as_str()))
+        };
+        let entry = entries.iter().find(fits)?;
+        Some((&self.types[entry.type_index], entry.words.len(), entry.grammar))
+    }
+
+    /// The first pattern that a word, or two words with a space, match as a whole.
+    pub fn pattern_of(&self, text: &str, words: usize) -> Option<(&EntityType, &Pattern)> {
+        let patterns = |entity_type: &'_ EntityType| {
+            entity_type
+                .patterns
+                .iter()
+                .position(|pattern| pattern.words == words && pattern.matches(text))
+        };
+        self.types.iter().find_map(|entity_type| {
+            patterns(entity_type).map(|index| (entity_type, &entity_type.patterns[index]))
+        })
+    }
+
+    /// The type that a JSON key or a parameter names with its last words.
+    pub fn type_of_key(&self, key: &str) -> Option<&EntityType> {
+        self.nouns.last_in(&words_of_identifier(key)).map(|index| &self.types[index])
+    }
+
+    /// The type that a tool's name is about.
+    pub fn type_of_tool(&self, tool: &str) -> Option<&EntityType> {
+        self.nouns.anywhere_in(&words_of_identifier(tool)).map(|index| &self.types[index])
+    }
+
+    /// The type that a URL shows.
+    pub fn type_of_url(&self, url: &str) -> Option<&EntityType> {
+        self.types
+            .iter()
+            .find(|entity_type| entity_type.urls.iter().any(|part| url.contains(part.as_str())))
+    }
+
+    /// Further names for an entity.
+    pub fn aliases(&self, kind: &Kind, name: &str) -> Vec<String> {
+        self.entity_type(kind).map_or_else(Vec::new, |entity_type| {
+            let mut aliases = aliases_of(name, &entity_type.aliases, &entity_type.cues);
+            aliases.retain(|alias| alias != name);
+            aliases
+        })
+    }
+
+    /// What a type adds to relevance.
+    pub fn bonus(&self, kind: &Kind) -> f64 {
+        self.entity_type(kind).map_or(0.0, |entity_type| entity_type.bonus)
+    }
+
+    /// All guidance for tool choice.
+    pub fn guidance(&self) -> impl Iterator<Item = &Guidance> {
+        self.packs.iter().flat_map(|pack| &pack.guidance)
+    }
+
+    /// The guidance that applies to a message.
+    pub fn steering(&self, message: &str) -> Steering<'_> {
+        let padded = padded(message);
+        Steering { guidance: self.guidance().filter(|piece| piece.applies(&padded)).collect() }
+    }
+}
+
+fn admit(packs: &mut Vec<Pack>, pack: Pack) -> Result<(), check::Refusal> {
+    let others = || packs.iter().filter(|other| other.name != pack.name);
+    for (index, entity_type) in pack.types.iter().enumerate() {
+        let place = Some(pack.places[index].clone());
+        if pack.types[..index].iter().any(|earlier| earlier.kind == entity_type.kind) {
+            let reason = format!("the type {:?} is defined twice", entity_type.kind.as_str());
+            return Err((place, reason));
+        }
+        let owner =
+            others().find(|other| other.types.iter().any(|theirs| theirs.kind == entity_type.kind));
+        if let Some(owner) = owner {
+            let kind = entity_type.kind.as_str();
+            let reason =
+                format!("the type {kind:?} is already defined by the pack {:?}", owner.name);
+            return Err((place, reason));
+        }
+    }
+    match packs.iter().position(|other| other.name == pack.name) {
+        Some(index) => packs[index] = pack,
+        None if packs.len() >= PACKS_MAX => {
+            return Err((None, format!("there are already {PACKS_MAX} packs")));
+        }
+        None => packs.push(pack),
+    }
+    Ok(())
+}
