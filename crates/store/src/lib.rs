@@ -7,6 +7,7 @@
 //!
 //! - [`open`]: a store from its URL.
 //! - [`memory`], [`sqlite`]: the backends that live on this machine.
+//! - [`s3`]: the backend of many machines.
 //! - [`index`]: full-text search, derived and rebuilt at will.
 //! - [`conformance`]: one function a promise of the contract.
 //! - [`limit`]: what a store takes at most.
@@ -16,6 +17,7 @@ pub mod index;
 pub mod limit;
 pub mod memory;
 pub mod open;
+pub mod s3;
 pub mod sqlite;
 
 pub use open::{OpenOptions, StoreUrl, open};

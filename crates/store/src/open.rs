@@ -11,6 +11,7 @@ use std::time::Duration;
 use throughline_engine::store::{Result, Store, StoreError};
 
 use crate::memory::Memory;
+use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
 
 /// How long to wait for another process that writes to the same SQLite file.
@@ -123,6 +124,16 @@ pub fn redact(url: &str) -> String {
     shown
 }
 
+/// Variables of the environment, as the server read them. `Debug` shows their names only.
+#[derive(Clone, Default)]
+pub struct Variables(pub Vec<(String, String)>);
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
 /// What the opener decides beyond the URL.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
@@ -130,11 +141,13 @@ pub struct OpenOptions {
     pub busy_wait: Duration,
     /// Where the full-text index is kept. Without it: beside a local store, in memory for others.
     pub index_path: Option<PathBuf>,
+    /// What a URL must not hold: the keys of an S3 store. The server reads them.
+    pub variables: Variables,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { busy_wait: BUSY_WAIT, index_path: None }
+        Self { busy_wait: BUSY_WAIT, index_path: None, variables: Variables::default() }
     }
 }
 
@@ -143,7 +156,12 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
     Ok(match url {
         StoreUrl::Memory => Arc::new(Memory::new()),
         StoreUrl::Sqlite(path) => Arc::new(Sqlite::open(path, options.busy_wait).await?),
-        StoreUrl::Files(_) | StoreUrl::Redis(_) | StoreUrl::S3(_) => return Err(absent(url)),
+        StoreUrl::S3(url) => {
+            let settings = S3Options::from_url(url)?;
+            let settings = settings.with_environment(options.variables.0.iter().cloned());
+            Arc::new(S3Store::open(settings).await?)
+        }
+        StoreUrl::Files(_) | StoreUrl::Redis(_) => return Err(absent(url)),
     })
 }
 

@@ -7,6 +7,13 @@
 //!
 //! - [`fixed_clock`]: a clock that stands still until told.
 //! - [`scripted_mcp`]: an MCP server that behaves as a test says, over stdio and HTTP.
+//! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and ended by a test.
+//! - [`fault_proxy`]: a proxy that fails on purpose. [`seeded`]: choices that a seed repeats.
 
+pub mod fault_proxy;
 pub mod fixed_clock;
+pub mod peer;
+pub mod redis_server;
+pub mod s3_server;
 pub mod scripted_mcp;
+pub mod seeded;

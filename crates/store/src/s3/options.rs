@@ -1,0 +1,250 @@
+//! How an S3-compatible store is named: the URL, the credentials, the limits.
+//!
+//! Nothing here reads the environment; the server hands its variables to
+//! [`S3Options::with_environment`]. Secrets never appear in `Debug` or in an error.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::Url;
+use throughline_engine::store::{Durability, Result, StoreError};
+
+/// The open tail of a log is sealed as a segment when it grows past this many bytes.
+pub const TAIL_BYTES_MAX: usize = 32 * 1024;
+/// The open tail of a log is sealed as a segment when it grows past this many entries.
+pub const TAIL_ENTRIES_MAX: usize = 64;
+/// How long one request may take.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a request is sent again after a failure that may pass.
+pub const RETRIES_MAX: usize = 6;
+
+/// An access key. `Debug` shows that there is one, not what it is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct S3Credentials {
+    /// The public half.
+    pub access_key_id: String,
+    /// The secret half.
+    pub secret_access_key: String,
+    /// The token of a temporary key.
+    pub session_token: Option<String>,
+}
+
+impl fmt::Debug for S3Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("S3Credentials(redacted)")
+    }
+}
+
+/// Whether bodies are compressed before they are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// As they are.
+    None,
+    /// Deflate, at the fastest level.
+    Deflate,
+}
+
+/// Everything that is needed to open a bucket.
+#[derive(Debug, Clone)]
+pub struct S3Options {
+    /// The bucket's name.
+    pub bucket: String,
+    /// The server, when it is not Amazon's.
+    pub endpoint: Option<String>,
+    /// The region that requests are signed for.
+    pub region: String,
+    /// `endpoint/bucket/key` rather than `bucket.endpoint/key`.
+    pub path_style: bool,
+    /// All objects are below this, so that several stores share a bucket.
+    pub prefix: String,
+    /// The access key; without one, the machine's role is asked.
+    pub credentials: Option<S3Credentials>,
+    /// One copy only: a store that fails the probe is accepted all the same.
+    pub single_writer: bool,
+    /// Whether an absent bucket is created.
+    pub create_bucket: bool,
+    /// Whether bodies are compressed.
+    pub compression: Compression,
+    /// What the operator states about the server; S3 has no way to ask.
+    pub durability: Option<Durability>,
+    /// How long one request may take.
+    pub timeout: Duration,
+    /// How often a failed request is sent again.
+    pub retries_max: usize,
+    /// When an open tail is sealed, in bytes.
+    pub tail_bytes_max: usize,
+    /// When an open tail is sealed, in entries.
+    pub tail_entries_max: usize,
+}
+
+impl S3Options {
+    /// The defaults for `bucket` on Amazon.
+    pub fn new(bucket: impl Into<String>) -> Self {
+        Self {
+            bucket: bucket.into(),
+            endpoint: None,
+            region: "us-east-1".into(),
+            path_style: true,
+            prefix: String::new(),
+            credentials: None,
+            single_writer: false,
+            create_bucket: true,
+            compression: Compression::Deflate,
+            durability: None,
+            timeout: REQUEST_TIMEOUT,
+            retries_max: RETRIES_MAX,
+            tail_bytes_max: TAIL_BYTES_MAX,
+            tail_entries_max: TAIL_ENTRIES_MAX,
+        }
+    }
+
+    /// Reads `s3://bucket?endpoint=…&region=…&path_style=…&prefix=…` and the other settings.
+    pub fn from_url(url: &str) -> Result<Self> {
+        let parsed = Url::parse(url).map_err(|error| refused(url, error.to_string()))?;
+        let bucket = parsed.host_str().unwrap_or_default();
+        if parsed.scheme() != "s3" || bucket.is_empty() {
+            return Err(refused(url, "it is not of the form s3://bucket?endpoint=…".into()));
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(refused("s3", "a key in the URL would end up in logs".into()));
+        }
+        let mut options = Self::new(bucket);
+        options.prefix = parsed.path().trim_matches('/').to_owned();
+        for (name, value) in parsed.query_pairs() {
+            options.set(&name, &value)?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match name {
+            "endpoint" => self.endpoint = Some(value.trim_end_matches('/').to_owned()),
+            "region" => value.clone_into(&mut self.region),
+            "prefix" => value.trim_matches('/').clone_into(&mut self.prefix),
+            "path_style" => self.path_style = flag(name, value)?,
+            "single_writer" => self.single_writer = flag(name, value)?,
+            "create_bucket" => self.create_bucket = flag(name, value)?,
+            "timeout_ms" => self.timeout = Duration::from_millis(number(name, value)?),
+            "retries" => self.retries_max = bounded(name, value, 0..=50)?,
+            "tail_bytes" => self.tail_bytes_max = bounded(name, value, 0..=16 * 1024 * 1024)?,
+            "tail_entries" => self.tail_entries_max = bounded(name, value, 0..=4096)?,
+            "compression" => {
+                self.compression = match value {
+                    "deflate" => Compression::Deflate,
+                    "none" => Compression::None,
+                    _ => return Err(refused(name, format!("{value:?} is not deflate or none"))),
+                }
+            }
+            "durability" => {
+                self.durability = Some(match value {
+                    "buffered" => Durability::Buffered,
+                    "fsync" => Durability::Fsync,
+                    "replicated" => Durability::Replicated,
+                    _ => {
+                        let reason = format!("{value:?} is not buffered, fsync or replicated");
+                        return Err(refused(name, reason));
+                    }
+                });
+            }
+            _ => return Err(refused("the S3 URL", format!("there is no setting {name:?}"))),
+        }
+        Ok(())
+    }
+
+    /// Fills in what the URL left open from variables that the caller read: `AWS_*` and `MINIO_*`.
+    #[must_use]
+    pub fn with_environment<I>(mut self, variables: I) -> Self
+    where
+        I: IntoIterator<Item = (String, String)>,
+    {
+        let variables: std::collections::HashMap<String, String> = variables.into_iter().collect();
+        let first = |names: &[&str]| names.iter().find_map(|name| variables.get(*name).cloned());
+        if self.credentials.is_none()
+            && let Some(access_key_id) = first(&["AWS_ACCESS_KEY_ID", "MINIO_ACCESS_KEY"])
+            && let Some(secret_access_key) = first(&["AWS_SECRET_ACCESS_KEY", "MINIO_SECRET_KEY"])
+        {
+            let session_token = first(&["AWS_SESSION_TOKEN"]);
+            self.credentials =
+                Some(S3Credentials { access_key_id, secret_access_key, session_token });
+        }
+        if self.endpoint.is_none() {
+            let endpoint = first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "MINIO_ENDPOINT"]);
+            self.endpoint = endpoint.map(|text| match text.contains("://") {
+                true => text.trim_end_matches('/').to_owned(),
+                false => format!("http://{}", text.trim_end_matches('/')),
+            });
+        }
+        if let Some(region) = first(&["AWS_REGION", "AWS_DEFAULT_REGION"])
+            && self.region == "us-east-1"
+        {
+            self.region = region;
+        }
+        self
+    }
+
+    /// The store as it is shown to people: no key, no token.
+    pub fn location(&self) -> String {
+        let server = self.endpoint.as_deref().unwrap_or("amazonaws.com");
+        let server = server.rsplit_once('@').map_or(server, |(_, host)| host);
+        match self.prefix.as_str() {
+            "" => format!("s3://{} at {server}", self.bucket),
+            prefix => format!("s3://{}/{prefix} at {server}", self.bucket),
+        }
+    }
+}
+
+fn flag(name: &str, value: &str) -> Result<bool> {
+    value.parse().map_err(|_| refused(name, format!("{value:?} is not true or false")))
+}
+
+fn number(name: &str, value: &str) -> Result<u64> {
+    value.parse().map_err(|_| refused(name, format!("{value:?} is not a number")))
+}
+
+fn bounded(name: &str, value: &str, range: std::ops::RangeInclusive<usize>) -> Result<usize> {
+    let found = usize::try_from(number(name, value)?).unwrap_or(usize::MAX);
+    match range.contains(&found) {
+        true => Ok(found),
+        false => Err(refused(name, format!("{found} is over the limit of {}", range.end()))),
+    }
+}
+
+fn refused(what: &str, reason: String) -> StoreError {
+    let hint =
+        "write s3://bucket?endpoint=https://host:port&region=us-east-1&path_style=true".into();
+    StoreError::Refused { what: what.to_owned(), reason, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_bucket_server_and_settings() {
+        let options = S3Options::from_url(
+            "s3://sessions?endpoint=http://127.0.0.1:9000/&region=eu-west-1&prefix=a/b&single_writer=true",
+        )
+        .unwrap();
+        assert_eq!(options.location(), "s3://sessions/a/b at http://127.0.0.1:9000");
+        assert_eq!(options.region, "eu-west-1");
+        assert!(options.single_writer);
+    }
+
+    #[test]
+    fn a_misspelt_setting_is_refused_by_name() {
+        let error = S3Options::from_url("s3://sessions?endpiont=x").unwrap_err();
+        assert!(error.to_string().contains("endpiont"), "{error}");
+    }
+
+    #[test]
+    fn secrets_do_not_show() {
+        let options = S3Options::new("b").with_environment([
+            ("MINIO_ACCESS_KEY".into(), "minioadmin".into()),
+            ("MINIO_SECRET_KEY".into(), "hunter2".into()),
+            ("MINIO_ENDPOINT".into(), "minio:9000".into()),
+        ]);
+        let shown = format!("{options:?} {}", options.location());
+        assert!(!shown.contains("hunter2") && !shown.contains("minioadmin"), "{shown}");
+        assert_eq!(options.endpoint.as_deref(), Some("http://minio:9000"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Proves at start that the store is an arbiter: of several writers under one condition, one wins.
+//!
+//! Checks made one after the other are not enough. Some servers compare and write in two steps and
+//! pass any sequential check; others accept the condition and ignore it. So every round is a race.
+
+use std::fmt;
+
+use bytes::Bytes;
+use futures::future::join_all;
+use object_store::path::Path;
+use throughline_engine::store::Result;
+use uuid::Uuid;
+
+use super::layout::Layout;
+use super::objects::{Got, Objects, Put, When};
+
+/// Races of each sort.
+const ROUNDS: usize = 6;
+/// Writers in a race.
+const WRITERS: usize = 8;
+
+/// What the races showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// Races that had one winner.
+    pub sound: usize,
+    /// The first thing that was wrong.
+    pub fault: Option<String>,
+}
+
+impl Probe {
+    /// Whether several writers are safe.
+    pub fn holds(&self) -> bool {
+        self.fault.is_none()
+    }
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.fault {
+            None => {
+                write!(f, "conditional writes: hold, {} races of {WRITERS} writers", self.sound)
+            }
+            Some(fault) => write!(f, "conditional writes: do not hold, {fault}"),
+        }
+    }
+}
+
+/// Runs the races on objects of their own, and removes them.
+pub(super) async fn run(objects: &Objects, layout: &Layout) -> Result<Probe> {
+    let path = layout.probe(&Uuid::now_v7().simple().to_string());
+    let mut probe = Probe { sound: 0, fault: None };
+    for round in 0..ROUNDS {
+        if let Some(fault) = one_round(objects, &path, &mut probe.sound).await? {
+            probe.fault = Some(format!("{fault} (round {} of {ROUNDS})", round + 1));
+            break;
+        }
+    }
+    objects.delete(&path).await?;
+    Ok(probe)
+}
+
+async fn one_round(objects: &Objects, path: &Path, sound: &mut usize) -> Result<Option<String>> {
+    objects.delete(path).await?;
+    if let Some(fault) = race(objects, path, &When::Absent, "create if absent").await? {
+        return Ok(Some(fault));
+    }
+    *sound += 1;
+    let Got::Object { etag: Some(tag), .. } = objects.get(path, None, None).await? else {
+        return Ok(Some("an object has no tag after it was written".into()));
+    };
+    let when = When::Matches(tag);
+    if let Some(fault) = race(objects, path, &when, "replace if unchanged").await? {
+        return Ok(Some(fault));
+    }
+    *sound += 1;
+    // The tag is stale now: one more writer must be refused, without any race.
+    let late = objects.put_once(path, body("late"), &when).await?;
+    Ok(matches!(late, Put::Done(_)).then(|| "a stale condition was accepted".into()))
+}
+
+/// All writers at once under one condition; what is wrong with the outcome, if anything.
+async fn race(objects: &Objects, path: &Path, when: &When, what: &str) -> Result<Option<String>> {
+    let bodies: Vec<Bytes> = (0..WRITERS).map(|writer| body(&writer.to_string())).collect();
+    let tries = bodies.iter().map(|bytes| objects.put_once(path, bytes.clone(), when));
+    let mut winners = Vec::new();
+    let mut unclear = 0;
+    for (writer, outcome) in join_all(tries).await.into_iter().enumerate() {
+        match outcome? {
+            Put::Done(_) => winners.push(writer),
+            Put::Unclear(_) => unclear += 1,
+            Put::Refused => {}
+        }
+    }
+    if winners.len() > 1 {
+        return Ok(Some(format!("{what}: {} of {WRITERS} writers won", winners.len())));
+    }
+    let Some(winner) = winners.first() else {
+        let none = format!("{what}: no writer won, {unclear} had no answer");
+        return Ok((unclear == 0).then_some(none));
+    };
+    match objects.get(path, None, None).await? {
+        Got::Object { bytes, .. } if bytes == bodies[*winner] => Ok(None),
+        _ => Ok(Some(format!("{what}: what is stored is not what the winner wrote"))),
+    }
+}
+
+fn body(writer: &str) -> Bytes {
+    Bytes::from(format!("start-up probe, writer {writer}, {}\n", Uuid::now_v7()))
+}

@@ -1,0 +1,3 @@
+//! The stores of many machines, on real servers: Redis, a Redis cluster, S3.
+
+mod s3;

@@ -1,0 +1,127 @@
+//! Real Redis servers for tests: one alone, or a cluster of three.
+
+use std::path::Path;
+use std::process::Command;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::peer::{self, Peer};
+
+/// How often a start is tried; another process may take a port between choosing and binding.
+const STARTS_MAX: usize = 4;
+/// A cluster node's inner port is its outer one and this.
+const INNER: u16 = 10_000;
+
+/// A running Redis.
+#[derive(Debug)]
+pub struct RedisServer {
+    /// The process.
+    pub peer: Peer,
+    /// Where it listens.
+    pub port: u16,
+}
+
+impl RedisServer {
+    /// Redis with every write on disk before its answer; `None` where it is not installed.
+    pub async fn start() -> Option<Self> {
+        Self::start_with(&["--appendonly", "yes", "--appendfsync", "always"]).await
+    }
+
+    /// Redis with these settings.
+    pub async fn start_with(settings: &[&str]) -> Option<Self> {
+        let redis = peer::program("THROUGHLINE_TEST_REDIS_SERVER", "redis-server")?;
+        for _ in 0..STARTS_MAX {
+            let port = peer::free_port(&[INNER]);
+            let mut server = Self { peer: spawn(&redis, port, settings), port };
+            if server.peer.ready(|| answers_ping(port)).await {
+                return Some(server);
+            }
+            eprintln!("Redis did not start: {}", server.peer.log_end());
+        }
+        panic!("Redis did not start {STARTS_MAX} times");
+    }
+
+    /// The store's URL.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Ends the process and starts another one on the same port and data.
+    pub async fn restart(&mut self) {
+        self.peer.restart().expect("the program that ran before is still there");
+        let port = self.port;
+        assert!(self.peer.ready(|| answers_ping(port)).await, "Redis starts again on its port");
+    }
+}
+
+/// Three Redis servers that share the slots.
+#[derive(Debug)]
+pub struct RedisCluster {
+    /// The nodes; killing one is a node that failed.
+    pub nodes: Vec<RedisServer>,
+}
+
+impl RedisCluster {
+    /// A cluster of three, or `None` where Redis is not installed.
+    pub async fn start() -> Option<Self> {
+        let cli = peer::program("THROUGHLINE_TEST_REDIS_CLI", "redis-cli")?;
+        let mut nodes = Vec::new();
+        for _ in 0..3 {
+            let settings = ["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"];
+            let durable = ["--appendonly", "yes", "--appendfsync", "always"];
+            nodes.push(RedisServer::start_with(&[settings, durable].concat()).await?);
+        }
+        let mut command = Command::new(cli);
+        command.args(["--cluster", "create"]);
+        command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)));
+        let made = command.arg("--cluster-yes").output().expect("redis-cli can run");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stdout));
+        for node in &mut nodes {
+            let port = node.port;
+            assert!(node.peer.ready(|| cluster_is_ok(port)).await, "the cluster comes up");
+        }
+        Some(Self { nodes })
+    }
+
+    /// The store's URL, with every node in it.
+    pub fn url(&self) -> String {
+        let nodes: Vec<_> =
+            self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
+        format!("redis://{}?cluster=true", nodes.join(","))
+    }
+}
+
+fn spawn(redis: &Path, port: u16, settings: &[&str]) -> Peer {
+    let folder = peer::folder();
+    let mut command = Command::new(redis);
+    command.args(arguments(port, folder.path())).args(settings);
+    Peer::spawn(folder, &mut command).expect("the server's program can run")
+}
+
+fn arguments(port: u16, folder: &Path) -> [String; 8] {
+    let folder = folder.display().to_string();
+    let port = port.to_string();
+    ["--port", &port, "--bind", "127.0.0.1", "--dir", &folder, "--save", ""].map(str::to_owned)
+}
+
+async fn answers_ping(port: u16) -> bool {
+    ask(port, "PING\r\n", "+PONG").await
+}
+
+async fn cluster_is_ok(port: u16) -> bool {
+    ask(port, "CLUSTER INFO\r\n", "cluster_state:ok").await
+}
+
+async fn ask(port: u16, command: &str, expected: &str) -> bool {
+    let Ok(mut stream) = tokio::net::TcpStream::connect(("127.0.0.1", port)).await else {
+        return false;
+    };
+    let mut reply = vec![0; 4096];
+    if stream.write_all(command.as_bytes()).await.is_err() {
+        return false;
+    }
+    match stream.read(&mut reply).await {
+        Ok(count) => String::from_utf8_lossy(&reply[..count]).contains(expected),
+        Err(_) => false,
+    }
+}
