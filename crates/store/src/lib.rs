@@ -6,13 +6,14 @@
 //! # Layout
 //!
 //! - [`open`]: a store from its URL.
-//! - [`memory`], [`sqlite`]: the backends that live on this machine.
+//! - [`memory`], [`sqlite`], [`files`]: the backends that live on this machine.
 //! - [`s3`]: the backend of many machines.
 //! - [`index`]: full-text search, derived and rebuilt at will.
 //! - [`conformance`]: one function a promise of the contract.
 //! - [`limit`]: what a store takes at most.
 
 pub mod conformance;
+pub mod files;
 pub mod index;
 pub mod limit;
 pub mod memory;

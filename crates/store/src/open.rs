@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use throughline_engine::store::{Result, Store, StoreError};
 
+use crate::files::Files;
 use crate::memory::Memory;
 use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
@@ -161,7 +162,8 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
             let settings = settings.with_environment(options.variables.0.iter().cloned());
             Arc::new(S3Store::open(settings).await?)
         }
-        StoreUrl::Files(_) | StoreUrl::Redis(_) => return Err(absent(url)),
+        StoreUrl::Files(path) => Arc::new(Files::open(path).await?),
+        StoreUrl::Redis(_) => return Err(absent(url)),
     })
 }
 

@@ -31,10 +31,17 @@ pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn
     let place = match (&options.index_path, url) {
         (Some(path), _) => Some(path.clone()),
         (None, StoreUrl::Sqlite(path)) => Some(path.with_extension("index.db")),
-        (None, StoreUrl::Files(folder)) => Some(folder.join("index.db")),
+        (None, StoreUrl::Files(folder)) => Some(beside(folder)),
         (None, _) => None,
     };
     Ok(Arc::new(SqliteIndex::open(place, options.busy_wait).await?))
+}
+
+/// A folder of files holds threads only, so its index lies next to it.
+fn beside(folder: &Path) -> PathBuf {
+    let mut name = folder.components().as_path().as_os_str().to_owned();
+    name.push(".index.db");
+    name.into()
 }
 
 /// Words of sessions in an FTS5 table.

@@ -1,4 +1,6 @@
 //! The store crate's tests, in one binary: one module a subject.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod conformance;
 mod index;

@@ -1,0 +1,118 @@
+//! One change of a thread, under its lock.
+//!
+//! The log is written and synced first, then the head is replaced: the rename is the commit. Until
+//! then nothing that was written counts. A new thread is made whole beside its place and moved there.
+//!
+//! Invariant: what a commit costs does not depend on how long the log is.
+
+use std::fs;
+use std::path::Path;
+
+use throughline_engine::store::{Change, Expected, Key, Result, StoreError, Version};
+
+use super::disk;
+use super::fault::{translate, unknown};
+use super::head::{HeadFile, NoHead, Stamp};
+use super::layout::{HEAD, HEAD_NEXT, Layout};
+use super::log;
+use crate::limit::{new_incarnation, no_such_entry};
+
+/// Applies `change` if the thread is at `expected`. The caller holds the lock.
+pub(super) fn commit(
+    layout: &Layout,
+    key: &Key,
+    expected: Expected,
+    change: &Change,
+) -> Result<(HeadFile, Stamp)> {
+    let folder = layout.thread(key);
+    let current = match HeadFile::read(&folder, key) {
+        Ok((head, _)) => Some(head),
+        Err(NoHead::Missing) => None,
+        Err(NoHead::Damaged(reason)) => {
+            return Err(StoreError::Damaged { what: key.to_string(), reason });
+        }
+        Err(NoHead::Failed(error)) => return Err(translate(folder.display(), &error)),
+    };
+    let length = current.as_ref().map_or(0, |head| head.entries);
+    match (expected, current) {
+        (Expected::Absent, None) => {
+            refuse_overwrite_from(key, change, length)?;
+            create(layout, key, change)
+        }
+        (Expected::At(wanted), Some(head)) if head.version == wanted => {
+            refuse_overwrite_from(key, change, length)?;
+            go_on(&folder, key, head, change)
+        }
+        (_, current) => {
+            let current = current.map(|head| head.version);
+            Err(StoreError::Conflict { key: key.clone(), current })
+        }
+    }
+}
+
+fn refuse_overwrite_from(key: &Key, change: &Change, length: u64) -> Result<()> {
+    match change.overwrite.iter().find(|(number, _)| *number >= length) {
+        Some((number, _)) => Err(no_such_entry(key, *number)),
+        None => Ok(()),
+    }
+}
+
+fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(HeadFile, Stamp)> {
+    let (unborn, folder) = (layout.unborn(key), layout.thread(key));
+    let place = layout.place(&key.scope, key.kind);
+    let mut head = HeadFile {
+        version: Version { number: 1, incarnation: new_incarnation() },
+        entries: 0,
+        tail_bytes: 0,
+        changed_at: change.at,
+        expires_at: change.expires_at,
+        rewritten: Default::default(),
+        bytes: change.head.clone(),
+    };
+    let made = (|| {
+        // Left over from a process that ended in the middle.
+        disk::remove_folder(&unborn)?;
+        disk::make_folders(&unborn)?;
+        (head.entries, head.tail_bytes) = log::append(&unborn, &head, &change.append)?;
+        let file = disk::write_file(&unborn.join(HEAD), &head.encode(key))?;
+        disk::sync_folder(&unborn)?;
+        Ok(Stamp::of(&file.metadata()?))
+    })();
+    let stamp = made.map_err(|error| translate(unborn.display(), &error))?;
+    fs::rename(&unborn, &folder).map_err(|error| translate(folder.display(), &error))?;
+    disk::sync_folder(&place).map_err(|error| unknown(folder.display(), &error))?;
+    Ok((head, stamp))
+}
+
+fn go_on(
+    folder: &Path,
+    key: &Key,
+    mut head: HeadFile,
+    change: &Change,
+) -> Result<(HeadFile, Stamp)> {
+    head.version.number += 1;
+    let next = folder.join(HEAD_NEXT);
+    let written = (|| {
+        let old = log::rewrite(folder, &mut head, &change.overwrite)?;
+        (head.entries, head.tail_bytes) = log::append(folder, &head, &change.append)?;
+        head.changed_at = change.at;
+        head.expires_at = change.expires_at;
+        head.bytes = change.head.clone();
+        let file = disk::write_file(&next, &head.encode(key))?;
+        Ok((old, Stamp::of(&file.metadata()?)))
+    })();
+    let (old, stamp) = written.map_err(|error| translate(key, &error))?;
+    let placed = (|| {
+        fs::rename(&next, folder.join(HEAD))?;
+        disk::sync_folder(folder)?;
+        for name in &old {
+            fs::remove_file(folder.join(name))?;
+        }
+        if !old.is_empty() {
+            disk::sync_folder(folder)?;
+        }
+        Ok(())
+    })();
+    placed.map_err(|error| unknown(key, &error))?;
+    Ok((head, stamp))
+}

@@ -1,0 +1,68 @@
+//! Erasing a thread, under its lock: out of sight in one step, then file by file.
+//!
+//! Copies that were set aside as damaged go too. File systems that keep old blocks or snapshots are
+//! outside our reach.
+
+use std::fs;
+use std::io::{ErrorKind, Result};
+
+use throughline_engine::store::{Erased, Key};
+
+use super::disk;
+use super::head::HeadFile;
+use super::layout::{Layout, segment_of};
+use super::log;
+
+/// Removes the thread and counts what went. The caller holds the lock.
+pub(super) fn erase(layout: &Layout, key: &Key) -> Result<Erased> {
+    let (folder, erased) = (layout.thread(key), layout.erased(key));
+    // Left over from a process that ended in the middle.
+    disk::remove_folder(&erased)?;
+    disk::remove_folder(&layout.unborn(key))?;
+    let mut counted = Erased::default();
+    if folder.symlink_metadata().is_ok() {
+        counted = count(&folder, key);
+        fs::rename(&folder, &erased)?;
+        disk::sync_folder_of(&erased)?;
+        counted.records = disk::remove_folder(&erased)?;
+        disk::sync_folder_of(&erased)?;
+    }
+    let aside = layout.set_aside(key);
+    counted.records += disk::remove_folder(&aside)?;
+    remove_empty_above(&aside, layout)?;
+    remove_empty_above(&folder, layout)?;
+    Ok(counted)
+}
+
+/// What the thread holds; a damaged one counts as far as it can be read.
+fn count(folder: &std::path::Path, key: &Key) -> Erased {
+    let mut counted = Erased { heads: 1, ..Erased::default() };
+    let Ok((head, _)) = HeadFile::read(folder, key) else { return counted };
+    counted.bytes = head.bytes.len() as u64;
+    let mut at = 0;
+    while at < head.entries {
+        let end = head.entries.min(segment_of(at) + super::layout::SEGMENT_ENTRIES);
+        if let Ok(entries) = log::read(folder, &head, at..end) {
+            counted.entries += entries.len() as u64;
+            counted.bytes += entries.iter().map(|entry| entry.len() as u64).sum::<u64>();
+        }
+        at = end;
+    }
+    counted
+}
+
+/// Removes the folders of kind, user and tenant that are empty now: their names are personal too.
+fn remove_empty_above(folder: &std::path::Path, layout: &Layout) -> Result<()> {
+    for above in folder.ancestors().skip(1).take(3) {
+        if above == layout.root {
+            break;
+        }
+        match fs::remove_dir(above) {
+            Ok(()) => disk::sync_folder_of(above)?,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

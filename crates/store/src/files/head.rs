@@ -1,0 +1,156 @@
+//! `head.json`: the head, what it counts, and a check of all of it.
+//!
+//! Readable JSON. Its second line is a checksum of everything after it, so a file that was cut, mixed
+//! up or edited is noticed.
+//!
+//! Invariant: what lies in the log beyond `entries` and `tail_bytes` was never committed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use throughline_engine::store::{Key, Version};
+
+use super::content::Content;
+use super::layout::{HEAD, segment_name, segment_of};
+
+/// The first lines up to the checksum.
+const BEFORE_CHECK: &str = "{\n  \"check\": \"";
+/// Between the checksum and what it covers.
+const AFTER_CHECK: &str = "\",\n";
+const CHECK_DIGITS: usize = 8;
+
+/// A head and what it says of its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HeadFile {
+    pub(super) version: Version,
+    pub(super) entries: u64,
+    /// Committed bytes of the last segment.
+    pub(super) tail_bytes: u64,
+    pub(super) changed_at: Timestamp,
+    pub(super) expires_at: Option<Timestamp>,
+    /// Segments in which something was erased: first entry and the version that did it.
+    pub(super) rewritten: BTreeMap<u64, u64>,
+    pub(super) bytes: Bytes,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    key: String,
+    version: u64,
+    incarnation: u32,
+    entries: u64,
+    tail_bytes: u64,
+    changed_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    rewritten: BTreeMap<u64, u64>,
+    #[serde(borrow)]
+    head: Content<'a>,
+}
+
+/// Tells one state of a file from the next: every commit makes a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    file: u64,
+    modified: (i64, i64),
+    length: u64,
+}
+
+impl Stamp {
+    pub(super) fn of(metadata: &std::fs::Metadata) -> Self {
+        Self {
+            file: metadata.ino(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            length: metadata.len(),
+        }
+    }
+}
+
+/// Why a head could not be had.
+#[derive(Debug)]
+pub(super) enum NoHead {
+    Missing,
+    Damaged(String),
+    Failed(std::io::Error),
+}
+
+impl HeadFile {
+    /// The file name of the segment that starts at entry `first`.
+    pub(super) fn segment(&self, first: u64) -> String {
+        segment_name(first, self.rewritten.get(&first).copied())
+    }
+
+    /// The first entry of the last segment; `None` while the log is empty.
+    pub(super) fn tail(&self) -> Option<u64> {
+        self.entries.checked_sub(1).map(segment_of)
+    }
+
+    pub(super) fn encode(&self, key: &Key) -> Vec<u8> {
+        let written = Written {
+            key: key.to_string(),
+            version: self.version.number,
+            incarnation: self.version.incarnation,
+            entries: self.entries,
+            tail_bytes: self.tail_bytes,
+            changed_at: self.changed_at,
+            expires_at: self.expires_at,
+            rewritten: self.rewritten.clone(),
+            head: Content::of(&self.bytes),
+        };
+        let body = serde_json::to_string_pretty(&written).expect("a head is always JSON");
+        let covered = format!("{}\n", body.trim_start_matches("{\n"));
+        let check = crc32fast::hash(covered.as_bytes());
+        format!("{BEFORE_CHECK}{check:08x}{AFTER_CHECK}{covered}").into_bytes()
+    }
+
+    pub(super) fn decode(file: &[u8], key: &Key) -> Result<Self, String> {
+        let cut = "it is cut short or was not written by throughline";
+        let rest = file.strip_prefix(BEFORE_CHECK.as_bytes()).ok_or(cut)?;
+        let (check, rest) = rest.split_at_checked(CHECK_DIGITS).ok_or(cut)?;
+        let covered = rest.strip_prefix(AFTER_CHECK.as_bytes()).ok_or(cut)?;
+        if check != format!("{:08x}", crc32fast::hash(covered)).as_bytes() {
+            return Err("its checksum does not fit".into());
+        }
+        let written: Written<'_> =
+            serde_json::from_slice(file).map_err(|error| error.to_string())?;
+        if written.key != key.to_string() {
+            return Err(format!("it is the head of {}", written.key));
+        }
+        Ok(Self {
+            version: Version { number: written.version, incarnation: written.incarnation },
+            entries: written.entries,
+            tail_bytes: written.tail_bytes,
+            changed_at: written.changed_at,
+            expires_at: written.expires_at,
+            rewritten: written.rewritten,
+            bytes: written.head.bytes()?,
+        })
+    }
+
+    /// The head in a thread's folder.
+    pub(super) fn read(folder: &Path, key: &Key) -> Result<(Self, Stamp), NoHead> {
+        let mut file = match File::open(folder.join(HEAD)) {
+            Ok(file) => file,
+            // Without the folder there is no thread; a folder without a head is broken.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(match folder.symlink_metadata() {
+                    Ok(_) => NoHead::Damaged("it has no head.json".into()),
+                    Err(error) if error.kind() == ErrorKind::NotFound => NoHead::Missing,
+                    Err(error) => NoHead::Failed(error),
+                });
+            }
+            Err(error) => return Err(NoHead::Failed(error)),
+        };
+        let stamp = Stamp::of(&file.metadata().map_err(NoHead::Failed)?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(NoHead::Failed)?;
+        let head = Self::decode(&bytes, key)
+            .map_err(|reason| NoHead::Damaged(format!("head.json: {reason}")))?;
+        Ok((head, stamp))
+    }
+}

@@ -1,0 +1,193 @@
+//! What happens when the folder is opened: it is recognised, swept, and its heads are read.
+//!
+//! A damaged thread is moved to `damaged/` with its reason and reported; it stops nobody. What a
+//! process left behind when it ended in the middle is removed. A thread that another process is just
+//! changing is left alone.
+
+use std::fs;
+use std::io::{ErrorKind, Result as IoResult};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use throughline_engine::id::ThreadId;
+use throughline_engine::store::{Key, Result};
+
+use super::catalogue::Catalogue;
+use super::disk;
+use super::fault::{refused, translate};
+use super::head::{HeadFile, NoHead};
+use super::layout::{HEAD_NEXT, Layout, REASON, names_in, places_in, thread_ids};
+use super::lock::try_lock;
+use super::log::cut_short;
+
+const FORMAT: &str = "throughline conversations";
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    format: String,
+    version: u32,
+}
+
+/// Makes the folder where there is none; refuses one that is not ours or is newer.
+pub(super) fn recognise(layout: &Layout) -> Result<()> {
+    let root = &layout.root;
+    let fail = |error: std::io::Error| translate(root.display(), &error);
+    match fs::read(layout.marker()) {
+        Ok(bytes) => judge(root, &bytes)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let others = names_in(root, |name| Some(name.to_owned())).map_err(fail)?;
+            // A marker on its way is one that another process is just writing.
+            if others.iter().any(|name| !name.starts_with("throughline.json")) {
+                let reason = "it is a folder of something else, and it was left untouched";
+                return Err(refused(
+                    root,
+                    reason,
+                    "name an empty folder, or one that does not exist",
+                ));
+            }
+            mark(layout).map_err(fail)?;
+        }
+        Err(error) => return Err(fail(error)),
+    }
+    disk::make_folders(&layout.threads()).map_err(fail)?;
+    disk::make_folders(&layout.locks()).map_err(fail)
+}
+
+fn judge(root: &Path, bytes: &[u8]) -> Result<()> {
+    let hint = "name another folder, or restore a backup made by throughline";
+    match serde_json::from_slice::<Marker>(bytes) {
+        Ok(marker) if marker.format == FORMAT && marker.version == VERSION => Ok(()),
+        Ok(marker) if marker.format == FORMAT => {
+            let found = marker.version;
+            let reason = format!(
+                "its layout is version {found} and this build knows {VERSION}; it was left untouched"
+            );
+            Err(refused(root, reason, "use the newer throughline that wrote it"))
+        }
+        _ => {
+            let reason = "its throughline.json is not ours, and it was left untouched";
+            Err(refused(root, reason, hint))
+        }
+    }
+}
+
+fn mark(layout: &Layout) -> IoResult<()> {
+    disk::make_folders(&layout.root)?;
+    let marker = Marker { format: FORMAT.into(), version: VERSION };
+    let text = serde_json::to_string_pretty(&marker).expect("a marker is always JSON") + "\n";
+    let next = layout.root.join(format!("throughline.json.{}", std::process::id()));
+    disk::write_file(&next, text.as_bytes())?;
+    fs::rename(&next, layout.marker())?;
+    disk::sync_folder(&layout.root)
+}
+
+/// Reads every head into the catalogue; answers a sentence for each thread that was set aside.
+pub(super) fn load(layout: &Layout, catalogue: &Catalogue) -> Result<Vec<String>> {
+    let fail = |error: std::io::Error| translate(layout.root.display(), &error);
+    let mut reports = Vec::new();
+    for (scope, kind) in places_in(&layout.threads()).map_err(fail)? {
+        let place = layout.place(&scope, kind);
+        let key_of = |id| Key { scope: scope.clone(), kind, id };
+        for id in names_in(&place, unfinished).map_err(fail)? {
+            sweep(layout, &key_of(id)).map_err(fail)?;
+        }
+        for id in thread_ids(&place).map_err(fail)? {
+            let key = key_of(id);
+            if let Err(reason) = admit(layout, catalogue, &key)? {
+                reports.extend(set_aside(layout, &key, &reason).map_err(fail)?);
+            }
+        }
+    }
+    Ok(reports)
+}
+
+/// The thread of a folder that is work in progress.
+fn unfinished(name: &str) -> Option<ThreadId> {
+    let id = name.strip_prefix(".new-").or_else(|| name.strip_prefix(".erased-"))?;
+    ThreadId::new(id).ok()
+}
+
+fn sweep(layout: &Layout, key: &Key) -> IoResult<()> {
+    let Some(_lock) = try_lock(&layout.lock(key))? else { return Ok(()) };
+    disk::remove_folder(&layout.unborn(key))?;
+    disk::remove_folder(&layout.erased(key)).map(|_| ())
+}
+
+/// Notes a sound thread in the catalogue; answers what is wrong with another.
+fn admit(
+    layout: &Layout,
+    catalogue: &Catalogue,
+    key: &Key,
+) -> Result<std::result::Result<(), String>> {
+    let folder = layout.thread(key);
+    let (head, stamp) = match HeadFile::read(&folder, key) {
+        Ok(read) => read,
+        Err(NoHead::Missing) => return Ok(Ok(())),
+        Err(NoHead::Damaged(reason)) => return Ok(Err(reason)),
+        Err(NoHead::Failed(error)) => return Err(translate(folder.display(), &error)),
+    };
+    if let Some(first) = head.tail() {
+        let name = head.segment(first);
+        match fs::metadata(folder.join(&name)) {
+            Ok(metadata) if metadata.len() < head.tail_bytes => {
+                return Ok(Err(format!("{name}: {}", cut_short(metadata.len(), head.tail_bytes))));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Err(format!("{name} is missing")));
+            }
+            Err(error) => return Err(translate(folder.display(), &error)),
+        }
+    }
+    catalogue.note(key, &head, stamp);
+    remove_left_over(layout, key).map_err(|error| translate(folder.display(), &error))?;
+    Ok(Ok(()))
+}
+
+/// Removes what an unfinished commit or an unfinished erasure left in a sound thread's folder.
+fn remove_left_over(layout: &Layout, key: &Key) -> IoResult<()> {
+    let folder = layout.thread(key);
+    if left_over(&folder, key)?.is_empty() {
+        return Ok(());
+    }
+    let Some(_lock) = try_lock(&layout.lock(key))? else { return Ok(()) };
+    // Again, now that nobody changes it.
+    for name in left_over(&folder, key)? {
+        fs::remove_file(folder.join(name))?;
+    }
+    disk::sync_folder(&folder)
+}
+
+/// Segments that the head does not name, and a head that never took its place.
+pub(super) fn left_over(folder: &Path, key: &Key) -> IoResult<Vec<String>> {
+    let Ok((head, _)) = HeadFile::read(folder, key) else { return Ok(Vec::new()) };
+    names_in(folder, |name| {
+        let number = name.strip_prefix("turns-")?.split('.').next()?;
+        let first = number.parse::<u64>().ok()?.checked_sub(1)?;
+        let named = first < head.entries && head.segment(first) == name;
+        (!named).then(|| name.to_owned())
+    })
+    .map(|mut names| {
+        if folder.join(HEAD_NEXT).exists() {
+            names.push(HEAD_NEXT.to_owned());
+        }
+        names
+    })
+}
+
+/// Moves a damaged thread to `damaged/`; `None` when another process is at it, or has mended it.
+fn set_aside(layout: &Layout, key: &Key, reason: &str) -> IoResult<Option<String>> {
+    let Some(_lock) = try_lock(&layout.lock(key))? else { return Ok(None) };
+    let aside = layout.set_aside(key);
+    disk::make_folders(&aside)?;
+    let used = names_in(&aside, |name| name.parse::<u32>().ok())?;
+    let number = used.last().map_or(1, |last| last + 1);
+    let target = aside.join(number.to_string());
+    disk::write_file(&layout.thread(key).join(REASON), format!("{key}: {reason}\n").as_bytes())?;
+    fs::rename(layout.thread(key), &target)?;
+    disk::sync_folder(&aside)?;
+    disk::sync_folder_of(&layout.thread(key))?;
+    tracing::warn!(thread = %key, reason, aside = %target.display(), "a damaged thread was set aside");
+    Ok(Some(format!("{key} was damaged ({reason}) and was set aside in {}", target.display())))
+}

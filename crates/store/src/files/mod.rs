@@ -1,0 +1,210 @@
+//! One folder a session, in JSON that a person can read.
+//!
+//! The layout is in [`layout`]. A commit appends to the log, syncs, and replaces the head; the head says
+//! how much of the log counts. It is not the fastest store: three syncs a commit where SQLite needs one.
+//!
+//! Invariant: the head file is replaced by rename only, under the thread's lock, after everything it
+//! counts is on disk.
+
+mod catalogue;
+mod check;
+mod commit;
+mod content;
+mod disk;
+mod erase;
+mod fault;
+mod head;
+mod layout;
+mod line;
+mod load;
+mod lock;
+mod log;
+mod read;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use throughline_engine::store::{
+    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, Listed, Page, Result,
+    Scope, Store, StoreError, StoreFacts, Version,
+};
+
+use tokio::sync::Mutex;
+
+use crate::limit::check_sizes;
+use catalogue::Catalogue;
+use fault::translate;
+use layout::Layout;
+
+/// Threads in folders.
+#[derive(Debug)]
+pub struct Files {
+    shared: Arc<Shared>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    layout: Layout,
+    catalogue: Catalogue,
+    /// One for each lock file: tasks of this process queue here, so only one of them asks for the file.
+    turnstiles: Vec<Mutex<()>>,
+}
+
+impl Files {
+    /// Opens the folder, making it where there is none. Damaged threads are set aside and reported in
+    /// the facts.
+    pub async fn open(root: impl Into<PathBuf>) -> Result<Self> {
+        let layout = Layout { root: root.into() };
+        let turnstiles = (0..layout::LOCKS).map(|_| Mutex::default()).collect();
+        let shared = Arc::new(Shared { layout, catalogue: Catalogue::default(), turnstiles });
+        let reports = run(&shared, |shared| {
+            load::recognise(&shared.layout)?;
+            load::load(&shared.layout, &shared.catalogue)
+        })
+        .await?;
+        let mut notes = vec![
+            "log synced, then head replaced by rename".to_owned(),
+            "one lock file for each group of threads (flock); keep it on a local file system"
+                .into(),
+        ];
+        notes.extend(reports);
+        Ok(Self { shared, notes })
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.shared.layout.root
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        run(&self.shared, work).await
+    }
+
+    /// Runs `work` under the lock of `key`, waiting for it without holding a thread of the runtime.
+    async fn run_locked<T: Send + 'static>(
+        &self,
+        key: &Key,
+        work: impl Fn(&Shared) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let _turn = self.shared.turnstiles[layout::lock_number(key)].lock().await;
+        let path = self.shared.layout.lock(key);
+        let work = Arc::new(work);
+        let (started, mut pause) = (Instant::now(), lock::PAUSE_MIN);
+        loop {
+            let (path, work) = (path.clone(), Arc::clone(&work));
+            let attempt = self.run(move |shared| {
+                match lock::try_lock(&path).map_err(|error| translate(path.display(), &error))? {
+                    Some(_lock) => work(shared).map(Some),
+                    None => Ok(None),
+                }
+            });
+            if let Some(answer) = attempt.await? {
+                return Ok(answer);
+            }
+            if started.elapsed() > lock::LOCK_WAIT {
+                return Err(StoreError::Unavailable {
+                    what: key.to_string(),
+                    reason: format!("another process has held its lock for {:?}", lock::LOCK_WAIT),
+                    outcome_unknown: false,
+                });
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(lock::PAUSE_MAX);
+        }
+    }
+}
+
+async fn run<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    work: impl FnOnce(&Shared) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let shared = Arc::clone(shared);
+    let what = shared.layout.root.display().to_string();
+    tokio::task::spawn_blocking(move || work(&shared)).await.unwrap_or_else(|error| {
+        let reason = error.to_string();
+        Err(StoreError::Unavailable { what, reason, outcome_unknown: true })
+    })
+}
+
+#[async_trait]
+impl Store for Files {
+    async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
+        let key = key.clone();
+        self.run(move |shared| read::head(&shared.layout, &key, known)).await
+    }
+
+    async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
+        let key = key.clone();
+        self.run(move |shared| read::entries(&shared.layout, &key, range)).await
+    }
+
+    async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
+        check_sizes(key, &change)?;
+        let named = key.clone();
+        self.run_locked(key, move |shared| {
+            let (head, stamp) = commit::commit(&shared.layout, &named, expected, &change)?;
+            Ok(shared.catalogue.note(&named, &head, stamp).version)
+        })
+        .await
+    }
+
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+        let scope = scope.clone();
+        self.run(move |shared| {
+            let found = shared.catalogue.all(&shared.layout, &scope, kind)?;
+            Ok(read::page_of(found, &page))
+        })
+        .await
+    }
+
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+        let after = after.cloned();
+        self.run(move |shared| read::scan(shared, after.as_ref(), limit)).await
+    }
+
+    async fn erase(&self, key: &Key) -> Result<Erased> {
+        let named = key.clone();
+        self.run_locked(key, move |shared| {
+            let erased = erase::erase(&shared.layout, &named)
+                .map_err(|error| fault::unknown(&named, &error))?;
+            shared.catalogue.forget(&named);
+            Ok(erased)
+        })
+        .await
+    }
+
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
+            backend: "files",
+            location: self.root().display().to_string(),
+            durability: Durability::Fsync,
+            many_writers: true,
+            notes: self.notes.clone(),
+        }
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.run(|shared| {
+            let marker = shared.layout.marker();
+            std::fs::metadata(&marker).map_err(|error| translate(marker.display(), &error))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        self.run(|shared| {
+            check::check(&shared.layout)
+                .map_err(|error| translate(shared.layout.root.display(), &error))
+        })
+        .await
+    }
+}

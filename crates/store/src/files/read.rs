@@ -1,0 +1,100 @@
+//! Questions to the files, without a lock.
+//!
+//! A head is replaced whole, so it is always one state. A log may be rewritten or erased between
+//! reading the head and reading the log; then the head has changed too, and both are read again.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use throughline_engine::store::{Found, Head, Key, Listed, Page, Result, StoreError, Version};
+
+use super::Shared;
+use super::fault::translate;
+use super::head::{HeadFile, NoHead};
+use super::layout::{Layout, places_in, thread_ids};
+use super::log;
+use crate::limit::PAGE_THREADS_MAX;
+
+/// How often a log that changes meanwhile is read again.
+const READINGS_MAX: usize = 100;
+
+pub(super) fn head(layout: &Layout, key: &Key, known: Option<Version>) -> Result<Found> {
+    Ok(match current(layout, key)? {
+        None => Found::Missing,
+        Some(head) if known == Some(head.version) => Found::Unchanged,
+        Some(head) => {
+            Found::Head(Head { version: head.version, entries: head.entries, bytes: head.bytes })
+        }
+    })
+}
+
+fn current(layout: &Layout, key: &Key) -> Result<Option<HeadFile>> {
+    let folder = layout.thread(key);
+    match HeadFile::read(&folder, key) {
+        Ok((head, _)) => Ok(Some(head)),
+        Err(NoHead::Missing) => Ok(None),
+        Err(NoHead::Damaged(reason)) => Err(StoreError::Damaged { what: key.to_string(), reason }),
+        Err(NoHead::Failed(error)) => Err(translate(folder.display(), &error)),
+    }
+}
+
+pub(super) fn entries(layout: &Layout, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
+    let folder = layout.thread(key);
+    let mut head = current(layout, key)?;
+    for _ in 0..READINGS_MAX {
+        let Some(read) = &head else { return Ok(Vec::new()) };
+        let range = range.start.min(read.entries)..range.end.min(read.entries);
+        match log::read(&folder, read, range) {
+            Ok(entries) => return Ok(entries),
+            Err(error) => {
+                let again = current(layout, key)?;
+                if again == head {
+                    return Err(translate(key, &error));
+                }
+                head = again;
+            }
+        }
+    }
+    Err(StoreError::Unavailable {
+        what: key.to_string(),
+        reason: "it changed faster than it could be read".into(),
+        outcome_unknown: false,
+    })
+}
+
+/// The stretch of a listing, most recently changed first.
+pub(super) fn page_of(mut found: Vec<Listed>, page: &Page) -> Vec<Listed> {
+    if let Some(mark) = &page.after {
+        found.retain(|listed| {
+            listed.changed_at < mark.changed_at
+                || (listed.changed_at == mark.changed_at && listed.key.id > mark.id)
+        });
+    }
+    found.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.id.cmp(&b.key.id)));
+    found.truncate(page.limit.min(PAGE_THREADS_MAX));
+    found
+}
+
+pub(super) fn scan(shared: &Shared, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    let limit = limit.min(PAGE_THREADS_MAX);
+    let layout = &shared.layout;
+    let fail = |error: std::io::Error| translate(layout.root.display(), &error);
+    let mut found = Vec::new();
+    for (scope, kind) in places_in(&layout.threads()).map_err(fail)? {
+        let before =
+            after.is_some_and(|key| (&scope, kind.as_str()) < (&key.scope, key.kind.as_str()));
+        if before {
+            continue;
+        }
+        for id in thread_ids(&layout.place(&scope, kind)).map_err(fail)? {
+            if found.len() == limit {
+                return Ok(found);
+            }
+            let key = Key { scope: scope.clone(), kind, id };
+            if after.is_none_or(|after| key > *after) {
+                found.extend(shared.catalogue.look_up(layout, &key)?);
+            }
+        }
+    }
+    Ok(found)
+}
