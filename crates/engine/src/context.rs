@@ -12,15 +12,17 @@ use std::sync::Arc;
 use crate::agent::Agent;
 use crate::budget::{self, Fitted};
 use crate::engine::Engine;
+use crate::entity::{KnownEntities, Noticed, notice};
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::history;
 use crate::layout;
+use crate::memory::{self, Recalled};
 use crate::mode::{self, PromptMode};
 use crate::model::ModelRequest;
+use crate::notice::{self as noticing, Understood};
 use crate::persona;
 use crate::piece::{Piece, Place, Rank, Source};
-use crate::recall::Wanted;
 use crate::receipt::{DropReason, Parameters, Receipt, ReceiptPiece};
 use crate::session::Loaded;
 use crate::session::head::SessionHead;
@@ -38,6 +40,8 @@ pub struct Brought {
     pub budget_tokens: Option<u32>,
     /// Exchanges of history to show, where it differs from the window.
     pub history_turns: Option<u64>,
+    /// Whether the message is a query, which has instructions of its own.
+    pub way_instructions: bool,
     /// Whether the persona's calm-keeping is wanted; the persona's own setting when absent.
     pub keeps_calm: Option<bool>,
 }
@@ -57,6 +61,21 @@ pub struct Context {
     pub agent: Arc<Agent>,
     /// The turns of the window, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
+    /// What was noticed in the message.
+    pub noticed: Noticed,
+    /// All things that the session knows.
+    pub known: Arc<KnownEntities>,
+    /// The head that all of it was gathered from.
+    pub head: Arc<SessionHead>,
+    /// Parts of earlier turns that fit the message, best first.
+    pub recalled: Vec<Recalled>,
+}
+
+impl Context {
+    /// The message, understood.
+    pub fn understood(&self) -> Understood<'_> {
+        Understood { noticed: &self.noticed, entities: &self.head.entities, known: &self.known }
+    }
 }
 
 /// Gathers, fits and lays out the request for a message.
@@ -77,15 +96,20 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
     let (first, count) = history::window(head, turns_max);
     let recent = engine.sessions.tail(session, count).await?;
 
-    let mut pieces = mode::instructions(!selected.tools.is_empty());
+    let mut pieces = mode::instructions(!selected.tools.is_empty(), brought.way_instructions);
     pieces.extend(persona_pieces(head, brought));
     pieces.extend(selected.pieces);
     pieces.extend(brought.given.iter().map(|(name, text)| given_piece(name, text)));
     pieces.extend(head.summary.as_ref().map(history::summary_piece));
     pieces.extend(history::recent(&recent, limits));
     pieces.push(mode::guidance(mode, &mode_why));
-    let wanted = Wanted { message: &brought.message, vector: &vector, before: first };
-    pieces.extend(engine.recall.search(&engine.sessions, session, wanted, limits).await?);
+    let known = engine.memory.known(&engine.sessions, session).await?;
+    let noticed = notice(&brought.message, &head.entities, &known, engine.packs());
+    let understood = Understood { noticed: &noticed, entities: &head.entities, known: &known };
+    pieces.extend(noticing::recall(&understood, engine.packs(), engine.now()));
+    let most = limits.recalled_turns + 3 * count;
+    let recalled = engine.memory.search(&engine.sessions, session, message, most).await?;
+    pieces.extend(memory::pieces(&recalled, first, limits.recalled_turns));
     pieces.push(message_piece(&brought.message));
 
     let parameters = parameters(head, engine);
@@ -97,7 +121,18 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
     let assembled = Assembled { fitted, left_out: selected.left_out, mode, mode_why, parameters };
     let (mut receipt, contents) = assembled.receipt(engine, head, &request);
     receipt.stable_prefix_tokens = stable_prefix_tokens;
-    Ok(Context { request, receipt, contents, tools: selected.tools, agent, recent })
+    Ok(Context {
+        request,
+        receipt,
+        contents,
+        tools: selected.tools,
+        agent,
+        recent,
+        noticed,
+        known,
+        head: session.head.clone(),
+        recalled,
+    })
 }
 
 fn persona_pieces(head: &SessionHead, brought: &Brought) -> Vec<Piece> {

@@ -132,7 +132,7 @@ pub fn infer(message: &str, last_tools: &[&str]) -> (PromptMode, String) {
 }
 
 /// The parts of our instructions that every request starts with.
-pub fn instructions(with_tools: bool) -> Vec<Piece> {
+pub fn instructions(with_tools: bool, for_query: bool) -> Vec<Piece> {
     let part = |name: &str, text: &str| {
         Piece::new(
             Source::Instructions { part: name.into() },
@@ -146,6 +146,9 @@ pub fn instructions(with_tools: bool) -> Vec<Piece> {
     if with_tools {
         pieces.push(part("tools", prompt::TOOLS));
         pieces.push(part("errors", prompt::ERRORS));
+    }
+    if for_query {
+        pieces.push(part("query", prompt::QUERY));
     }
     pieces
 }

@@ -12,10 +12,8 @@ pub const ERRORS: &str = include_str!("../prompts/errors.md");
 pub const CALM: &str = include_str!("../prompts/calm.md");
 /// How older turns are condensed.
 pub const SUMMARIZE: &str = include_str!("../prompts/summarize.md");
-/// How one tool is chosen for a query.
-pub const SELECT: &str = include_str!("../prompts/select.md");
-/// How a tool's result is put into words.
-pub const WORD: &str = include_str!("../prompts/word.md");
+/// How a query is answered: one tool, put into words.
+pub const QUERY: &str = include_str!("../prompts/query.md");
 
 /// Quotes `text` as data of a stated origin, so that it cannot end its own quotation.
 pub fn quote(origin: &str, text: &str) -> String {

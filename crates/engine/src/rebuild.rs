@@ -5,17 +5,18 @@
 //!
 //! Invariant: the result has the hash that the receipt recorded, or the answer is an error.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::context::hash_of;
 use crate::error::{Error, Result};
 use crate::history;
 use crate::layout;
-use crate::model::ModelRequest;
+use crate::model::{Block, Message, ModelRequest, Role};
 use crate::piece::{HistoryPart, Piece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
-use crate::session::record::TurnRecord;
+use crate::select::spec_name;
+use crate::session::record::{CallRecord, TurnRecord};
 use crate::session::{Loaded, Sessions};
 
 /// The request that `record`'s receipt describes.
@@ -107,4 +108,32 @@ fn differs(loaded: &Loaded, record: &TurnRecord, receipt: &Receipt) -> Error {
         what: format!("the request of turn {} of session {}", record.turn, loaded.head.id),
         reason: format!("what is kept does not make the bytes of hash {}", receipt.request_hash),
     }
+}
+
+/// The request of a later round: the first one, then each round's calls and results.
+pub fn with_rounds(request: &ModelRequest, calls: &[CallRecord]) -> ModelRequest {
+    let mut request = request.clone();
+    let rounds: BTreeSet<u32> = calls.iter().map(|call| call.round).collect();
+    for round in rounds {
+        let calls = calls.iter().filter(|call| call.round == round);
+        let (mut asked, mut answered) = (Vec::new(), Vec::new());
+        for call in calls {
+            if !call.said_before.is_empty() {
+                asked.push(Block::text(call.said_before.clone()));
+            }
+            asked.push(Block::ToolUse {
+                id: call.id.clone(),
+                name: spec_name(&call.tool),
+                input: call.arguments.clone(),
+            });
+            answered.push(Block::ToolResult {
+                id: call.id.clone(),
+                content: call.shown_text(),
+                is_error: !call.ok(),
+            });
+        }
+        request.messages.push(Message { role: Role::Assistant, content: asked });
+        request.messages.push(Message { role: Role::User, content: answered });
+    }
+    request
 }

@@ -145,8 +145,13 @@ impl Selector {
 
     /// The vector of a text.
     pub async fn embed(&self, text: &str) -> Result<Vec<f32>> {
-        let vectors = self.embedder.embed(&[text]).await?;
-        Ok(vectors.into_iter().next().unwrap_or_default())
+        match self.embedder.embed(&[text]).await {
+            Ok(vectors) => Ok(vectors.into_iter().next().unwrap_or_default()),
+            Err(error) => {
+                tracing::warn!(%error, "the message is searched by its words only");
+                Ok(Vec::new())
+            }
+        }
     }
 
     /// Adds what is new, replaces what changed, removes what is gone.
@@ -329,7 +334,11 @@ pub fn spec_of(definition: &ToolDefinition) -> ToolSpec {
 
 /// The name under which a model calls a tool.
 pub fn spec_name(tool: &ToolName) -> String {
-    let full: String = format!("{}__{}", tool.server, tool.name)
+    let named = match tool.server.as_str() {
+        "" => tool.name.clone(),
+        server => format!("{server}__{}", tool.name),
+    };
+    let full: String = named
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
         .collect();

@@ -151,8 +151,9 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_and_the_title_do_not_change_a_fingerprint() {
-        let one =
-            definition(r#"{"type": "object", "properties": {"b": {}, "a": [1, {"y": 1, "x": 2}]}}"#);
+        let one = definition(
+            r#"{"type": "object", "properties": {"b": {}, "a": [1, {"y": 1, "x": 2}]}}"#,
+        );
         let mut other =
             definition(r#"{"properties":{"a":[1,{"x":2,"y":1}],"b":{}},"type":"object"}"#);
         other.title = Some("Get a site".into());

@@ -53,7 +53,7 @@ impl Engine {
         let key = caller.session_key(id);
         self.sessions.load(&key).await?;
         let tombstone = self.bury(&key).await?;
-        self.recall.forget(&key);
+        self.memory.forget(&key);
         let stored = self.sessions.erase(&key).await?;
         Ok(ErasureReceipt {
             session: id.clone(),
@@ -88,7 +88,7 @@ impl Engine {
         if fresh.is_empty() {
             return Ok(0);
         }
-        self.recall.forget(&key);
+        self.memory.forget(&key);
         self.sessions
             .overwrite(&key, |head| {
                 head.erased_turns += fresh.len() as u64;

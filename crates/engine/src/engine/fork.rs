@@ -61,7 +61,7 @@ fn beginning(old: &SessionHead, id: SessionId, now: jiff::Timestamp) -> SessionH
     head.settings = old.settings.clone();
     head.persona.clone_from(&old.persona);
     head.items.clone_from(&old.items);
-    head.topic.clone_from(&old.topic);
+    head.entities = old.entities.clone();
     head
 }
 

@@ -26,9 +26,10 @@ use crate::clock::Clock;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::model::Model;
+use crate::pack::PackSet;
 use crate::pin::{PinPolicy, Pins};
-use crate::recall::Recall;
 use crate::receipt::Parameters;
 use crate::search::Calibration;
 use crate::select::{KnownTool, Selector};
@@ -42,7 +43,8 @@ pub use agents::{AgentItem, SessionItemView};
 pub use erase::ErasureReceipt;
 pub use history::{HistoryPage, HistoryQuery, Order};
 pub use listing::{SessionList, SessionQuery};
-pub use record::RecordedTurn;
+pub(crate) use record::{FinishedTurn, answered};
+pub use record::{Recorded, RecordedTurn};
 pub use sessions::{NewSession, SessionPatch};
 
 /// What the engine is made of.
@@ -59,6 +61,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Agents.
     pub agents: AgentBook,
+    /// Domain knowledge.
+    pub packs: PackSet,
     /// Bounds.
     pub limits: Limits,
     /// What stays in memory, and other settings.
@@ -112,13 +116,14 @@ impl ModelBook {
 }
 
 /// Most sessions whose older turns are searchable in memory at a time.
-const RECALL_SESSIONS_MAX: u64 = 1_000;
+const MEMORY_SESSIONS_MAX: u64 = 1_000;
 
 /// The engine.
 pub struct Engine {
     pub(crate) sessions: Sessions,
     pub(crate) selector: Selector,
-    pub(crate) recall: Recall,
+    pub(crate) memory: Memory,
+    packs: Arc<PackSet>,
     pub(crate) pins: Pins,
     pub(crate) factors: Factors,
     pub(crate) models: ModelBook,
@@ -131,7 +136,9 @@ pub struct Engine {
 impl Engine {
     /// Puts the parts together: measures the embedder and reads the pins.
     pub async fn start(parts: Parts) -> Result<Self> {
-        let Parts { store, tools, models, embedder, clock, agents, limits, settings } = parts;
+        let Parts { store, tools, models, embedder, clock, agents, packs, limits, settings } =
+            parts;
+        let packs = Arc::new(packs);
         let calibration = measure(embedder.as_ref()).await;
         let pins = Pins::new(store.clone(), clock.clone(), settings.pin_policy);
         pins.load().await?;
@@ -145,7 +152,14 @@ impl Engine {
         Ok(Self {
             sessions,
             selector: Selector::new(embedder.clone(), calibration),
-            recall: Recall::new(embedder, calibration, RECALL_SESSIONS_MAX, settings.cache_age),
+            memory: Memory::new(
+                embedder,
+                calibration,
+                packs.clone(),
+                MEMORY_SESSIONS_MAX,
+                settings.cache_age,
+            ),
+            packs,
             pins,
             factors: Factors::default(),
             models,
@@ -159,6 +173,11 @@ impl Engine {
     /// The bounds in force.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Domain knowledge.
+    pub fn packs(&self) -> &PackSet {
+        &self.packs
     }
 
     /// Now, by the engine's clock.

@@ -1,11 +1,16 @@
 //! Exchanges that an application made with its own model, told to us.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::access::{Action, Caller, authorize};
 use crate::context::{Brought, Context, assemble};
+use crate::entity::{Harvest, KnownEntities, Mention, Moment, Noticed, harvest, notice};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
+use crate::notice::mentions;
+use crate::pack::PackSet;
 use crate::session::apply::{self, RequestKey};
 use crate::session::head::SessionHead;
 use crate::session::keep::Step;
@@ -49,7 +54,37 @@ pub struct Recorded {
     pub repeated: bool,
 }
 
+/// A turn on its way into the log, with what it was understood to mean.
+pub(crate) struct FinishedTurn {
+    pub record: TurnRecord,
+    pub noticed: Noticed,
+    pub known: Arc<KnownEntities>,
+}
+
+impl FinishedTurn {
+    /// What the head remembers of the things in this turn. Pure: it may run again on a newer head.
+    fn remember(&self, head: &mut SessionHead, harvests: &[Harvest], packs: &PackSet, at: Moment) {
+        let meant = self.noticed.mentions.iter().map(Mention::target);
+        let found = harvests.iter().flat_map(|h| h.entities.iter().map(|e| e.entity.clone()));
+        let mut known =
+            KnownEntities::of(meant.chain(found).filter_map(|e| self.known.get(&e).cloned()));
+        head.entities.apply_noticed(&self.noticed, &self.record.message, &mut known, packs, at);
+        for harvest in harvests {
+            head.entities.apply_harvest(harvest, &mut known, packs, at);
+        }
+    }
+}
+
 impl Engine {
+    /// Things in the results of a turn's calls.
+    fn harvests(&self, record: &TurnRecord) -> Vec<Harvest> {
+        let results = record.calls.iter().filter(|call| call.ok()).filter_map(|call| {
+            let json = call.output.as_ref()?.json.as_ref()?;
+            Some(harvest(&call.tool, &call.arguments, json, self.packs(), self.now()))
+        });
+        results.collect()
+    }
+
     /// The context for an application that calls its own model. Changes nothing.
     pub async fn prepare(
         &self,
@@ -98,7 +133,12 @@ impl Engine {
             metadata,
             took_ms: None,
         };
-        self.commit_turn(caller, id, record, key.as_ref(), expected).await
+        let loaded = self.session(caller, id).await?;
+        let known = self.memory.known(&self.sessions, &loaded).await?;
+        let noticed = notice(&record.message, &loaded.head.entities, &known, self.packs());
+        let entities = mentions(&noticed);
+        let finished = FinishedTurn { record: TurnRecord { entities, ..record }, noticed, known };
+        self.commit_turn(caller, id, finished, key.as_ref(), expected).await
     }
 
     /// Puts a finished turn at the end of the conversation, or finds it there.
@@ -106,10 +146,11 @@ impl Engine {
         &self,
         caller: &Caller,
         id: &SessionId,
-        record: TurnRecord,
+        finished: FinishedTurn,
         key: Option<&RequestKey>,
         expected: Option<u64>,
     ) -> Result<Recorded> {
+        let harvests = self.harvests(&finished.record);
         let keys_max = self.limits().idempotency_keys;
         let (loaded, (turn, repeated)) = self
             .sessions
@@ -120,8 +161,11 @@ impl Engine {
                 self.check_active(head)?;
                 check_version(id, expected, version.number)?;
                 self.check_room(head)?;
-                let mut record = record.clone();
-                apply::turn(head, &mut record, key, keys_max, self.now());
+                let mut record = finished.record.clone();
+                let now = self.now();
+                apply::turn(head, &mut record, key, keys_max, now);
+                let at = Moment { turn: record.turn, now };
+                finished.remember(head, &harvests, self.packs(), at);
                 let turn = record.turn;
                 Ok(Step::Commit(Box::new(Some(record)), (turn, false)))
             })

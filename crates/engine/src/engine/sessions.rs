@@ -149,7 +149,7 @@ impl Engine {
         let patch = SessionPatch { active: Some(false), ..SessionPatch::default() };
         let loaded = self.change_session(caller, id, patch, None).await?;
         self.sessions.forget(&loaded.key);
-        self.recall.forget(&loaded.key);
+        self.memory.forget(&loaded.key);
         Ok(loaded)
     }
 

@@ -13,7 +13,7 @@ use super::head::{
     AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
     push_bounded,
 };
-use super::record::TurnRecord;
+use super::record::{TurnKind, TurnRecord};
 
 /// Characters of the first message that become the title.
 const TITLE_CHARACTERS: usize = 60;
@@ -64,8 +64,9 @@ pub fn turn(
             AnsweredKey { key: key.key.clone(), body: key.body.clone(), turn: record.turn };
         push_bounded(&mut head.answered, answered, keys_max);
     }
-    if head.under_way.as_ref().is_some_and(|w| key.is_some_and(|k| k.key == w.key)) {
-        head.under_way = None;
+    head.under_way.retain(|work| work.until > now && key.is_none_or(|k| k.key != work.key));
+    if matches!(record.kind, TurnKind::Chat | TurnKind::Query) {
+        head.pending = None;
     }
     if head.title.is_none() {
         head.title = title(&record.message);

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::entity::Entities;
 use crate::hash::ContentHash;
 use crate::id::{AgentName, SessionId};
 use crate::mode::PromptMode;
@@ -67,9 +68,9 @@ pub struct SessionHead {
     /// Rules, references and tools of this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<SessionItem>,
-    /// What the conversation is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub topic: Option<String>,
+    /// Things the conversation is about, and its topic.
+    #[serde(default, skip_serializing_if = "no_entities")]
+    pub entities: Entities,
     /// Turns in the log.
     pub turns: u64,
     /// The condensed older turns.
@@ -99,15 +100,19 @@ pub struct SessionHead {
     /// A turn that waits for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Box<PendingTurn>>,
-    /// A keyed request that is being worked on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub under_way: Option<UnderWay>,
+    /// Keyed requests that are being worked on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub under_way: Vec<UnderWay>,
     /// The session and turn it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
     /// Turns whose content was erased.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_turns: u64,
+}
+
+fn no_entities(entities: &Entities) -> bool {
+    *entities == Entities::default()
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -293,7 +298,7 @@ impl SessionHead {
             settings: Settings::default(),
             persona: None,
             items: Vec::new(),
-            topic: None,
+            entities: Entities::default(),
             turns: 0,
             summary: None,
             tool_history: VecDeque::new(),
@@ -304,7 +309,7 @@ impl SessionHead {
             contents: BTreeMap::new(),
             answered: VecDeque::new(),
             pending: None,
-            under_way: None,
+            under_way: Vec::new(),
             forked_from: None,
             erased_turns: 0,
         }

@@ -11,11 +11,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::entity::Noticed;
 use crate::hash::ContentHash;
 use crate::receipt::Receipt;
 use crate::tool::ToolName;
 
-use super::record::{CallRecord, EntityMention, TurnKind};
+use super::record::{CallRecord, TurnKind};
 
 /// A paused turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,9 +33,9 @@ pub struct PendingTurn {
     pub receipt: Receipt,
     /// Texts that the receipt names.
     pub contents: BTreeMap<ContentHash, String>,
-    /// Things the message is about.
+    /// What was noticed in the message.
     #[serde(default)]
-    pub entities: Vec<EntityMention>,
+    pub noticed: Noticed,
     /// Calls made so far.
     #[serde(default)]
     pub calls: Vec<CallRecord>,
@@ -60,6 +61,11 @@ pub struct AwaitedCall {
     pub arguments: Value,
     /// Why it needs approval.
     pub reason: String,
+    /// Which round of the turn asked for it.
+    pub round: u32,
+    /// What the model said before it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said_before: String,
     /// The decision, once made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,

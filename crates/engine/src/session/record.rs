@@ -158,6 +158,9 @@ pub struct CallRecord {
     /// What the model said before its calls in that round; on the round's first call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_before: String,
+    /// Bytes of the answer that the model was shown, where that was not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_bytes: Option<usize>,
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub took_ms: u64,
@@ -178,7 +181,18 @@ impl CallRecord {
         self.output.as_ref().is_some_and(|output| !output.is_error)
     }
 
-    /// What the model is told of it.
+    /// What the model was shown of the answer in the turn itself.
+    pub fn shown_text(&self) -> String {
+        let text = self.result_text();
+        match self.shown_bytes {
+            Some(bytes) if bytes < text.len() => {
+                format!("{}\n[cut: {bytes} of {} bytes]", &text[..bytes], text.len())
+            }
+            _ => text,
+        }
+    }
+
+    /// What the tool answered, or why it did not.
     pub fn result_text(&self) -> String {
         match (&self.output, &self.error) {
             (Some(output), _) => output.text.clone(),

@@ -1,0 +1,245 @@
+//! What a session remembers beyond its window: older turns by their words and meaning, and every thing
+//! that was talked about.
+//!
+//! Both are derived from the log, kept in memory while the session is in use, and caught up before each
+//! use. The turn index holds no text; what it finds is read from the log again, so erased words cannot
+//! come back through it.
+//!
+//! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+
+use crate::embed::Embedder;
+use crate::entity::{Entity, EntityRef, Kind, KnownEntities, harvest};
+use crate::error::Result;
+use crate::history;
+use crate::pack::PackSet;
+use crate::piece::{HistoryPart, Piece, Place, Rank, Source};
+use crate::search::{Calibration, Hit, Part, TurnIndex};
+use crate::session::record::{TurnRecord, TurnStatus};
+use crate::session::{Loaded, Sessions};
+use crate::store::Key;
+
+/// Turns read from the log at once while catching up.
+const CATCH_UP_TURNS: u64 = 512;
+/// The lowest score of a recalled part; below it, nothing connects it with the message.
+const SCORE_MIN: f32 = 0.35;
+/// The most characters of a tool result that are indexed.
+const RESULT_CHARACTERS_MAX: usize = 2_000;
+
+struct SessionMemory {
+    incarnation: u32,
+    /// Turns taken in so far.
+    turns: u64,
+    /// Erased turns when they were taken in.
+    erased: u64,
+    index: TurnIndex,
+    known: Arc<KnownEntities>,
+}
+
+/// The memories of the sessions in use.
+pub struct Memory {
+    embedder: Arc<dyn Embedder>,
+    calibration: Calibration,
+    packs: Arc<PackSet>,
+    sessions: moka::sync::Cache<Key, Arc<Mutex<SessionMemory>>>,
+}
+
+/// A part of an earlier turn that fits a message.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    /// The turn.
+    pub record: Arc<TurnRecord>,
+    /// Which part of it.
+    pub part: HistoryPart,
+    /// How well it fits, 0–1.
+    pub score: f32,
+}
+
+impl Memory {
+    /// Memory for up to `sessions_max` sessions at a time.
+    pub fn new(
+        embedder: Arc<dyn Embedder>,
+        calibration: Calibration,
+        packs: Arc<PackSet>,
+        sessions_max: u64,
+        idle: Duration,
+    ) -> Self {
+        let sessions =
+            moka::sync::Cache::builder().max_capacity(sessions_max).time_to_idle(idle).build();
+        Self { embedder, calibration, packs, sessions }
+    }
+
+    /// Forgets a session.
+    pub fn forget(&self, key: &Key) {
+        self.sessions.invalidate(key);
+    }
+
+    /// Every thing that the session knows.
+    pub async fn known(&self, sessions: &Sessions, loaded: &Loaded) -> Result<Arc<KnownEntities>> {
+        if loaded.head.entities.tracked.is_empty() {
+            return Ok(Arc::new(KnownEntities::new()));
+        }
+        let cell = self.cell(loaded);
+        let mut memory = cell.lock().await;
+        self.catch_up(sessions, loaded, &mut memory).await?;
+        Ok(memory.known.clone())
+    }
+
+    /// Parts of earlier turns that fit the message, best first.
+    pub async fn search(
+        &self,
+        sessions: &Sessions,
+        loaded: &Loaded,
+        (message, vector): (&str, &[f32]),
+        most: usize,
+    ) -> Result<Vec<Recalled>> {
+        if loaded.head.turns == 0 {
+            return Ok(Vec::new());
+        }
+        let cell = self.cell(loaded);
+        let mut memory = cell.lock().await;
+        self.catch_up(sessions, loaded, &mut memory).await?;
+        let hits: Vec<Hit> = memory.index.search(message, vector, most, |_| false);
+        drop(memory);
+        let mut recalled = Vec::with_capacity(hits.len());
+        for hit in hits.into_iter().filter(|hit| hit.score >= SCORE_MIN) {
+            let found = sessions.turns(loaded, hit.turn - 1..hit.turn).await?;
+            let standing = found.into_iter().find(|r| r.status != TurnStatus::Erased);
+            recalled.extend(standing.map(|record| Recalled {
+                record,
+                part: part_of(hit.part),
+                score: hit.score,
+            }));
+        }
+        Ok(recalled)
+    }
+
+    fn cell(&self, loaded: &Loaded) -> Arc<Mutex<SessionMemory>> {
+        self.sessions.get_with(loaded.key.clone(), || Arc::new(Mutex::new(self.empty(loaded))))
+    }
+
+    fn empty(&self, loaded: &Loaded) -> SessionMemory {
+        SessionMemory {
+            incarnation: loaded.version.incarnation,
+            turns: 0,
+            erased: loaded.head.erased_turns,
+            index: TurnIndex::new(self.calibration),
+            known: Arc::new(KnownEntities::new()),
+        }
+    }
+
+    async fn catch_up(
+        &self,
+        sessions: &Sessions,
+        loaded: &Loaded,
+        memory: &mut SessionMemory,
+    ) -> Result<()> {
+        if memory.incarnation != loaded.version.incarnation
+            || memory.erased != loaded.head.erased_turns
+        {
+            *memory = self.empty(loaded);
+        }
+        if memory.turns >= loaded.head.turns {
+            return Ok(());
+        }
+        while memory.turns < loaded.head.turns {
+            let next = memory.turns..(memory.turns + CATCH_UP_TURNS).min(loaded.head.turns);
+            let end = next.end;
+            let records = sessions.turns(loaded, next).await?;
+            self.index(&records, &mut memory.index).await?;
+            self.learn(&records, &mut memory.known);
+            memory.turns = end;
+        }
+        if !loaded.head.entities.tracked.is_empty() {
+            let known = Arc::make_mut(&mut memory.known);
+            for entity in &loaded.head.entities.tracked {
+                known.learn(entity.clone());
+            }
+        }
+        Ok(())
+    }
+
+    async fn index(&self, records: &[Arc<TurnRecord>], index: &mut TurnIndex) -> Result<()> {
+        let mut parts = Vec::new();
+        for record in records.iter().filter(|record| record.status != TurnStatus::Erased) {
+            parts.push((record.turn, Part::Message, "User", record.message.clone()));
+            if !record.calls.is_empty() {
+                let results: Vec<String> =
+                    record.calls.iter().map(|call| call.result_text()).collect();
+                let text = results.join("\n").chars().take(RESULT_CHARACTERS_MAX).collect();
+                parts.push((record.turn, Part::ToolResult, "Tool", text));
+            }
+            parts.push((record.turn, Part::Reply, "Assistant", record.reply.clone()));
+        }
+        parts.retain(|(.., text)| !text.is_empty());
+        let texts: Vec<&str> = parts.iter().map(|(.., text)| text.as_str()).collect();
+        let vectors = match self.embedder.embed(&texts).await {
+            Ok(vectors) => vectors,
+            Err(error) => {
+                tracing::warn!(%error, "older turns are searched by their words only");
+                vec![Vec::new(); texts.len()]
+            }
+        };
+        for ((turn, part, speaker, text), vector) in parts.iter().zip(&vectors) {
+            index.add(*turn, *part, speaker, text, vector);
+        }
+        Ok(())
+    }
+
+    /// Things that turns named or that tools answered; those in the head come after, with more detail.
+    fn learn(&self, records: &[Arc<TurnRecord>], known: &mut Arc<KnownEntities>) {
+        for record in records {
+            for mention in &record.entities {
+                let entity = EntityRef {
+                    kind: Kind::new(mention.kind.clone()),
+                    name: mention.name.clone(),
+                    id: mention.id.clone(),
+                };
+                if known.get(&entity).is_none() {
+                    Arc::make_mut(known).learn(Entity::new(entity, record.at));
+                }
+            }
+            for call in record.calls.iter().filter(|call| call.ok()) {
+                let Some(json) = call.output.as_ref().and_then(|o| o.json.as_ref()) else {
+                    continue;
+                };
+                let found = harvest(&call.tool, &call.arguments, json, &self.packs, record.at);
+                for entity in found.entities {
+                    Arc::make_mut(known).learn(entity);
+                }
+            }
+        }
+    }
+}
+
+fn part_of(part: Part) -> HistoryPart {
+    match part {
+        Part::Message => HistoryPart::Message,
+        Part::ToolResult => HistoryPart::Results,
+        Part::Reply => HistoryPart::Reply,
+    }
+}
+
+/// What was recalled from before the window, as pieces in the order of the conversation.
+pub fn pieces(recalled: &[Recalled], window_from: u64, most: usize) -> Vec<Piece> {
+    let mut chosen: Vec<&Recalled> =
+        recalled.iter().filter(|r| r.record.turn < window_from).take(most).collect();
+    chosen.sort_by_key(|r| (r.record.turn, r.part as u8));
+    chosen
+        .into_iter()
+        .map(|recalled| {
+            let turn = recalled.record.turn;
+            let (source, rank) = match recalled.part {
+                HistoryPart::Results => (Source::EarlierResult { turn }, Rank::EarlierResult),
+                part => (Source::Recalled { turn, part }, Rank::Recalled),
+            };
+            let text = history::recalled_text(&recalled.record, recalled.part);
+            let why = "an older turn that fits the message";
+            Piece::new(source, why, Place::Aside, rank, text).scored(recalled.score)
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! What a message means, in terms of known things.
+//!
+//! A thin layer over [`crate::entity`]: it holds together what was noticed, what the head tracks and
+//! what the session knows, for the stages that need all three.
+
+use crate::entity::{self, Entities, KnownEntities, Noticed};
+use crate::pack::PackSet;
+use crate::piece::{Piece, Place, Rank, Source};
+use crate::prompt::quote;
+use crate::session::record::EntityMention;
+
+/// The message, understood.
+#[derive(Clone, Copy)]
+pub struct Understood<'a> {
+    /// What was noticed in the message.
+    pub noticed: &'a Noticed,
+    /// What the head tracks.
+    pub entities: &'a Entities,
+    /// All that the session knows.
+    pub known: &'a KnownEntities,
+}
+
+/// The most entities whose details go along.
+const ENTITIES_MAX: usize = 20;
+
+/// What is known of the things that matter for the message, as pieces.
+pub fn recall(understood: &Understood<'_>, packs: &PackSet, now: jiff::Timestamp) -> Vec<Piece> {
+    let Understood { noticed, entities, known } = *understood;
+    let notes = entity::recall(entities, known, noticed, packs, now, ENTITIES_MAX);
+    if notes.is_empty() && noticed.ambiguous.is_empty() {
+        return Vec::new();
+    }
+    let most = notes.first().map_or(1.0, |note| note.score).max(1.0);
+    let mut pieces = vec![Piece::new(
+        Source::Topic,
+        "how the known things are to be used, and the topic",
+        Place::Aside,
+        Rank::Summary,
+        entity::usage(entities),
+    )];
+    pieces.extend(notes.into_iter().map(|note| {
+        let source = Source::Entity {
+            entity: note.entity.kind.to_string(),
+            name: note.entity.label().to_owned(),
+        };
+        let text = quote("what is known", &note.text);
+        #[expect(clippy::cast_possible_truncation, reason = "a share between 0 and 1")]
+        let score = (note.score / most).clamp(0.0, 1.0) as f32;
+        Piece::new(source, "talked about in this session", Place::Aside, Rank::Entity, text)
+            .scored(score)
+    }));
+    pieces.extend(noticed.ambiguous.iter().map(|ambiguity| {
+        let candidates: Vec<String> =
+            ambiguity.candidates.iter().map(ToString::to_string).collect();
+        let text = format!("\"{}\" could mean: {}", ambiguity.text, candidates.join("; "));
+        let text = quote("what the message leaves open; ask which is meant", &text);
+        Piece::new(Source::Topic, "several things fit the words", Place::Aside, Rank::Summary, text)
+    }));
+    pieces
+}
+
+/// What the turn's record says of the things it is about.
+pub fn mentions(noticed: &Noticed) -> Vec<EntityMention> {
+    noticed
+        .mentions
+        .iter()
+        .map(|mention| {
+            let target = mention.target();
+            EntityMention {
+                kind: target.kind.to_string(),
+                name: target.label().to_owned(),
+                id: target.id,
+                how: format!("{:?}", mention.how).to_lowercase(),
+                confidence: mention.confidence,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,239 @@
+//! The reply of a model: it speaks, calls tools, sees their results, and speaks again.
+//!
+//! Rounds, calls, bytes and time are limited. Results that do not fit what is left of the window are cut
+//! for the model (the log keeps them whole), so the context never overflows.
+//!
+//! Invariant: each round's request is the frozen one plus the rounds before it, nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::join_all;
+
+use crate::failure::{UpstreamError, UpstreamFault};
+use crate::model::{Model, ModelEvent, ModelRequest, StopReason, Usage};
+use crate::rebuild;
+use crate::select::spec_name;
+use crate::session::pending::AwaitedCall;
+use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
+use crate::tokens;
+use crate::tool::ToolDefinition;
+use crate::turn::{TurnEvent, Way};
+
+use super::call::{Checked, Wanted};
+use super::{Answer, Asked, Ended, offline, wording};
+
+/// What a query writes when no tool fits.
+const NO_TOOL: &str = "NO_TOOL:";
+
+/// Answers by `model`.
+pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>) -> Ended {
+    let mut answer = std::mem::take(&mut asked.before);
+    answer.form = ReplyForm::Model { model: model.name().to_owned() };
+    if !asked.decided.is_empty() {
+        go_on(&asked, &mut answer).await;
+    }
+    let limit = Duration::from_secs(asked.engine.limits().turn_seconds_max);
+    let talked = tokio::time::timeout(limit, talk(&asked, model.as_ref(), &mut answer)).await;
+    let failure = match talked {
+        Ok(Ok(Some(awaited))) => return Ended::Paused(answer, awaited),
+        Ok(Ok(None)) => return Ended::Finished(finish(&asked, answer)),
+        Ok(Err(failure)) => failure,
+        Err(_) => UpstreamError::new(
+            model.name(),
+            UpstreamFault::TimedOut,
+            format!("the turn took longer than {} seconds", limit.as_secs()),
+        ),
+    };
+    tracing::warn!(model = model.name(), fault = ?failure.fault, "the model failed");
+    metrics::counter!("throughline_model_failures_total", "model" => model.name().to_owned())
+        .increment(1);
+    fall_back(asked, answer, failure).await
+}
+
+/// What is left to do when the model failed.
+async fn fall_back(asked: Asked<'_>, mut answer: Answer, failure: UpstreamError) -> Ended {
+    let cancelled = failure.fault == UpstreamFault::Cancelled;
+    let untouched = answer.text.is_empty() && answer.calls.is_empty();
+    if untouched && !cancelled {
+        return offline::answer(asked, &failure.to_string()).await;
+    }
+    if answer.text.is_empty() && !cancelled && answer.calls.iter().any(CallRecord::ok) {
+        answer.text = wording::results(&answer.calls);
+        asked.events.tell(TurnEvent::Delta(answer.text.clone()));
+        answer.form = ReplyForm::Offline { why: failure.to_string() };
+        return Ended::Finished(answer);
+    }
+    answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
+    let code = if cancelled { "cancelled" } else { "model_failed" };
+    answer.error = Some(TurnError { code: code.into(), message: failure.to_string() });
+    Ended::Finished(answer)
+}
+
+/// A query that found no tool is a failed one; its reason is the reply.
+fn finish(asked: &Asked<'_>, mut answer: Answer) -> Answer {
+    if asked.way == Way::Query
+        && let Some(reason) = answer.text.trim().strip_prefix(NO_TOOL)
+    {
+        let reason = reason.trim().to_owned();
+        answer.status = TurnStatus::Failed;
+        answer.error = Some(TurnError { code: "no_tool".into(), message: reason.clone() });
+        answer.text = reason;
+    }
+    answer
+}
+
+/// Rounds until the model has said all; calls that must be approved end it early.
+async fn talk(
+    asked: &Asked<'_>,
+    model: &dyn Model,
+    answer: &mut Answer,
+) -> Result<Option<Vec<AwaitedCall>>, UpstreamError> {
+    let limits = asked.engine.limits();
+    let rounds_max = match asked.way {
+        Way::Chat => limits.tool_rounds_max,
+        Way::Query => 2,
+    };
+    let first = answer.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
+    for round in first..=u32::try_from(rounds_max).unwrap_or(u32::MAX) + 1 {
+        let last = usize::try_from(round).unwrap_or(usize::MAX) > rounds_max
+            || answer.calls.len() >= limits.tool_calls_max
+            || (asked.way == Way::Query && !answer.calls.is_empty());
+        let request = rebuild::with_rounds(&asked.context.request, &answer.calls);
+        let heard = listen(asked, model, &request, answer).await?;
+        if heard.calls.is_empty() || last {
+            if last && !heard.calls.is_empty() {
+                answer.status = TurnStatus::Partial;
+                answer.error = Some(TurnError {
+                    code: "too_many_tool_calls".into(),
+                    message: format!("the limit of {rounds_max} rounds of tool calls is reached"),
+                });
+            }
+            return Ok(None);
+        }
+        let waiting = act(asked, heard, round, answer).await;
+        if !waiting.is_empty() {
+            return Ok(Some(waiting));
+        }
+    }
+    Ok(None)
+}
+
+/// What the model said in one round.
+struct Heard {
+    text: String,
+    calls: Vec<(String, String, Result<serde_json::Value, String>)>,
+}
+
+async fn listen(
+    asked: &Asked<'_>,
+    model: &dyn Model,
+    request: &ModelRequest,
+    answer: &mut Answer,
+) -> Result<Heard, UpstreamError> {
+    let mut heard = Heard { text: String::new(), calls: Vec::new() };
+    let mut usage = Usage::default();
+    let mut ended = false;
+    let mut stream = model.stream(request, asked.cancel.clone()).await?;
+    while let Some(event) = stream.next().await {
+        match event? {
+            ModelEvent::Text(text) => {
+                if answer.text.len() + text.len() > asked.engine.limits().reply_bytes_max {
+                    return Err(UpstreamError::new(
+                        model.name(),
+                        UpstreamFault::TooLarge,
+                        "the reply is longer than limits.reply_bytes_max",
+                    ));
+                }
+                heard.text.push_str(&text);
+                answer.text.push_str(&text);
+                asked.events.tell(TurnEvent::Delta(text));
+            }
+            ModelEvent::ToolUse { id, name, input } => heard.calls.push((id, name, input)),
+            ModelEvent::Usage(now) => usage = now,
+            ModelEvent::Done(reason) => {
+                ended = true;
+                if reason == StopReason::Refusal && heard.text.is_empty() {
+                    return Err(UpstreamError::new(
+                        model.name(),
+                        UpstreamFault::Rejected,
+                        "the provider refused to answer",
+                    ));
+                }
+            }
+        }
+    }
+    if asked.cancel.is_cancelled() && !ended {
+        return Err(UpstreamError::new(model.name(), UpstreamFault::Cancelled, "it was stopped"));
+    }
+    let total = answer.usage.get_or_insert_default();
+    *total += usage;
+    asked.events.tell(TurnEvent::Usage(*total));
+    Ok(heard)
+}
+
+/// Makes the calls of a round at once; answers those that wait for approval.
+async fn act(asked: &Asked<'_>, heard: Heard, round: u32, answer: &mut Answer) -> Vec<AwaitedCall> {
+    let caller = asked.caller();
+    let room = asked.engine.limits().tool_calls_max.saturating_sub(answer.calls.len()).max(1);
+    let room = if asked.way == Way::Query { 1 } else { room };
+    let mut said_before = heard.text;
+    let (mut ready, mut waiting) = (Vec::new(), Vec::new());
+    for (id, name, input) in heard.calls.into_iter().take(room) {
+        let tool = find(&asked.context.tools, &name).ok_or(name);
+        let said_before = std::mem::take(&mut said_before);
+        let wanted = Wanted {
+            id,
+            tool,
+            arguments: input,
+            round,
+            said_before,
+            approved: false,
+            suspicion: None,
+        };
+        match caller.check(wanted) {
+            Checked::Ready(wanted) => ready.push(wanted),
+            Checked::Refused(record) => answer.calls.push(*record),
+            Checked::Waits(awaited) => waiting.push(awaited),
+        }
+    }
+    let made = join_all(ready.into_iter().map(|wanted| caller.make(wanted))).await;
+    answer.calls.extend(made);
+    show_what_fits(asked, answer);
+    waiting
+}
+
+/// The calls of a pause, now decided: made or refused, in the round they were asked for.
+async fn go_on(asked: &Asked<'_>, answer: &mut Answer) {
+    let caller = asked.caller();
+    for awaited in &asked.decided {
+        answer.calls.push(caller.make_decided(awaited, &asked.context.tools).await);
+    }
+    show_what_fits(asked, answer);
+}
+
+fn find(tools: &[ToolDefinition], name: &str) -> Option<ToolDefinition> {
+    tools.iter().find(|definition| spec_name(&definition.tool) == name).cloned()
+}
+
+/// Cuts, for the model, results that do not fit what is left of the window.
+fn show_what_fits(asked: &Asked<'_>, answer: &mut Answer) {
+    let budget = &asked.context.receipt.budget;
+    let mut left = budget.limit_tokens.saturating_sub(budget.used_tokens);
+    for call in &mut answer.calls {
+        let text = call.result_text();
+        let needed = tokens::count(&text) + tokens::count(&call.arguments.to_string()) + 16;
+        if needed <= left {
+            left -= needed;
+            continue;
+        }
+        let share = usize::try_from(left).unwrap_or(0) * 3;
+        let mut bytes = share.min(text.len());
+        while !text.is_char_boundary(bytes) {
+            bytes -= 1;
+        }
+        call.shown_bytes = Some(bytes);
+        left = 0;
+    }
+}

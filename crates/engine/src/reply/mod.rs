@@ -1,0 +1,114 @@
+//! The reply to an assembled request: by a model with tools, or by the way that needs none.
+//!
+//! A configured model that fails before it has said or done anything gives way to the offline form, and
+//! the record says so. After that, what was said is kept and the failure is told.
+//!
+//! Invariant: a tool is called only through [`call::Caller`], which checks pins, schema and approval.
+
+pub mod call;
+mod converse;
+mod earlier;
+mod fill;
+mod offline;
+pub mod wording;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::engine::Engine;
+use crate::model::Usage;
+use crate::session::Loaded;
+use crate::session::pending::{AwaitedCall, PendingTurn};
+use crate::session::record::{CallRecord, TurnError, TurnStatus};
+use crate::turn::{Events, Way};
+
+pub use crate::session::record::ReplyForm;
+
+/// What is to be answered.
+pub struct Asked<'a> {
+    /// The engine.
+    pub engine: &'a Engine,
+    /// The session.
+    pub session: &'a Loaded,
+    /// The assembled request.
+    pub context: &'a Context,
+    /// Which way.
+    pub way: Way,
+    /// The message.
+    pub message: &'a str,
+    /// What a paused turn had come to before.
+    pub before: Answer,
+    /// Calls of that pause, decided.
+    pub decided: Vec<AwaitedCall>,
+    /// Who is told.
+    pub events: &'a Events,
+    /// Stops the reply.
+    pub cancel: CancellationToken,
+}
+
+impl Asked<'_> {
+    fn caller(&self) -> call::Caller<'_> {
+        call::Caller {
+            engine: self.engine,
+            agent: &self.context.agent,
+            events: self.events,
+            cancel: &self.cancel,
+        }
+    }
+}
+
+/// What the reply came to.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// The words.
+    pub text: String,
+    /// How it ended.
+    pub status: TurnStatus,
+    /// Why it failed.
+    pub error: Option<TurnError>,
+    /// How it came about.
+    pub form: ReplyForm,
+    /// Tool calls.
+    pub calls: Vec<CallRecord>,
+    /// Tokens.
+    pub usage: Option<Usage>,
+}
+
+/// How a reply ends.
+pub enum Ended {
+    /// With an answer.
+    Finished(Answer),
+    /// Waiting for approval of these calls.
+    Paused(Answer, Vec<AwaitedCall>),
+}
+
+/// Answers.
+pub async fn answer(asked: Asked<'_>) -> Ended {
+    let names = &asked.context.agent.models;
+    let role = match asked.way {
+        Way::Chat => names.chat.as_deref(),
+        Way::Query => names.selector.as_deref().or(names.chat.as_deref()),
+    };
+    let wanted = asked.session.head.settings.model.as_deref().or(role);
+    match asked.engine.models.get(wanted) {
+        Some(model) => converse::answer(asked, model).await,
+        None => offline::answer(asked, "no model is configured").await,
+    }
+}
+
+/// What a turn becomes when its approval was not given.
+pub fn refused(pending: &PendingTurn, now: Timestamp) -> Answer {
+    let (code, message) = if pending.expires_at <= now {
+        ("approval_expired", "the request for approval expired")
+    } else {
+        ("not_approved", "the user went on without approving the call")
+    };
+    Answer {
+        text: pending.said.clone(),
+        status: TurnStatus::Refused,
+        error: Some(TurnError { code: code.into(), message: message.into() }),
+        calls: pending.calls.clone(),
+        ..Answer::default()
+    }
+}

@@ -1,0 +1,241 @@
+//! The reply without a model: choose a tool by ranking, fill its arguments, word its result; or answer
+//! from what the conversation already holds; or say plainly what cannot be done.
+//!
+//! The same way serves a message when no model is configured and when the configured one failed; the
+//! record says which.
+//!
+//! Invariant: it says what is missing instead of guessing, and never claims to be a model.
+
+use std::fmt::Write;
+
+use crate::history;
+use crate::mode::PromptMode;
+use crate::session::record::{ReplyForm, TurnError, TurnStatus};
+use crate::tool::ToolDefinition;
+use crate::turn::{TurnEvent, Way};
+
+use super::call::{Checked, Wanted};
+use super::fill::{Filling, fill};
+use super::{Answer, Asked, Ended, earlier, wording};
+
+/// Tools that are considered.
+const CANDIDATES: usize = 12;
+/// The lowest fitness at which a tool is called.
+const FITNESS_MIN: f32 = 0.55;
+/// What a pack's steering adds to a tool's fitness, per unit of weight.
+const STEERING_SHARE: f32 = 0.08;
+/// What a tool gains for being about what the message asks about.
+const SUBJECT_GAIN: f32 = 0.3;
+/// What a tool gains for being completely fillable.
+const FILLABLE_GAIN: f32 = 0.15;
+/// What a tool that changes something loses when the message asks for no change.
+const UNASKED_CHANGE_LOSS: f32 = 1.0;
+/// Earlier words worth quoting.
+const RECALLED_SCORE_MIN: f32 = 0.5;
+/// Earlier words that are quoted at most.
+const RECALLED_MAX: usize = 3;
+/// Characters of each.
+const RECALLED_CHARACTERS_MAX: usize = 400;
+
+/// Answers without a model, because of `why`.
+pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
+    let mut answer = std::mem::take(&mut asked.before);
+    answer.form = ReplyForm::Offline { why: why.to_owned() };
+    if !asked.decided.is_empty() {
+        return Ended::Finished(go_on(&asked, answer).await);
+    }
+    if let Some(found) = earlier::find(asked.message, &asked.context.recent) {
+        answer.text = format!("From turn {}: {}", found.turn, found.text);
+        return told(&asked, answer);
+    }
+    match choose(&asked).await {
+        Choice::Call(definition, filling) => call(&asked, answer, definition, filling).await,
+        Choice::Ask(question) => {
+            answer.text = question;
+            fail_query(&asked, &mut answer, "missing_arguments");
+            told(&asked, answer)
+        }
+        Choice::None => {
+            answer.text = recollect(&asked, why);
+            fail_query(&asked, &mut answer, "no_tool");
+            told(&asked, answer)
+        }
+    }
+}
+
+enum Choice {
+    Call(Box<ToolDefinition>, Filling),
+    Ask(String),
+    None,
+}
+
+/// The tool that fits best, if one fits well enough.
+async fn choose(asked: &Asked<'_>) -> Choice {
+    let engine = asked.engine;
+    let tools: Vec<ToolDefinition> = match engine.tools_of(&asked.context.agent).await {
+        Ok(tools) => {
+            tools.into_iter().filter(|t| t.pin.refusal().is_none()).map(|t| t.definition).collect()
+        }
+        Err(_) => return Choice::None,
+    };
+    let Ok(ranked) = engine.selector.rank_tools(&tools, asked.message, CANDIDATES, &[]).await
+    else {
+        return Choice::None;
+    };
+    let packs = engine.packs();
+    let steering = packs.steering(asked.message);
+    let wants_change =
+        matches!(asked.context.receipt.mode, PromptMode::Creation | PromptMode::Modification);
+    let understood = asked.context.understood();
+    let mut best: Option<(f32, &ToolDefinition, Filling)> = None;
+    for (name, hit) in &ranked {
+        let Some(definition) = tools.iter().find(|tool| tool.tool == *name) else { continue };
+        let filling = fill(definition, asked.message, &understood, packs);
+        #[expect(clippy::cast_precision_loss, reason = "a small weight")]
+        let steered = steering.weight(&name.name) as f32 * STEERING_SHARE;
+        let subject = packs.type_of_tool(&name.name).is_some_and(|entity_type| {
+            understood.noticed.asked_about.contains(&entity_type.kind)
+                || (understood.noticed.asked_about.is_empty()
+                    && understood.noticed.of_kind(&entity_type.kind).next().is_some())
+        });
+        let mut fitness = hit.score + steered;
+        fitness += if subject { SUBJECT_GAIN } else { 0.0 };
+        fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { 0.0 };
+        if definition.changes_something() && !wants_change {
+            fitness -= UNASKED_CHANGE_LOSS;
+        }
+        if best.as_ref().is_none_or(|(most, ..)| fitness > *most) {
+            best = Some((fitness, definition, filling));
+        }
+    }
+    match best {
+        Some((fitness, definition, filling)) if fitness >= FITNESS_MIN => {
+            if filling.missing.is_empty() {
+                Choice::Call(Box::new(definition.clone()), filling)
+            } else {
+                Choice::Ask(question(asked, definition, &filling))
+            }
+        }
+        _ => Choice::None,
+    }
+}
+
+/// What has to be said before the tool can be called.
+fn question(asked: &Asked<'_>, definition: &ToolDefinition, filling: &Filling) -> String {
+    let understood = asked.context.understood();
+    if let Some(ambiguity) = understood.noticed.ambiguous.first() {
+        let candidates: Vec<String> =
+            ambiguity.candidates.iter().map(|candidate| format!("- {candidate}")).collect();
+        return format!("Which do you mean by \"{}\"?\n{}", ambiguity.text, candidates.join("\n"));
+    }
+    let missing: Vec<String> = filling.missing.iter().map(|name| name.replace('_', " ")).collect();
+    format!(
+        "To use {} I need to know the {}. Please say which.",
+        definition.tool.name,
+        missing.join(" and the ")
+    )
+}
+
+/// Calls the tool, or waits for its approval.
+async fn call(
+    asked: &Asked<'_>,
+    mut answer: Answer,
+    definition: Box<ToolDefinition>,
+    filling: Filling,
+) -> Ended {
+    let suspicion = (definition.changes_something() && !filling.is_vouched_for)
+        .then(|| "it would change something that only a tool's answer has named".to_owned());
+    let wanted = Wanted {
+        id: format!("call_{}", asked.engine.new_id().simple()),
+        tool: Ok(*definition),
+        arguments: Ok(filling.arguments),
+        round: 1,
+        said_before: String::new(),
+        approved: false,
+        suspicion,
+    };
+    let caller = asked.caller();
+    match caller.check(wanted) {
+        Checked::Ready(wanted) => {
+            let record = caller.make(wanted).await;
+            answer.calls.push(record);
+            worded(&mut answer);
+            told(asked, answer)
+        }
+        Checked::Refused(record) => {
+            answer.calls.push(*record);
+            worded(&mut answer);
+            told(asked, answer)
+        }
+        Checked::Waits(awaited) => Ended::Paused(answer, vec![awaited]),
+    }
+}
+
+/// Makes or refuses the calls that were decided.
+async fn go_on(asked: &Asked<'_>, mut answer: Answer) -> Answer {
+    let caller = asked.caller();
+    for awaited in &asked.decided {
+        let record = caller.make_decided(awaited, &asked.context.tools).await;
+        answer.calls.push(record);
+    }
+    if asked.decided.iter().all(|awaited| awaited.approved != Some(true)) {
+        answer.status = TurnStatus::Refused;
+        answer.error = Some(TurnError {
+            code: "not_approved".into(),
+            message: "the call was not approved".into(),
+        });
+        answer.text = "Not done: the call was not approved.".into();
+    } else {
+        worded(&mut answer);
+    }
+    asked.events.tell(TurnEvent::Delta(answer.text.clone()));
+    answer
+}
+
+/// The results in words; a failed call fails the turn.
+fn worded(answer: &mut Answer) {
+    answer.text = wording::results(&answer.calls);
+    if let Some(failed) = answer.calls.iter().find(|call| !call.ok()) {
+        answer.status = TurnStatus::Failed;
+        answer.error =
+            Some(TurnError { code: "tool_failed".into(), message: wording::result(failed) });
+    }
+}
+
+fn told(asked: &Asked<'_>, answer: Answer) -> Ended {
+    asked.events.tell(TurnEvent::Delta(answer.text.clone()));
+    Ended::Finished(answer)
+}
+
+/// A query without a tool is a failed one; a chat message without one is not.
+fn fail_query(asked: &Asked<'_>, answer: &mut Answer, code: &str) {
+    if asked.way == Way::Query {
+        answer.status = TurnStatus::Failed;
+        answer.error = Some(TurnError { code: code.into(), message: answer.text.clone() });
+    }
+}
+
+/// What the conversation already holds, and a plain word on what is not there.
+fn recollect(asked: &Asked<'_>, why: &str) -> String {
+    let plain = format!(
+        "This was answered without a model ({why}), so only tools and what the conversation \
+         already holds can be used."
+    );
+    let recalled: Vec<_> = asked
+        .context
+        .recalled
+        .iter()
+        .filter(|recalled| recalled.score >= RECALLED_SCORE_MIN)
+        .take(RECALLED_MAX)
+        .collect();
+    if recalled.is_empty() {
+        return format!("I found no tool and nothing said earlier that answers this. {plain}");
+    }
+    let mut text = "The conversation already holds this:".to_owned();
+    for recalled in recalled {
+        let words = history::text_of(&recalled.record, recalled.part);
+        let words: String = words.chars().take(RECALLED_CHARACTERS_MAX).collect();
+        let _ = write!(text, "\n- turn {}: {words}", recalled.record.turn);
+    }
+    format!("{text}\n\n{plain}")
+}

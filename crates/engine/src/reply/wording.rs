@@ -1,0 +1,263 @@
+//! A tool's result in plain words, without a model: the fallback formatter.
+//!
+//! It knows how JSON of such tools looks (lists under `results`, things with `id` and `name`, choices
+//! with `label`), not what any of it means. What it leaves out is in the log.
+//!
+//! Invariant: the text is bounded, and a result that is cut says how much there is.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use crate::session::record::CallRecord;
+
+/// Things of a list that are told.
+const THINGS_MAX: usize = 20;
+/// Things of a list inside another thing that are named.
+const INNER_THINGS_MAX: usize = 12;
+/// Details of a thing in a list.
+const DETAILS_MAX: usize = 4;
+/// Lines about a single thing.
+const LINES_MAX: usize = 24;
+/// The most characters of a plain text.
+const TEXT_CHARACTERS_MAX: usize = 4_000;
+
+/// The results of a turn, one after the other.
+pub fn results(calls: &[CallRecord]) -> String {
+    let parts: Vec<String> = calls.iter().map(result).collect();
+    parts.join("\n\n")
+}
+
+/// One result.
+pub fn result(call: &CallRecord) -> String {
+    let Some(output) = &call.output else {
+        let why = call.error.as_deref().unwrap_or("it gave no reason");
+        return format!("{} could not be called: {why}", call.tool.name);
+    };
+    if output.is_error {
+        return format!("{} failed: {}", call.tool.name, plain(&output.text));
+    }
+    match &output.json {
+        Some(json) => value(json, &subject(&call.tool.name)),
+        None => plain(&output.text),
+    }
+}
+
+/// What a tool is about, by its name: `list_ip_addresses` is about ip addresses.
+pub fn subject(tool: &str) -> String {
+    let words: Vec<&str> = tool.split(['_', '-']).filter(|word| !word.is_empty()).collect();
+    match words.as_slice() {
+        [_, rest @ ..] if !rest.is_empty() => rest.join(" "),
+        _ => "results".into(),
+    }
+}
+
+/// A JSON value in words; `subject` names what a list holds.
+pub fn value(json: &Value, subject: &str) -> String {
+    match json {
+        Value::Array(things) => list(things, things.len(), subject),
+        Value::Object(object) => match rows(object) {
+            Some(things) => {
+                let count = object.get("count").and_then(Value::as_u64);
+                let count = count.and_then(|c| usize::try_from(c).ok()).unwrap_or(things.len());
+                list(things, count, subject)
+            }
+            None => thing(object),
+        },
+        other => plain(&scalar(other)),
+    }
+}
+
+/// The list that a result is about.
+fn rows(object: &Map<String, Value>) -> Option<&Vec<Value>> {
+    let named = ["results", "items", "data", "entries"]
+        .iter()
+        .find_map(|key| object.get(*key).and_then(Value::as_array));
+    named.or_else(|| {
+        let mut lists = object.values().filter_map(Value::as_array);
+        match (lists.next(), lists.next()) {
+            (Some(only), None) if object.len() <= 3 && !is_thing(object) => Some(only),
+            _ => None,
+        }
+    })
+}
+
+fn list(things: &[Value], count: usize, subject: &str) -> String {
+    if things.is_empty() {
+        return format!("There are no {subject}.");
+    }
+    let mut text = match count {
+        1 => format!("1 {}:", singular(subject)),
+        count => format!("{count} {subject}:"),
+    };
+    for thing in things.iter().take(THINGS_MAX) {
+        let _ = write!(text, "\n- {}", line(thing));
+    }
+    if count > THINGS_MAX.min(things.len()) {
+        let _ = write!(text, "\n… and {} more", count - THINGS_MAX.min(things.len()));
+    }
+    text
+}
+
+fn singular(subject: &str) -> String {
+    match subject {
+        s if s.ends_with("sses") => s[..s.len() - 2].to_owned(),
+        s if s.ends_with("ies") => format!("{}y", &s[..s.len() - 3]),
+        s if s.ends_with('s') && !s.ends_with("ss") => s[..s.len() - 1].to_owned(),
+        s => s.to_owned(),
+    }
+}
+
+/// A thing in a list: name, id and a few details.
+fn line(thing: &Value) -> String {
+    let Value::Object(object) = thing else { return scalar(thing) };
+    let mut text = name_of(object).unwrap_or_default();
+    if let Some(id) = object.get("id").map(scalar).filter(|id| *id != text) {
+        text = if text.is_empty() { id } else { format!("{text} (id {id})") };
+    }
+    let details: Vec<String> = object
+        .iter()
+        .filter(|(key, value)| !is_name_key(key) && is_short(value))
+        .take(DETAILS_MAX)
+        .map(|(key, value)| format!("{} {}", words(key), short(value)))
+        .collect();
+    match (text.is_empty(), details.is_empty()) {
+        (true, _) => details.join(", "),
+        (false, true) => text,
+        (false, false) => format!("{text}: {}", details.join(", ")),
+    }
+}
+
+/// A single thing: a message of its own first, then what it holds, a line each.
+fn thing(object: &Map<String, Value>) -> String {
+    let mut lines = Vec::new();
+    lines.extend(object.get("message").and_then(Value::as_str).map(str::to_owned));
+    lines.extend(name_of(object).map(|name| match object.get("id") {
+        Some(id) if scalar(id) != name => format!("{name} (id {})", scalar(id)),
+        _ => name,
+    }));
+    for (key, value) in object {
+        if is_name_key(key) || key == "message" || value.is_null() {
+            continue;
+        }
+        lines.push(format!("- {}: {}", words(key), inner(value)));
+    }
+    let more = lines.len().saturating_sub(LINES_MAX);
+    lines.truncate(LINES_MAX);
+    if more > 0 {
+        lines.push(format!("… and {more} more lines"));
+    }
+    lines.join("\n")
+}
+
+fn inner(value: &Value) -> String {
+    match value {
+        Value::Array(things) if things.is_empty() => "none".into(),
+        Value::Array(things) => {
+            let named: Vec<String> = things.iter().take(INNER_THINGS_MAX).map(brief).collect();
+            let more = things.len() - named.len();
+            let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{tail}", named.join(", "))
+        }
+        other => short(other),
+    }
+}
+
+/// A thing inside another: id and name.
+fn brief(value: &Value) -> String {
+    let Value::Object(object) = value else { return scalar(value) };
+    let id = object.get("id").map(scalar);
+    match (id, name_of(object)) {
+        (Some(id), Some(name)) if id != name => format!("{id} ({name})"),
+        (_, Some(name)) => name,
+        (Some(id), None) => id,
+        (None, None) => line(value),
+    }
+}
+
+fn short(value: &Value) -> String {
+    match value {
+        Value::Object(object) => ["label", "display", "name", "text", "value", "id"]
+            .iter()
+            .find_map(|key| object.get(*key).filter(|v| !v.is_object()))
+            .map_or_else(|| format!("{} fields", object.len()), scalar),
+        Value::Array(values) => format!("{}", values.len()),
+        other => scalar(other),
+    }
+}
+
+fn name_of(object: &Map<String, Value>) -> Option<String> {
+    ["name", "title", "display", "address", "prefix", "text", "label"]
+        .iter()
+        .find_map(|key| object.get(*key).filter(|value| !value.is_object()))
+        .map(scalar)
+}
+
+fn is_thing(object: &Map<String, Value>) -> bool {
+    object.contains_key("id") || name_of(object).is_some()
+}
+
+fn is_name_key(key: &str) -> bool {
+    matches!(key, "id" | "name" | "title" | "display" | "text" | "slug" | "url" | "label")
+}
+
+/// Whether a value says something in a few words.
+fn is_short(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Array(_) => false,
+        Value::String(text) => !text.is_empty() && text.len() <= 60,
+        _ => true,
+    }
+}
+
+fn words(key: &str) -> String {
+    key.replace('_', " ")
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Null => "none".into(),
+        other => other.to_string(),
+    }
+}
+
+fn plain(text: &str) -> String {
+    let Some((cut, _)) = text.char_indices().nth(TEXT_CHARACTERS_MAX) else {
+        return text.to_owned();
+    };
+    format!("{}… ({} characters in all)", &text[..cut], text.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_list_gives_the_count_first_then_names_ids_and_details() {
+        let json = json!({"count": 2, "results": [
+            {"id": 1, "name": "ber-1", "status": {"value": "active", "label": "Active"}},
+            {"id": 2, "name": "muc-1", "status": {"value": "planned", "label": "Planned"}},
+        ]});
+        let expected = "2 sites:\n- ber-1 (id 1): status Active\n- muc-1 (id 2): status Planned";
+        assert_eq!(value(&json, "sites"), expected);
+    }
+
+    #[test]
+    fn a_change_tells_its_message_and_what_it_touched() {
+        let json = json!({"message": "Added 1 answer.", "added": [{"id": "A1", "text": "C++"}],
+            "deselected": [{"id": "A2297", "text": "Java"}, {"id": "A2298", "text": "Ruby"}]});
+        let expected =
+            "Added 1 answer.\n- added: A1 (C++)\n- deselected: A2297 (Java), A2298 (Ruby)";
+        assert_eq!(value(&json, "survey answers"), expected);
+    }
+
+    #[test]
+    fn nothing_found_is_said() {
+        assert_eq!(value(&json!({"count": 0, "results": []}), "devices"), "There are no devices.");
+    }
+}

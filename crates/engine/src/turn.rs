@@ -1,0 +1,470 @@
+//! The life of a turn: load, notice, select, fit, reply, commit, tend.
+//!
+//! The table of contents of the engine. Stages do not call each other; this file does. A failed turn is
+//! a turn: whatever a model, a tool or a network does, the message is kept with the error.
+//!
+//! Invariant: a turn is committed exactly once, with the receipt of what was sent.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::SignedDuration;
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::access::{Action, Caller, authorize};
+use crate::context::{Brought, Context, assemble};
+use crate::engine::{Engine, FinishedTurn, NewSession, answered};
+use crate::error::{Error, Result};
+use crate::id::{AgentName, SessionId};
+use crate::model::Usage;
+use crate::notice;
+use crate::persona::Persona;
+use crate::receipt::Receipt;
+use crate::reply::{self, Answer, Asked, Ended};
+use crate::session::Loaded;
+use crate::session::apply::RequestKey;
+use crate::session::head::UnderWay;
+use crate::session::keep::Step;
+use crate::session::pending::{AwaitedCall, PendingTurn};
+use crate::session::record::{SaidTokens, TurnKind, TurnRecord};
+use crate::tokens;
+use crate::tool::ToolName;
+
+/// Which way a message is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// A conversation, with as many tool calls as it takes.
+    Chat,
+    /// One tool, worded.
+    Query,
+}
+
+/// A message and how it is to be answered.
+#[derive(Debug, Clone)]
+pub struct TurnRequest {
+    /// The session; created when it does not exist, or when absent.
+    pub session: Option<SessionId>,
+    /// The agent of a session that is created.
+    pub agent: Option<AgentName>,
+    /// Which way.
+    pub way: Way,
+    /// The message and what comes with it.
+    pub brought: Brought,
+    /// The idempotency key.
+    pub key: Option<RequestKey>,
+    /// The persona of a session that is created.
+    pub persona: Option<Persona>,
+}
+
+/// What happens while a turn runs.
+#[derive(Debug, Clone)]
+pub enum TurnEvent {
+    /// The request is assembled.
+    Context(Box<Receipt>),
+    /// A tool is called.
+    ToolCall {
+        /// The call's id.
+        id: String,
+        /// Which tool.
+        tool: ToolName,
+        /// The arguments.
+        arguments: Value,
+    },
+    /// A tool has answered.
+    ToolResult {
+        /// The call's id.
+        id: String,
+        /// Which tool.
+        tool: ToolName,
+        /// Whether it succeeded.
+        ok: bool,
+        /// The answer.
+        text: String,
+    },
+    /// A call waits for approval.
+    Approval(AwaitedCall),
+    /// More words of the reply.
+    Delta(String),
+    /// Tokens so far.
+    Usage(Usage),
+}
+
+/// Where the events of a turn go.
+#[derive(Debug, Clone, Default)]
+pub struct Events(Option<UnboundedSender<TurnEvent>>);
+
+impl Events {
+    /// Events go to `sender`.
+    pub fn to(sender: UnboundedSender<TurnEvent>) -> Self {
+        Self(Some(sender))
+    }
+
+    /// Nobody listens.
+    pub fn nowhere() -> Self {
+        Self(None)
+    }
+
+    /// Tells whoever listens; a listener that has gone is no reason to stop.
+    pub fn tell(&self, event: TurnEvent) {
+        if let Some(sender) = &self.0 {
+            let _ = sender.send(event);
+        }
+    }
+}
+
+/// How a turn ended.
+#[derive(Debug)]
+pub enum TurnOutcome {
+    /// It is in the log.
+    Finished {
+        /// The session after it.
+        session: Loaded,
+        /// The turn.
+        record: Arc<TurnRecord>,
+        /// Whether the same key had made it before.
+        repeated: bool,
+    },
+    /// It waits for approval.
+    Paused {
+        /// The session now.
+        session: Loaded,
+        /// The turn so far.
+        pending: Box<PendingTurn>,
+    },
+}
+
+impl Engine {
+    /// Answers a message.
+    pub async fn converse(
+        &self,
+        caller: &Caller,
+        request: TurnRequest,
+        events: Events,
+        cancel: CancellationToken,
+    ) -> Result<TurnOutcome> {
+        authorize(caller, Action::Write)?;
+        self.check_message(&request.brought.message)?;
+        let started = Instant::now();
+
+        // load
+        let session = self.session_for(caller, &request).await?;
+        self.check_active(&session.head)?;
+        if let Some(turn) = answered(&session.head, request.key.as_ref())? {
+            return self.finished(caller, &session.head.id, turn, true).await;
+        }
+        let session = self.end_waiting(caller, session).await?;
+        let session = self.reserve(session, request.key.as_ref()).await?;
+
+        // notice, select, fit
+        let brought = with_history(request.brought, request.way, self);
+        let context = assemble(self, &session, &brought).await?;
+        events.tell(TurnEvent::Context(Box::new(context.receipt.clone())));
+
+        // reply
+        let asked = Asked {
+            engine: self,
+            session: &session,
+            context: &context,
+            way: request.way,
+            message: &brought.message,
+            before: Answer::default(),
+            decided: Vec::new(),
+            events: &events,
+            cancel,
+        };
+        let ended = reply::answer(asked).await;
+
+        // commit
+        let said = Said { message: brought.message, way: request.way, context, started };
+        self.conclude(caller, &session, said, ended, request.key, &events).await
+    }
+
+    /// Decides a call that waits, and goes on when all are decided. The request context stays frozen.
+    pub async fn decide(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        call: &str,
+        approve: bool,
+        events: Events,
+        cancel: CancellationToken,
+    ) -> Result<TurnOutcome> {
+        authorize(caller, Action::Write)?;
+        let started = Instant::now();
+        let key = caller.session_key(id);
+        let now = self.now();
+        let (session, pending) = self
+            .sessions
+            .update(&key, |head, _| {
+                let missing = || Error::NoApproval { session: id.clone(), call: call.into() };
+                let pending = head.pending.as_mut().ok_or_else(missing)?;
+                if pending.expires_at <= now {
+                    return Err(missing());
+                }
+                let awaited = pending
+                    .awaited
+                    .iter_mut()
+                    .find(|awaited| awaited.id == call && awaited.approved.is_none())
+                    .ok_or_else(missing)?;
+                awaited.approved = Some(approve);
+                let pending = pending.as_ref().clone();
+                Ok(Step::Commit(Box::new(None), pending))
+            })
+            .await?;
+        if pending.undecided().next().is_some() {
+            return Ok(TurnOutcome::Paused { session, pending: Box::new(pending) });
+        }
+        let context = self.thaw(&session, &pending).await?;
+        let way = if pending.kind == TurnKind::Query { Way::Query } else { Way::Chat };
+        let before = Answer {
+            text: pending.said.clone(),
+            calls: pending.calls.clone(),
+            ..Answer::default()
+        };
+        let asked = Asked {
+            engine: self,
+            session: &session,
+            context: &context,
+            way,
+            message: &pending.message,
+            before,
+            decided: pending.awaited.clone(),
+            events: &events,
+            cancel,
+        };
+        let ended = reply::answer(asked).await;
+        let request_key =
+            pending.key.clone().map(|(key, body)| RequestKey { shown: String::new(), key, body });
+        let said = Said { message: pending.message, way, context, started };
+        self.conclude(caller, &session, said, ended, request_key, &events).await
+    }
+
+    /// The session of the request, created if need be. A keyed request always names the same one.
+    async fn session_for(&self, caller: &Caller, request: &TurnRequest) -> Result<Loaded> {
+        let id = match (&request.session, &request.key) {
+            (Some(id), _) => Some(id.clone()),
+            (None, Some(key)) => {
+                let name = format!("{}/{}/{}", caller.scope.tenant, caller.scope.user, key.key);
+                let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
+                Some(SessionId::new(id.to_string())?)
+            }
+            (None, None) => None,
+        };
+        if let Some(id) = &id
+            && let Some(session) = self.sessions.find(&caller.session_key(id)).await?
+        {
+            return Ok(session);
+        }
+        let new = NewSession {
+            id: id.clone(),
+            agent: request.agent.clone(),
+            persona: request.persona.clone(),
+            ..NewSession::default()
+        };
+        match (self.create_session(caller, new).await, id) {
+            (Err(Error::SessionExists(_)), Some(id)) => self.session(caller, &id).await,
+            (created, _) => created,
+        }
+    }
+
+    /// Notes that a keyed request is being worked on, so that no copy of the server runs it twice.
+    async fn reserve(&self, session: Loaded, key: Option<&RequestKey>) -> Result<Loaded> {
+        let Some(key) = key else { return Ok(session) };
+        let now = self.now();
+        let seconds = i64::try_from(self.limits().turn_seconds_max).unwrap_or(i64::MAX);
+        let until = now + SignedDuration::from_secs(seconds);
+        let (session, ()) = self
+            .sessions
+            .update(&session.key, |head, _| {
+                answered(head, Some(key))?;
+                head.under_way.retain(|work| work.until > now);
+                if head.under_way.iter().any(|work| work.key == key.key) {
+                    return Err(Error::UnderWay { key: key.shown.clone() });
+                }
+                head.under_way.push(UnderWay { key: key.key.clone(), until });
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(session)
+    }
+
+    /// A new message ends the waiting for an approval: the paused turn is kept as refused.
+    async fn end_waiting(&self, caller: &Caller, session: Loaded) -> Result<Loaded> {
+        let Some(pending) = session.head.pending.clone() else { return Ok(session) };
+        let id = session.head.id.clone();
+        let refused = reply::refused(&pending, self.now());
+        let said = Said {
+            message: pending.message.clone(),
+            way: if pending.kind == TurnKind::Query { Way::Query } else { Way::Chat },
+            context: self.thaw(&session, &pending).await?,
+            started: Instant::now(),
+        };
+        let ended = Ended::Finished(refused);
+        self.conclude(caller, &session, said, ended, None, &Events::nowhere()).await?;
+        self.session(caller, &id).await
+    }
+
+    /// The frozen request context of a paused turn.
+    async fn thaw(&self, session: &Loaded, pending: &PendingTurn) -> Result<Context> {
+        let frozen = TurnRecord {
+            turn: session.head.turns + 1,
+            message: pending.message.clone(),
+            receipt: Some(pending.receipt.clone()),
+            contents: pending.contents.clone(),
+            ..TurnRecord::erased(0, pending.at)
+        };
+        let request = crate::rebuild::request(&self.sessions, session, &frozen).await?;
+        let agent = self.agents().get(session.head.agent.as_ref())?;
+        let tools = self.tools_of(&agent).await?;
+        Ok(Context {
+            request,
+            receipt: pending.receipt.clone(),
+            contents: pending.contents.clone(),
+            tools: tools.into_iter().map(|known| known.definition).collect(),
+            agent,
+            recent: Vec::new(),
+            noticed: pending.noticed.clone(),
+            known: self.memory.known(&self.sessions, session).await?,
+            head: session.head.clone(),
+            recalled: Vec::new(),
+        })
+    }
+
+    /// Commits what the reply came to, or the pause.
+    async fn conclude(
+        &self,
+        caller: &Caller,
+        session: &Loaded,
+        said: Said,
+        ended: Ended,
+        key: Option<RequestKey>,
+        events: &Events,
+    ) -> Result<TurnOutcome> {
+        let id = &session.head.id;
+        match ended {
+            Ended::Finished(answer) => {
+                let noticed = said.context.noticed.clone();
+                let known = said.context.known.clone();
+                let record = said.record(answer, self);
+                let finished = FinishedTurn { record, noticed, known };
+                let recorded = self.commit_turn(caller, id, finished, key.as_ref(), None).await?;
+                self.finished(caller, id, recorded.turn, recorded.repeated).await
+            }
+            Ended::Paused(answer, awaited) => {
+                for call in &awaited {
+                    events.tell(TurnEvent::Approval(call.clone()));
+                }
+                let pending = said.pending(answer, awaited, key, self);
+                let (session, ()) = self
+                    .sessions
+                    .update(&session.key, |head, _| {
+                        head.pending = Some(Box::new(pending.clone()));
+                        Ok(Step::Commit(Box::new(None), ()))
+                    })
+                    .await?;
+                Ok(TurnOutcome::Paused { session, pending: Box::new(pending) })
+            }
+        }
+    }
+
+    async fn finished(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        turn: u64,
+        repeated: bool,
+    ) -> Result<TurnOutcome> {
+        let (session, record) = self.turn(caller, id, turn).await?;
+        Ok(TurnOutcome::Finished { session, record, repeated })
+    }
+}
+
+/// A query is shown more exchanges than a chat.
+fn with_history(brought: Brought, way: Way, engine: &Engine) -> Brought {
+    match way {
+        Way::Chat => brought,
+        Way::Query => Brought {
+            history_turns: brought.history_turns.or(Some(engine.limits().query_exchanges)),
+            way_instructions: true,
+            ..brought
+        },
+    }
+}
+
+/// A message that was answered, on its way into the log.
+struct Said {
+    message: String,
+    way: Way,
+    context: Context,
+    started: Instant,
+}
+
+impl Said {
+    fn kind(&self) -> TurnKind {
+        match self.way {
+            Way::Chat => TurnKind::Chat,
+            Way::Query => TurnKind::Query,
+        }
+    }
+
+    fn record(self, answer: Answer, engine: &Engine) -> TurnRecord {
+        let kind = self.kind();
+        if let (Some(usage), reply::ReplyForm::Model { model }) = (answer.usage, &answer.form)
+            && answer.calls.is_empty()
+        {
+            engine.factors.learn(
+                model,
+                self.context.receipt.budget.used_tokens,
+                usage.input_tokens,
+            );
+        }
+        TurnRecord {
+            turn: 0,
+            at: engine.now(),
+            kind,
+            tokens: SaidTokens {
+                message: tokens::count(&self.message),
+                reply: tokens::count(&answer.text),
+            },
+            message: self.message,
+            reply: answer.text,
+            status: answer.status,
+            error: answer.error,
+            form: answer.form,
+            calls: answer.calls,
+            entities: notice::mentions(&self.context.noticed),
+            usage: answer.usage,
+            receipt: Some(self.context.receipt),
+            contents: self.context.contents,
+            metadata: None,
+            took_ms: u64::try_from(self.started.elapsed().as_millis()).ok(),
+        }
+    }
+
+    fn pending(
+        self,
+        answer: Answer,
+        awaited: Vec<AwaitedCall>,
+        key: Option<RequestKey>,
+        engine: &Engine,
+    ) -> PendingTurn {
+        let at = engine.now();
+        let seconds = i64::try_from(engine.limits().approval_seconds_max).unwrap_or(i64::MAX);
+        PendingTurn {
+            at,
+            expires_at: at + SignedDuration::from_secs(seconds),
+            kind: self.kind(),
+            message: self.message,
+            receipt: self.context.receipt,
+            contents: self.context.contents,
+            noticed: self.context.noticed,
+            calls: answer.calls,
+            awaited,
+            said: answer.text,
+            key: key.map(|key| (key.key, key.body)),
+        }
+    }
+}
