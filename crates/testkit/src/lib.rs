@@ -7,6 +7,7 @@
 //!
 //! - [`fixed_clock`]: a clock that stands still until told.
 //! - [`scripted_mcp`]: an MCP server that behaves as a test says, over stdio and HTTP.
+//! - [`scripted_model`]: a language model that says what a test tells it to, over both wire formats.
 //! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and ended by a test.
 //! - [`fault_proxy`]: a proxy that fails on purpose. [`seeded`]: choices that a seed repeats.
 
@@ -16,4 +17,5 @@ pub mod peer;
 pub mod redis_server;
 pub mod s3_server;
 pub mod scripted_mcp;
+pub mod scripted_model;
 pub mod seeded;

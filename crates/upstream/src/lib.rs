@@ -11,8 +11,10 @@
 //!
 //! - [`embed`]: text into vectors.
 //! - [`mcp`]: the proxy to MCP servers; the only place that knows `rmcp`.
+//! - [`model`]: language models.
 //! - [`redact`]: taking secrets out of text that comes from outside.
 
 pub mod embed;
 pub mod mcp;
+pub mod model;
 pub mod redact;

@@ -7,6 +7,7 @@
 
 mod mcp_faults;
 mod mcp_http;
+mod model;
 
 use std::path::Path;
 

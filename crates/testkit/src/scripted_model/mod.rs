@@ -1,0 +1,214 @@
+//! A language model that says what a test tells it to, over both wire formats.
+//!
+//! It is stricter than the providers: a request that they would refuse, or that they only tolerate, is
+//! answered 400 with the reason. Every request is recorded.
+//!
+//! # Layout
+//!
+//! - [`turn`]: what a test says.
+//! - [`anthropic`], [`openai`]: requests checked and replies written, a file for each format.
+
+mod anthropic;
+mod openai;
+mod turn;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+pub use turn::{Gate, Step, Stop, Turn};
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// `/v1/messages` or `/v1/chat/completions`.
+    pub path: String,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Value,
+}
+
+type Answer = Box<dyn FnMut(&Recorded) -> Option<Turn> + Send>;
+
+/// A running model; it ends with the value.
+pub struct ScriptedModel {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+struct Shared {
+    answer: Mutex<Answer>,
+    requests: Mutex<Vec<Recorded>>,
+    /// Replies that the client left before they were over.
+    left: watch::Sender<usize>,
+}
+
+/// Which format a request came in.
+#[derive(Clone, Copy)]
+enum Format {
+    Anthropic,
+    OpenAi,
+}
+
+impl ScriptedModel {
+    /// Plays the turns, one for each request; a request beyond the last is answered 500.
+    pub async fn playing(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let mut turns: VecDeque<Turn> = turns.into_iter().collect();
+        Self::answering(move |_| turns.pop_front()).await
+    }
+
+    /// Asks `answer` what to do with each request.
+    pub async fn answering(answer: impl FnMut(&Recorded) -> Option<Turn> + Send + 'static) -> Self {
+        let shared = Arc::new(Shared {
+            answer: Mutex::new(Box::new(answer)),
+            requests: Mutex::default(),
+            left: watch::Sender::new(0),
+        });
+        let router = Router::new()
+            .route("/v1/messages", post(messages))
+            .route("/v1/chat/completions", post(completions))
+            .with_state(shared.clone());
+        let listener =
+            tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let task = tokio::spawn(async move {
+            axum::serve(listener, router).await.expect("the server runs until it is dropped");
+        });
+        Self { address, shared, task }
+    }
+
+    /// The base address for a client of Anthropic's format.
+    pub fn anthropic_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The base address for a client of OpenAI's format.
+    pub fn openai_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Every request so far.
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.shared.requests.lock().expect("no test panics while it holds the record").clone()
+    }
+
+    /// Waits until the client has left this many replies before they were over.
+    pub async fn left(&self, replies: usize) {
+        let mut left = self.shared.left.subscribe();
+        left.wait_for(|count| *count >= replies).await.expect("the model outlives the wait");
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn messages(
+    state: State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    take(state, Format::Anthropic, &uri, headers, &body)
+}
+
+async fn completions(
+    state: State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    take(state, Format::OpenAi, &uri, headers, &body)
+}
+
+fn take(
+    State(shared): State<Arc<Shared>>,
+    format: Format,
+    uri: &Uri,
+    headers: HeaderMap,
+    body: &Bytes,
+) -> Response {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else {
+        return refusal(format, 400, "the body is no JSON", None);
+    };
+    let request = Recorded { path: uri.path().to_owned(), headers, body };
+    shared.requests.lock().expect("no panic under the lock").push(request.clone());
+    let checked = match format {
+        Format::Anthropic => anthropic::check(&request),
+        Format::OpenAi => openai::check(&request),
+    };
+    if let Err((status, problem)) = checked {
+        return refusal(format, status, &problem, None);
+    }
+    let turn = (shared.answer.lock().expect("no panic under the lock"))(&request);
+    match turn {
+        None => refusal(format, 500, "the script is over", None),
+        Some(Turn::Refuse { status, message, retry_after, location }) => {
+            let mut response = refusal(format, status, &message, retry_after.as_deref());
+            if let Some(location) = location {
+                let value = location.parse().expect("the test names an address");
+                response.headers_mut().insert(header::LOCATION, value);
+            }
+            response
+        }
+        Some(Turn::Plain { content_type, body }) => {
+            ([(header::CONTENT_TYPE, content_type)], body).into_response()
+        }
+        Some(Turn::Say(steps)) => {
+            let (sender, receiver) = mpsc::channel(1);
+            let request = request.body;
+            tokio::spawn(async move {
+                let said = match format {
+                    Format::Anthropic => {
+                        turn::play(steps, anthropic::Writer::new(&request), sender).await
+                    }
+                    Format::OpenAi => {
+                        turn::play(steps, openai::Writer::new(&request), sender).await
+                    }
+                };
+                if said.is_err() {
+                    shared.left.send_modify(|count| *count += 1);
+                }
+            });
+            let body = futures::stream::unfold(receiver, |mut receiver| async {
+                let frame: Result<String, Infallible> = Ok(receiver.recv().await?);
+                Some((frame, receiver))
+            });
+            ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()
+        }
+    }
+}
+
+fn refusal(format: Format, status: u16, message: &str, retry_after: Option<&str>) -> Response {
+    let kind = match status {
+        401 => "authentication_error",
+        429 => "rate_limit_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    let body = match format {
+        Format::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
+        Format::OpenAi => json!({"error": {"type": kind, "message": message, "code": null}}),
+    };
+    let status = StatusCode::from_u16(status).expect("the test names a status");
+    let mut response = (status, axum::Json(body)).into_response();
+    if let Some(wait) = retry_after {
+        let value = wait.parse().expect("the test names a time");
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}

@@ -1,0 +1,66 @@
+//! What both wire formats need of the engine's messages.
+//!
+//! Providers want speakers to take turns, and local chat templates insist on it; a conversation with a
+//! failed turn has two messages of the user in a row. Nothing is added and nothing is dropped but empty
+//! text, which providers refuse.
+
+use serde_json::Value;
+use throughline_engine::model::{Block, Message, ModelRequest, Role};
+
+/// The messages with neighbours of the same speaker joined and empty text left out; in a user's
+/// message tool results come first.
+pub fn in_turns(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
+    let mut turns: Vec<(Role, Vec<&Block>)> = Vec::new();
+    for message in messages {
+        let said = message.content.iter().filter(|block| !is_empty(block));
+        match turns.last_mut() {
+            Some((role, blocks)) if *role == message.role => blocks.extend(said),
+            _ => turns.push((message.role, said.collect())),
+        }
+    }
+    for (_, blocks) in &mut turns {
+        blocks.sort_by_key(|block| !matches!(block, Block::ToolResult { .. }));
+    }
+    turns.retain(|(_, blocks)| !blocks.is_empty());
+    turns
+}
+
+/// The temperature with the digits that were asked for: as a wider number 0.7 would be 0.69999998….
+pub fn temperature(request: &ModelRequest) -> Value {
+    let shown = request.temperature.to_string();
+    serde_json::from_str(&shown).unwrap_or(Value::Null)
+}
+
+fn is_empty(block: &Block) -> bool {
+    matches!(block, Block::Text { text, .. } if text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_joined_results_come_first_and_empty_text_goes() {
+        let said = |role, texts: &[&str]| Message {
+            role,
+            content: texts.iter().map(|text| Block::text(*text)).collect(),
+        };
+        let result = Block::ToolResult { id: "1".into(), content: "r".into(), is_error: false };
+        let mut last = said(Role::User, &["d"]);
+        last.content.push(result.clone());
+        let messages = [
+            said(Role::User, &["a", " "]),
+            said(Role::User, &["b"]),
+            said(Role::Assistant, &[""]),
+            said(Role::Assistant, &["c"]),
+            last,
+        ];
+        let (a, b, c, d) = (Block::text("a"), Block::text("b"), Block::text("c"), Block::text("d"));
+        let expected = vec![
+            (Role::User, vec![&a, &b]),
+            (Role::Assistant, vec![&c]),
+            (Role::User, vec![&result, &d]),
+        ];
+        assert_eq!(in_turns(&messages), expected);
+    }
+}

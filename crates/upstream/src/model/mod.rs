@@ -1,0 +1,158 @@
+//! Language models over HTTP: Anthropic's Messages and OpenAI-compatible chat completions.
+//!
+//! Our own thin clients, so that what the engine asked for is what is sent: cache breakpoints where it
+//! put them, its tools in its order. What a reply means to a turn is decided in the engine.
+//!
+//! Invariant: a reply that is not over when the connection is, is an error; nothing is made up to end it.
+//!
+//! # Layout
+//!
+//! - [`anthropic`], [`openai`]: a provider's requests and events each.
+//! - [`conversation`]: what both need of the engine's messages.
+//! - [`wire`]: one request over HTTP, with retries before the first event.
+//! - [`reply`]: the stream of events, with its limits.
+
+mod anthropic;
+mod conversation;
+mod openai;
+mod reply;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use secrecy::SecretString;
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_engine::model::{Model, ModelEvent, ModelRequest};
+use tokio_util::sync::CancellationToken;
+
+use wire::Wire;
+
+/// Whose wire format is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI chat completions, as many servers offer them.
+    OpenAi,
+}
+
+impl Provider {
+    /// The provider's name in configuration, receipts and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// Where the provider itself serves.
+    pub fn default_base_url(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com/v1",
+        }
+    }
+}
+
+/// A model and how to reach it.
+#[derive(Debug, Clone)]
+pub struct ModelConfig {
+    /// Whose wire format is spoken.
+    pub provider: Provider,
+    /// The model's name there.
+    pub model: String,
+    /// Where it is served: for Anthropic without `/v1`, for OpenAI-compatible servers with it, as their
+    /// own clients take it.
+    pub base_url: String,
+    /// Sent with each request where there is one; local servers need none.
+    pub api_key: Option<SecretString>,
+    /// Whether the temperature is sent; some models refuse it.
+    pub sends_temperature: bool,
+    /// The longest time to open a connection.
+    pub connect_timeout: Duration,
+    /// The longest time from the request to the first word or tool call.
+    pub first_token_timeout: Duration,
+    /// The longest time for the whole reply, retries included.
+    pub total_timeout: Duration,
+    /// The largest reply, in bytes on the wire.
+    pub reply_bytes_max: usize,
+    /// How often a request is tried again before its first event.
+    pub retries_max: usize,
+    /// The wait before the first retry; doubled for each one after, unless the provider asks for more.
+    pub retry_delay: Duration,
+    /// The longest wait that a provider may ask for; beyond it the request fails at once.
+    pub retry_after_max: Duration,
+}
+
+impl ModelConfig {
+    /// A model at its provider with the default limits.
+    pub fn new(provider: Provider, model: impl Into<String>) -> Self {
+        Self {
+            provider,
+            model: model.into(),
+            base_url: provider.default_base_url().to_owned(),
+            api_key: None,
+            sends_temperature: true,
+            connect_timeout: Duration::from_secs(10),
+            first_token_timeout: Duration::from_secs(60),
+            total_timeout: Duration::from_secs(600),
+            reply_bytes_max: 16 * 1024 * 1024,
+            retries_max: 3,
+            retry_delay: Duration::from_millis(500),
+            retry_after_max: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A model ready for requests. Nothing is sent yet; a wrong address or key is refused here only when
+/// it cannot be sent at all.
+pub fn connect(config: ModelConfig) -> Result<Arc<dyn Model>, UpstreamError> {
+    let name = format!("{}/{}", config.provider.as_str(), config.model);
+    let headers = match config.provider {
+        Provider::Anthropic => anthropic::headers(&config),
+        Provider::OpenAi => openai::headers(&config),
+    };
+    let headers = headers.map_err(|_| {
+        let problem = "the API key holds characters that cannot be sent";
+        UpstreamError::new(format!("model {name}"), UpstreamFault::Rejected, problem)
+    })?;
+    let path = match config.provider {
+        Provider::Anthropic => anthropic::PATH,
+        Provider::OpenAi => openai::PATH,
+    };
+    let wire = Wire::new(&name, path, headers, &config)?;
+    Ok(Arc::new(HttpModel { name, wire, config }))
+}
+
+struct HttpModel {
+    name: String,
+    wire: Wire,
+    config: ModelConfig,
+}
+
+#[async_trait]
+impl Model for HttpModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn stream(
+        &self,
+        request: &ModelRequest,
+        cancel: CancellationToken,
+    ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
+        match self.config.provider {
+            Provider::Anthropic => {
+                let body = anthropic::body(&self.config, request);
+                reply::start(&self.wire, &body, anthropic::Reader::default(), cancel).await
+            }
+            Provider::OpenAi => {
+                let body = openai::body(&self.config, request);
+                reply::start(&self.wire, &body, openai::Reader::default(), cancel).await
+            }
+        }
+    }
+}

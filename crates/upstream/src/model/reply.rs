@@ -1,0 +1,156 @@
+//! A model's reply as a stream of the engine's events, within its limits of time.
+//!
+//! The provider's [`Reader`] turns server-sent events into ours; everything that could go wrong with the
+//! stream itself is here.
+//!
+//! Invariant: a stream ends with [`ModelEvent::Done`] or with one error, and nothing follows either.
+
+use std::collections::VecDeque;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use serde_json::Value;
+use sse_stream::Sse;
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_engine::model::ModelEvent;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::wire::{Events, Wire};
+
+/// What went wrong, before it is known of which model.
+pub type Problem = (UpstreamFault, String);
+
+/// Reads one provider's events.
+pub trait Reader: Send + 'static {
+    /// Takes one event and adds what follows from it.
+    fn read(&mut self, event: &Sse, out: &mut VecDeque<ModelEvent>) -> Result<(), Problem>;
+
+    /// Adds what is still owed when the connection ends, or says what is missing.
+    fn end(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), Problem>;
+
+    /// The problem that an event reports, if it is such an event.
+    fn problem(event: &Sse) -> Option<Problem>;
+}
+
+/// Sends the request and starts the reply.
+pub async fn start<R: Reader>(
+    wire: &Wire,
+    body: &Value,
+    reader: R,
+    cancel: CancellationToken,
+) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
+    let deadline = wire.deadline();
+    let first_deadline = Instant::now() + wire.config.first_token_timeout;
+    let events = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(cancelled(wire)),
+        () = tokio::time::sleep_until(deadline) => return Err(overdue(wire)),
+        events = wire.open(body, R::problem) => events?,
+    };
+    // Time spent on retries is not the model's silence.
+    let first_deadline = first_deadline.max(Instant::now() + wire.config.first_token_timeout);
+    let reply = Reply {
+        wire: wire.clone(),
+        events: Some(events),
+        reader,
+        ready: VecDeque::new(),
+        cancel,
+        deadline,
+        first_deadline: Some(first_deadline),
+    };
+    Ok(futures::stream::unfold(reply, |mut reply| async move {
+        let event = reply.next().await?;
+        Some((event, reply))
+    })
+    .boxed())
+}
+
+struct Reply<R> {
+    wire: Wire,
+    /// `None` once the reply is over; dropping them closes the connection.
+    events: Option<Events>,
+    reader: R,
+    ready: VecDeque<ModelEvent>,
+    cancel: CancellationToken,
+    deadline: Instant,
+    /// `None` once the model has said something.
+    first_deadline: Option<Instant>,
+}
+
+impl<R: Reader> Reply<R> {
+    async fn next(&mut self) -> Option<Result<ModelEvent, UpstreamError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                match event {
+                    ModelEvent::Done(_) => self.close(),
+                    ModelEvent::Text(_) | ModelEvent::ToolUse { .. } => self.first_deadline = None,
+                    ModelEvent::Usage(_) => {}
+                }
+                return Some(Ok(event));
+            }
+            let events = self.events.as_mut()?;
+            let until = self.first_deadline.map_or(self.deadline, |first| first.min(self.deadline));
+            let outcome = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => Err(cancelled(&self.wire)),
+                () = tokio::time::sleep_until(until) => Err(self.late()),
+                event = events.next() => self.take(event),
+            };
+            if let Err(error) = outcome {
+                self.close();
+                return Some(Err(error));
+            }
+        }
+    }
+
+    fn take(&mut self, event: Option<Result<Sse, UpstreamError>>) -> Result<(), UpstreamError> {
+        let read = match event {
+            Some(event) => self.reader.read(&event?, &mut self.ready),
+            None => {
+                self.events = None;
+                self.reader.end(&mut self.ready)
+            }
+        };
+        read.map_err(|(fault, problem)| self.wire.error(fault, &problem))
+    }
+
+    fn close(&mut self) {
+        self.events = None;
+        self.ready.clear();
+    }
+
+    fn late(&self) -> UpstreamError {
+        match self.first_deadline {
+            Some(first) if first < self.deadline => {
+                let wait = self.wire.config.first_token_timeout.as_millis();
+                self.wire.error(UpstreamFault::TimedOut, &format!("no word within {wait} ms"))
+            }
+            _ => overdue(&self.wire),
+        }
+    }
+}
+
+fn cancelled(wire: &Wire) -> UpstreamError {
+    wire.error(UpstreamFault::Cancelled, "the reply was cancelled")
+}
+
+fn overdue(wire: &Wire) -> UpstreamError {
+    let limit = wire.config.total_timeout.as_millis();
+    wire.error(UpstreamFault::TimedOut, &format!("the reply was not over within {limit} ms"))
+}
+
+/// An event's data as JSON.
+pub fn json(event: &Sse) -> Result<Value, Problem> {
+    let data = event.data.as_deref().unwrap_or_default();
+    serde_json::from_str(data)
+        .map_err(|error| (UpstreamFault::Malformed, format!("an event is no JSON: {error}")))
+}
+
+/// A tool's arguments; none at all are an empty object.
+pub fn arguments(raw: String) -> Result<Value, String> {
+    if raw.trim().is_empty() {
+        return Ok(Value::Object(serde_json::Map::new()));
+    }
+    serde_json::from_str(&raw).map_err(|_| raw)
+}

@@ -1,0 +1,457 @@
+//! Both providers against the scripted model: what is sent, what is read, what goes wrong.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_engine::model::{
+    Block, Message, Model, ModelEvent, ModelRequest, Role, StopReason, SystemBlock, ToolSpec, Usage,
+};
+use throughline_testkit::scripted_model::{Gate, ScriptedModel, Step, Stop, Turn};
+use throughline_upstream::model::{ModelConfig, Provider, connect};
+use tokio_util::sync::CancellationToken;
+
+pub const BOTH: [Provider; 2] = [Provider::Anthropic, Provider::OpenAi];
+const KEY: &str = "sk-test-key-123456";
+
+fn config(provider: Provider, server: &ScriptedModel) -> ModelConfig {
+    let mut config = ModelConfig::new(provider, "test-model");
+    config.base_url = match provider {
+        Provider::Anthropic => server.anthropic_url(),
+        Provider::OpenAi => server.openai_url(),
+    };
+    config.api_key = Some(KEY.into());
+    config.retry_delay = Duration::from_millis(1);
+    config
+}
+
+fn model(provider: Provider, server: &ScriptedModel) -> Arc<dyn Model> {
+    connect(config(provider, server)).unwrap()
+}
+
+pub fn question(text: &str) -> ModelRequest {
+    ModelRequest {
+        messages: vec![Message { role: Role::User, content: vec![Block::text(text)] }],
+        reply_tokens_max: 100,
+        temperature: 0.7,
+        ..ModelRequest::default()
+    }
+}
+
+/// Every event, and the error that ended them.
+pub async fn events(
+    model: &dyn Model,
+    request: &ModelRequest,
+) -> (Vec<ModelEvent>, Option<UpstreamError>) {
+    let mut stream = match model.stream(request, CancellationToken::new()).await {
+        Ok(stream) => stream,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => events.push(event),
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "nothing follows an error");
+                return (events, Some(error));
+            }
+        }
+    }
+    (events, None)
+}
+
+/// The words, the calls and the end; usage left out.
+fn said(events: &[ModelEvent]) -> Vec<ModelEvent> {
+    events.iter().filter(|event| !matches!(event, ModelEvent::Usage(_))).cloned().collect()
+}
+
+fn words(text: &str) -> ModelEvent {
+    ModelEvent::Text(text.to_owned())
+}
+
+fn call(id: &str, name: &str, input: Result<Value, &str>) -> ModelEvent {
+    let input = input.map_err(str::to_owned);
+    ModelEvent::ToolUse { id: id.to_owned(), name: name.to_owned(), input }
+}
+
+#[tokio::test]
+async fn words_usage_and_end_are_streamed() {
+    for provider in BOTH {
+        let usage = Step::Usage { input: 20, output: 7, cache_read: 300, cache_write: 40 };
+        let server = ScriptedModel::playing([Turn::text("Hello you there").then(usage)]).await;
+        let (events, error) = events(&*model(provider, &server), &question("hi")).await;
+        assert!(error.is_none(), "{provider:?}: {error:?}");
+        let expected =
+            [words("Hello "), words("you "), words("there"), ModelEvent::Done(StopReason::EndTurn)];
+        assert_eq!(said(&events), expected, "{provider:?}");
+        let last = events.iter().rev().find_map(|event| match event {
+            ModelEvent::Usage(usage) => Some(*usage),
+            _ => None,
+        });
+        let cache_write_tokens = if provider == Provider::Anthropic { 40 } else { 0 };
+        let expected = Usage {
+            input_tokens: 360,
+            output_tokens: 7,
+            cache_read_tokens: 300,
+            cache_write_tokens,
+        };
+        assert_eq!(last, Some(expected), "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn tool_calls_are_put_together_and_broken_arguments_are_kept_as_text() {
+    let step = |id: &str, name: &str, arguments: &str| Step::Call {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    for provider in BOTH {
+        let turn = Turn::text("Looking.")
+            .then(step("a", "inventory__get_site", r#"{"site":"fra1","n":[1,2]}"#))
+            .then(step("b", "no_such_tool", ""))
+            .then(step("c", "inventory__get_site", r#"{"site": oops"#));
+        let server = ScriptedModel::playing([turn]).await;
+        let (events, error) = events(&*model(provider, &server), &question("hi")).await;
+        assert!(error.is_none(), "{provider:?}: {error:?}");
+        let expected = [
+            words("Looking."),
+            call("a", "inventory__get_site", Ok(json!({"site": "fra1", "n": [1, 2]}))),
+            call("b", "no_such_tool", Ok(json!({}))),
+            call("c", "inventory__get_site", Err(r#"{"site": oops"#)),
+            ModelEvent::Done(StopReason::ToolUse),
+        ];
+        assert_eq!(said(&events), expected, "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn ends_are_told_apart() {
+    let ends = [
+        (Stop::Length, StopReason::MaxTokens),
+        (Stop::Refusal, StopReason::Refusal),
+        (Stop::End, StopReason::EndTurn),
+    ];
+    for provider in BOTH {
+        for (stop, expected) in ends {
+            let turn = Turn::text("So").then(Step::Stop(stop)).then(Step::NoUsage);
+            let server = ScriptedModel::playing([turn]).await;
+            let (events, _) = events(&*model(provider, &server), &question("hi")).await;
+            assert_eq!(events, [words("So"), ModelEvent::Done(expected)], "{provider:?}");
+        }
+    }
+}
+
+fn conversation() -> ModelRequest {
+    let block = |text: &str, cache_breakpoint| SystemBlock { text: text.into(), cache_breakpoint };
+    let said = |role, content| Message { role, content };
+    let site = |id: &str| Block::ToolUse {
+        id: id.into(),
+        name: "inventory__get_site".into(),
+        input: json!({"site": "fra1"}),
+    };
+    let answer = |id: &str, content: &str, is_error| Block::ToolResult {
+        id: id.into(),
+        content: content.into(),
+        is_error,
+    };
+    let marked = Block::Text { text: "An earlier question.".into(), cache_breakpoint: true };
+    ModelRequest {
+        system: vec![block("Be brief.", true), block("", false), block("Today is Sunday.", false)],
+        messages: vec![
+            said(Role::User, vec![marked]),
+            said(Role::User, vec![Block::text("And where is Frankfurt?")]),
+            said(Role::Assistant, vec![Block::text("I look."), site("one"), site("two")]),
+            said(
+                Role::User,
+                vec![
+                    Block::text("Be quick."),
+                    answer("one", "{\"name\":\"Frankfurt\"}", false),
+                    answer("two", "it did not work", true),
+                ],
+            ),
+        ],
+        tools: vec![ToolSpec {
+            name: "inventory__get_site".into(),
+            description: "Shows one site.".into(),
+            input_schema: json!({"type": "object", "properties": {"site": {"type": "string"}}}),
+        }],
+        reply_tokens_max: 1_000,
+        temperature: 0.2,
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_is_sent_in_the_form_of_the_provider() {
+    for provider in BOTH {
+        let server = ScriptedModel::playing([Turn::text("Good.")]).await;
+        let (events, error) = events(&*model(provider, &server), &conversation()).await;
+        assert!(error.is_none(), "{provider:?}: {error:?}");
+        assert_eq!(said(&events).len(), 2);
+        let request = server.requests().remove(0);
+        insta::assert_json_snapshot!(format!("request_{}", provider.as_str()), request.body);
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_its_result_is_refused_with_the_reason() {
+    for provider in BOTH {
+        let mut request = conversation();
+        request.messages[3].content.pop();
+        let server = ScriptedModel::playing([Turn::text("Good.")]).await;
+        let (_, error) = events(&*model(provider, &server), &request).await;
+        let error = error.unwrap();
+        assert_eq!(error.fault, UpstreamFault::Rejected);
+        assert!(
+            error.message.starts_with("400 Bad Request: ") && error.message.ends_with("two"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn of_too_many_breakpoints_the_last_four_are_sent() {
+    let server = ScriptedModel::playing([Turn::text("Good.")]).await;
+    let mut request = question("hi");
+    request.system = (0..6)
+        .map(|place| SystemBlock { text: format!("part {place}"), cache_breakpoint: true })
+        .collect();
+    let (_, error) = events(&*model(Provider::Anthropic, &server), &request).await;
+    assert!(error.is_none(), "{error:?}");
+    let sent = server.requests().remove(0).body["system"].clone();
+    let marked: Vec<bool> =
+        sent.as_array().unwrap().iter().map(|block| block.get("cache_control").is_some()).collect();
+    assert_eq!(marked, [false, false, true, true, true, true]);
+}
+
+#[tokio::test]
+async fn what_may_pass_is_tried_again_before_the_first_event_and_no_sooner_than_asked() {
+    for provider in BOTH {
+        let turns = [
+            Turn::slow_down("0"),
+            Turn::refuse(500, "oh"),
+            Turn::refuse(529, "busy"),
+            Turn::text("Yes"),
+        ];
+        let server = ScriptedModel::playing(turns).await;
+        let (events_seen, error) = events(&*model(provider, &server), &question("hi")).await;
+        assert!(error.is_none(), "{provider:?}: {error:?}");
+        assert_eq!(said(&events_seen)[0], words("Yes"));
+        assert_eq!(server.requests().len(), 4);
+
+        let server = ScriptedModel::playing([Turn::slow_down("3600")]).await;
+        let (_, error) = events(&*model(provider, &server), &question("hi")).await;
+        let error = error.unwrap();
+        assert_eq!(error.fault, UpstreamFault::RateLimited);
+        assert_eq!(error.retry_after, Some(Duration::from_secs(3600)));
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn retries_are_limited_and_lasting_refusals_are_not_retried() {
+    for provider in BOTH {
+        let check = async |turn: Turn, fault: UpstreamFault, message: &str, requests: usize| {
+            let turns = std::iter::repeat_n(turn, 20);
+            let server = ScriptedModel::playing(turns).await;
+            let (_, error) = events(&*model(provider, &server), &question("hi")).await;
+            let error = error.unwrap();
+            assert_eq!((error.fault, error.message.as_str()), (fault, message), "{provider:?}");
+            assert_eq!(server.requests().len(), requests, "{provider:?} {message}");
+        };
+        check(Turn::refuse(503, "down"), UpstreamFault::Failed, "503 Service Unavailable: down", 4)
+            .await;
+        check(Turn::refuse(400, "no"), UpstreamFault::Rejected, "400 Bad Request: no", 1).await;
+        check(Turn::refuse(401, "who"), UpstreamFault::Unauthorized, "401 Unauthorized: who", 1)
+            .await;
+        let plain = Turn::Plain { content_type: "application/json", body: "{}".to_owned() };
+        let message = "it answered application/json, not a stream of events";
+        check(plain, UpstreamFault::Malformed, message, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_breaks_off_is_an_error_after_what_was_said_and_is_not_tried_again() {
+    for provider in BOTH {
+        let server =
+            ScriptedModel::playing([Turn::text("Half a").then(Step::Cut), Turn::text("No")]).await;
+        let (events_seen, error) = events(&*model(provider, &server), &question("hi")).await;
+        assert_eq!(said(&events_seen), [words("Half "), words("a")], "{provider:?}");
+        assert_eq!(error.unwrap().fault, UpstreamFault::Malformed);
+        assert_eq!(server.requests().len(), 1);
+
+        let server =
+            ScriptedModel::playing([Turn::text("So").then(Step::Raw("data: {oops\n\n".into()))])
+                .await;
+        let (events_seen, error) = events(&*model(provider, &server), &question("hi")).await;
+        assert_eq!(said(&events_seen), [words("So")], "{provider:?}");
+        assert_eq!(error.unwrap().fault, UpstreamFault::Malformed);
+    }
+}
+
+#[tokio::test]
+async fn an_endless_reply_ends_at_the_limits() {
+    for provider in BOTH {
+        let endless = || Turn::Say(vec![Step::Endless("and so on ".to_owned())]);
+        let server = ScriptedModel::playing([endless(), endless()]).await;
+        let mut config = config(provider, &server);
+        config.reply_bytes_max = 50_000;
+        let (seen, error) = events(&*connect(config.clone()).unwrap(), &question("hi")).await;
+        assert!(!seen.is_empty());
+        assert_eq!(error.unwrap().fault, UpstreamFault::TooLarge, "{provider:?}");
+        server.left(1).await;
+
+        config.reply_bytes_max = usize::MAX;
+        config.total_timeout = Duration::from_millis(200);
+        let (seen, error) = events(&*connect(config).unwrap(), &question("hi")).await;
+        assert!(!seen.is_empty());
+        let error = error.unwrap();
+        assert_eq!(error.fault, UpstreamFault::TimedOut, "{provider:?}");
+        assert_eq!(error.message, "the reply was not over within 200 ms");
+        server.left(2).await;
+    }
+}
+
+#[tokio::test]
+async fn silence_before_the_first_word_has_a_limit_of_its_own() {
+    for provider in BOTH {
+        let server = ScriptedModel::playing([Turn::Say(vec![Step::Wait(Gate::default())])]).await;
+        let mut config = config(provider, &server);
+        config.first_token_timeout = Duration::from_millis(200);
+        let (seen, error) = events(&*connect(config).unwrap(), &question("hi")).await;
+        assert_eq!(said(&seen), []);
+        let error = error.unwrap();
+        assert_eq!(
+            (error.fault, error.message.as_str()),
+            (UpstreamFault::TimedOut, "no word within 200 ms")
+        );
+        server.left(1).await;
+    }
+}
+
+#[tokio::test]
+async fn cancelling_and_dropping_close_the_connection() {
+    for provider in BOTH {
+        let held = || Turn::text("One").then(Step::Wait(Gate::default()));
+        let server = ScriptedModel::playing([held(), held()]).await;
+        let model = model(provider, &server);
+
+        let cancel = CancellationToken::new();
+        let mut stream = model.stream(&question("hi"), cancel.clone()).await.unwrap();
+        while stream.next().await.unwrap().unwrap() != words("One") {}
+        cancel.cancel();
+        let error = stream.next().await.unwrap().unwrap_err();
+        assert_eq!(error.fault, UpstreamFault::Cancelled, "{provider:?}");
+        assert!(stream.next().await.is_none());
+        server.left(1).await;
+
+        let mut stream = model.stream(&question("hi"), CancellationToken::new()).await.unwrap();
+        while stream.next().await.unwrap().unwrap() != words("One") {}
+        drop(stream);
+        server.left(2).await;
+
+        let late = CancellationToken::new();
+        late.cancel();
+        let error = model.stream(&question("hi"), late).await.err().unwrap();
+        assert_eq!(error.fault, UpstreamFault::Cancelled);
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_goes_on_when_the_model_does() {
+    for provider in BOTH {
+        let gate = Gate::default();
+        let turn = Turn::text("One ").then(Step::Wait(gate.clone())).then(Step::Text("two".into()));
+        let server = ScriptedModel::playing([turn]).await;
+        let model = model(provider, &server);
+        let mut stream = model.stream(&question("hi"), CancellationToken::new()).await.unwrap();
+        while stream.next().await.unwrap().unwrap() != words("One ") {}
+        gate.open();
+        let rest: Vec<ModelEvent> = stream.map(Result::unwrap).collect().await;
+        assert_eq!(said(&rest), [words("two"), ModelEvent::Done(StopReason::EndTurn)]);
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_no_key_is_shown() {
+    for provider in BOTH {
+        let other = ScriptedModel::playing([Turn::text("Caught")]).await;
+        let turns = [307, 308, 302].map(|status| Turn::redirect(status, &other.anthropic_url()));
+        let server = ScriptedModel::playing(turns).await;
+        for _ in 0..3 {
+            let (_, error) = events(&*model(provider, &server), &question("hi")).await;
+            assert_eq!(error.unwrap().fault, UpstreamFault::Rejected);
+        }
+        assert_eq!((server.requests().len(), other.requests().len()), (3, 0));
+
+        let server = ScriptedModel::playing([Turn::refuse(401, &format!("bad key {KEY}"))]).await;
+        let (_, error) = events(&*model(provider, &server), &question("hi")).await;
+        let error = error.unwrap();
+        assert_eq!(error.message, "401 Unauthorized: bad key [redacted]");
+        assert!(!format!("{:?} {:?}", config(provider, &server), error).contains(KEY));
+        let sent = server.requests().remove(0).headers;
+        let shown = format!("{:?}", sent.get("x-api-key").or(sent.get("authorization")));
+        assert!(shown.contains(KEY), "the key is sent all the same");
+    }
+}
+
+#[tokio::test]
+async fn an_error_inside_the_stream_is_tried_again_only_at_its_beginning() {
+    let overloaded =
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+    let event = format!("event: error\ndata: {overloaded}\n\n");
+    let plain = Turn::Plain { content_type: "text/event-stream", body: event.clone() };
+    let later = Turn::text("So").then(Step::Raw(event));
+    let server = ScriptedModel::playing([plain, later]).await;
+    let (seen, error) = events(&*model(Provider::Anthropic, &server), &question("hi")).await;
+    assert_eq!(said(&seen), [words("So")]);
+    let error = error.unwrap();
+    assert_eq!((error.fault, error.message.as_str()), (UpstreamFault::Failed, "Overloaded"));
+    assert_eq!(server.requests().len(), 2);
+
+    let limited = "data: {\"error\":{\"message\":\"Slow\",\"code\":429}}\n\n";
+    let plain = Turn::Plain { content_type: "text/event-stream", body: limited.to_owned() };
+    let server = ScriptedModel::playing([plain, Turn::text("Yes")]).await;
+    let (seen, error) = events(&*model(Provider::OpenAi, &server), &question("hi")).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(said(&seen)[0], words("Yes"));
+}
+
+#[tokio::test]
+async fn servers_that_leave_things_out_are_understood() {
+    let check = async |lines: &[&str], expected: &[ModelEvent]| {
+        let body: String = lines.iter().map(|line| format!("data: {line}\n\n")).collect();
+        let plain = Turn::Plain { content_type: "text/event-stream; charset=utf-8", body };
+        let server = ScriptedModel::playing([plain]).await;
+        let (seen, error) = events(&*model(Provider::OpenAi, &server), &question("hi")).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(seen, expected);
+    };
+    // No usage, no [DONE].
+    check(
+        &[
+            r#"{"choices":[{"delta":{"role":"assistant","content":"Hi"},"finish_reason":null}]}"#,
+            r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+        ],
+        &[words("Hi"), ModelEvent::Done(StopReason::EndTurn)],
+    )
+    .await;
+    // Whole calls without ids or with one index for all, ended by "stop".
+    check(
+        &[
+            r#"{"choices":[{"delta":{"tool_calls":[{"id":"x","index":0,"function":{"name":"a","arguments":"{\"n\":1}"}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"id":"y","index":0,"function":{"name":"b","arguments":{"n":2}}}]}}]}"#,
+            r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+            "[DONE]",
+        ],
+        &[
+            call("x", "a", Ok(json!({"n": 1}))),
+            call("y", "b", Ok(json!({"n": 2}))),
+            ModelEvent::Done(StopReason::ToolUse),
+        ],
+    )
+    .await;
+}
