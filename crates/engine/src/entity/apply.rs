@@ -11,7 +11,7 @@ use super::mention::{Correction, Mention, Noticed};
 use super::record::{ActionAt, Entity, EntityRef, MentionContext, bounded};
 use super::trust::{Origin, Trust, add_origin};
 use super::{Entities, KnownEntities};
-use crate::pack::{Action, PackSet};
+use crate::pack::{Action, ENTITY_ALIASES_MAX, PackSet};
 
 /// When something happened: in which turn, and at what time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Entities {
             self.topic = Some(topic.clone());
         }
         if let Some(ambiguity) = noticed.ambiguous.first() {
-            self.list(at.turn, ambiguity.candidates.clone());
+            (self.asked, self.asked_turn) = (ambiguity.candidates.clone(), at.turn);
         }
         self.focus_on(at.turn, spoken);
         if let Some(correction) = &noticed.correction {
@@ -72,6 +72,7 @@ impl Entities {
         packs: &PackSet,
         at: Moment,
     ) -> Vec<Entity> {
+        self.part_with_the_ambiguous(harvest, known);
         for found in &harvest.entities {
             let mut entity = self.bring(&found.entity, known, at.now);
             merge(&mut entity, found, at.turn);
@@ -95,6 +96,7 @@ impl Entities {
             tracked.relations.retain(|relation| !relation.to.is(entity));
         }
         self.last_listed.retain(|listed| !listed.is(entity));
+        self.asked.retain(|asked| !asked.is(entity));
         for focus in &mut self.focus {
             focus.refs.retain(|spoken| !spoken.is(entity));
         }
@@ -122,6 +124,29 @@ impl Entities {
         }
     }
 
+    /// A name without an id that turns out to fit several things meant none of them for certain: what
+    /// was remembered under it is dropped rather than given to the first.
+    fn part_with_the_ambiguous(&mut self, harvest: &Harvest, known: &mut KnownEntities) {
+        let without_id = self.tracked.iter().filter(|tracked| tracked.entity.id.is_none());
+        let fits = |entity: &EntityRef| {
+            let same = |found: &&Entity| found.entity.id.is_some() && found.entity.is(entity);
+            harvest.entities.iter().filter(same).count()
+        };
+        let ambiguous: Vec<EntityRef> = without_id
+            .map(|tracked| &tracked.entity)
+            .filter(|entity| fits(entity) > 1)
+            .cloned()
+            .collect();
+        for entity in ambiguous {
+            known.forget(&entity);
+            self.tracked.retain(|tracked| tracked.entity != entity);
+            for focus in &mut self.focus {
+                focus.refs.retain(|spoken| *spoken != entity);
+            }
+        }
+        self.focus.retain(|focus| !focus.refs.is_empty());
+    }
+
     /// The entity as tracked, as known, or new.
     fn bring(&mut self, entity: &EntityRef, known: &KnownEntities, now: Timestamp) -> Entity {
         let tracked = self.tracked.iter().position(|tracked| tracked.entity.is(entity));
@@ -135,8 +160,10 @@ impl Entities {
     }
 
     fn keep(&mut self, mut entity: Entity, known: &mut KnownEntities, packs: &PackSet) {
-        if entity.aliases.is_empty() {
-            entity.aliases = packs.aliases(&entity.entity.kind, &entity.entity.name);
+        for alias in packs.aliases(&entity.entity.kind, &entity.entity.name) {
+            if entity.aliases.len() < ENTITY_ALIASES_MAX && !entity.aliases.contains(&alias) {
+                entity.aliases.push(alias);
+            }
         }
         known.learn(entity.clone());
         self.tracked.push(entity);
@@ -205,7 +232,7 @@ fn merge(entity: &mut Entity, found: &Entity, turn: u64) {
         entity.relate(relation.clone());
     }
     for alias in &found.aliases {
-        if !entity.aliases.contains(alias) {
+        if entity.aliases.len() < ENTITY_ALIASES_MAX && !entity.aliases.contains(alias) {
             entity.aliases.push(alias.clone());
         }
     }

@@ -74,7 +74,10 @@ fn wanted<'a>(parameter: Parameter<'a>, packs: &'a PackSet) -> Option<Wanted<'a>
         entity_type.parameters.get(parameter.name).map(|field| (entity_type, *field))
     });
     if let Some((entity_type, field)) = declared {
-        return Some(Wanted::Of(entity_type, Some(field)));
+        // What a pack declares is what the tool knows things by; a text may be the name instead.
+        let text = parameter.schema.get("type").and_then(Value::as_str) == Some("string");
+        let field = if text && field == Field::Id { None } else { Some(field) };
+        return Some(Wanted::Of(entity_type, field));
     }
     let mut words = words_of_identifier(parameter.name);
     let field = match words.last().map(String::as_str) {
@@ -86,6 +89,9 @@ fn wanted<'a>(parameter: Parameter<'a>, packs: &'a PackSet) -> Option<Wanted<'a>
     if field.is_some() {
         words.pop();
     }
+    if words.is_empty() && field == Some(Field::Name) && renames(parameter.tool) {
+        return None;
+    }
     if words.is_empty() {
         return packs.type_of_tool(parameter.tool).map(|found| Wanted::Of(found, field));
     }
@@ -94,6 +100,12 @@ fn wanted<'a>(parameter: Parameter<'a>, packs: &'a PackSet) -> Option<Wanted<'a>
         return Some(Wanted::Text);
     }
     packs.type_of_key(&word).map(|found| Wanted::Of(found, field))
+}
+
+/// The `name` of such a tool is the new one, which no known entity has.
+fn renames(tool: &str) -> bool {
+    let verbs = ["update", "rename", "edit", "modify", "patch", "set"];
+    words_of_identifier(tool).iter().any(|word| verbs.contains(&word.as_str()))
 }
 
 /// The one choice whose words are in the message.
@@ -163,6 +175,12 @@ impl Sources<'_> {
         })
     }
 
+    /// An id that is not just a number identifies better than a name: `wf-1`, `A2297`.
+    fn prefers_id(&self, entity: &Entity) -> bool {
+        let id = entity.entity.id.as_deref().unwrap_or_default();
+        id.bytes().any(|byte| !byte.is_ascii_digit())
+    }
+
     fn value(&self, mention: &Mention, field: Option<Field>, schema: &Value) -> Option<Filled> {
         let target = mention.target();
         let entity = self.entities.get(&target).or_else(|| self.known.get(&target));
@@ -180,6 +198,7 @@ impl Sources<'_> {
             Some(Field::Name) => name(),
             Some(Field::Slug) => slug(),
             None if numeric => id(),
+            None if entity.is_some_and(|entity| self.prefers_id(entity)) => id().or_else(name),
             None => name().or_else(id),
         };
         let text = match (text, field) {

@@ -5,7 +5,7 @@
 
 use super::mention::{How, Mention};
 use super::notice::{BareCue, Open, Reading};
-use super::token::{Clitic, Gap, Setting, Shape, TOKEN_BYTES_MAX};
+use super::token::{Clitic, Gap, Setting, Shape, TOKEN_BYTES_MAX, Token};
 use super::words::{follows_as_noun, is_ordinary};
 use crate::pack::{EntityType, Grammar, NamedBefore, NumberMeans};
 
@@ -18,6 +18,16 @@ struct Named {
     words: usize,
     means: NumberMeans,
     confidence: f32,
+}
+
+/// What may follow a cue.
+struct Expected {
+    means: NumberMeans,
+    grammar: Grammar,
+    /// A plain word may be the name: "in site berlin".
+    loose: bool,
+    /// "named" or "called" says that a name follows.
+    announced: bool,
 }
 
 pub(super) fn read(reading: &mut Reading<'_>) {
@@ -64,9 +74,10 @@ fn after(
     }
     let placed = matches!(reading.before(cue), Some("in" | "at" | "from" | "for" | "of"));
     let announced = at > cue + words;
-    let loose = grammar == Grammar::Singular && (placed || announced);
+    let one = grammar == Grammar::Singular;
+    let expected = Expected { means, grammar, loose: one && (placed || announced), announced };
     let mut named: Vec<Named> = Vec::new();
-    while let Some(name) = name_at(reading, at, entity_type, means, grammar, loose) {
+    while let Some(name) = name_at(reading, at, entity_type, &expected) {
         if !named.is_empty() && !continues(reading, &named[0], &name, grammar) {
             break;
         }
@@ -95,10 +106,9 @@ fn name_at(
     reading: &Reading<'_>,
     at: usize,
     entity_type: &EntityType,
-    means: NumberMeans,
-    grammar: Grammar,
-    loose: bool,
+    expected: &Expected,
 ) -> Option<Named> {
+    let Expected { means, grammar, loose, announced } = *expected;
     let token = reading.tokens.get(at)?;
     if reading.taken[at] || token.gap == Gap::Stop || token.text.len() > TOKEN_BYTES_MAX {
         return None;
@@ -120,17 +130,22 @@ fn name_at(
     if starts_cue && !matches!(token.shape, Shape::Identifier | Shape::Number) {
         return None;
     }
-    let ordinary = is_ordinary(&token.lower) || follows_as_noun(&token.lower);
+    let ordinary = !may_name(token) || follows_as_noun(&token.lower);
     match token.shape {
-        Shape::Number if token.text.len() <= 12 && !counts_something(reading, at) => {
+        Shape::Number
+            if token.text.len() <= 12
+                && means != NumberMeans::Nothing
+                && !counts_something(reading, at) =>
+        {
             Some(Named { first: at, words: 1, means, confidence: 0.9 })
         }
         Shape::Plain if token.text.starts_with('#') && token.text.len() > 1 => {
             Some(Named { first: at, words: 1, means: NumberMeans::Id, confidence: 0.9 })
         }
         Shape::Identifier => {
-            let other = reading.packs.pattern_of(token.text, 1).is_some_and(|(theirs, pattern)| {
-                theirs.kind != entity_type.kind && pattern.confidence >= 0.85
+            let looks = reading.packs.pattern_of(token.text, 1);
+            let other = looks.is_some_and(|(theirs, pattern)| {
+                theirs.kind != entity_type.kind && pattern.confidence >= 0.85 && !announced
             });
             let id = reading.packs.pattern_of(token.text, 1).filter(|(theirs, pattern)| {
                 theirs.kind == entity_type.kind && pattern.means == NumberMeans::Id
@@ -139,6 +154,7 @@ fn name_at(
             (!other).then_some(Named { first: at, words: 1, means, confidence: 0.9 })
         }
         Shape::Capitalised if !ordinary => sure(run_from(reading, at), 0.85),
+        Shape::Capitalised if run_from(reading, at) > 1 => sure(run_from(reading, at), 0.8),
         Shape::Compound if grammar == Grammar::Singular && !ordinary => sure(1, 0.75),
         Shape::Plain if loose && !ordinary && ends_phrase(reading, at + 1) => sure(1, 0.7),
         _ => None,
@@ -227,7 +243,9 @@ fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
         let cut_off = first < end && token.clitic != Clitic::None;
         let looks = match token.shape {
             Shape::Identifier => true,
-            Shape::Capitalised => any && !is_ordinary(&token.lower),
+            // "New" of "the New York site", but not of "New sites".
+            Shape::Capitalised if first < end && token.gap != Gap::Stop => any,
+            Shape::Capitalised => any && may_name(token),
             _ => false,
         };
         let joined = first == end || reading.tokens[first].gap == Gap::Space;
@@ -265,11 +283,18 @@ fn run_from(reading: &Reading<'_>, at: usize) -> usize {
             || (looks
                 && token.gap == Gap::Space
                 && reading.tokens[at + index - 1].clitic == Clitic::None
-                && !is_ordinary(&token.lower)
+                && may_name(token)
                 && !other
                 && reading.cue_at(at + index).is_none())
     });
     run.count()
+}
+
+/// Whether a word can be part of a name: an ordinary one only if it is written with a capital letter
+/// where the language needs none, as in "the Expense Report workflow".
+fn may_name(token: &Token<'_>) -> bool {
+    let raised = token.shape == Shape::Capitalised && token.gap == Gap::Space;
+    !is_ordinary(&token.lower) || (raised && token.text.len() > 4)
 }
 
 /// Whether a number counts what follows it: "2 weeks", "3 others".

@@ -40,7 +40,7 @@ const FILLERS: [&str; 14] = [
     "quite", "even",
 ];
 
-const IMPERSONAL: [&str; 48] = [
+const IMPERSONAL: [&str; 49] = [
     "about",
     "all",
     "bad",
@@ -51,6 +51,7 @@ const IMPERSONAL: [&str; 48] = [
     "common",
     "correct",
     "difficult",
+    "done",
     "easier",
     "easy",
     "enough",

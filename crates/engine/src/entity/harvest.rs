@@ -17,6 +17,10 @@ use super::trust::{Origin, Trust};
 use crate::pack::{EntityType, PackSet};
 use crate::tool::ToolName;
 
+/// Keys of lists that say nothing about what is listed.
+const CONTAINERS: [&str; 8] =
+    ["results", "items", "data", "objects", "result", "entries", "records", "content"];
+
 /// What a tool's answer holds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Harvest {
@@ -50,7 +54,7 @@ pub fn harvest(
         harvest: Harvest::default(),
         main: None,
     };
-    walk.value(result, Place { hint: subject, owner: None, depth: 0, listed: false });
+    walk.value(result, Place { hint: subject, owner: None, depth: 0, listed: false, under: None });
     if walk.harvest.listed.is_empty() {
         walk.harvest.listed.extend(walk.main.take());
     }
@@ -90,10 +94,19 @@ struct Place<'a> {
     depth: usize,
     /// Whether it is an element of a list.
     listed: bool,
+    /// The key of that list, where it says something: "deselected".
+    under: Option<&'a str>,
+}
+
+impl Place<'_> {
+    /// Beside the tree that is walked.
+    fn aside() -> Self {
+        Self { hint: None, owner: None, depth: usize::MAX, listed: false, under: None }
+    }
 }
 
 impl<'a> Walk<'a> {
-    fn value(&mut self, value: &Value, place: Place<'a>) {
+    fn value(&mut self, value: &'a Value, place: Place<'a>) {
         self.visited += 1;
         let full = self.harvest.entities.len() >= HARVEST_ENTITIES_MAX;
         if self.visited > HARVEST_VALUES_MAX || place.depth > HARVEST_DEPTH_MAX || full {
@@ -114,12 +127,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn object(&mut self, object: &Object<'_>, place: Place<'a>) {
+    fn object(&mut self, object: &Object<'a>, place: Place<'a>) {
         let entity_type = object.type_of(place.hint, self.packs);
         let found = entity_type.and_then(|found| Some((found, object.entity(found, self.now)?)));
         let is_entity = found.is_some();
         let owner = match found {
-            Some((found, entity)) => Some(self.add(found, entity, place)),
+            Some((found, mut entity)) => {
+                if let Some(under) = place.under.filter(|_| place.listed) {
+                    let under = bounded(under, NAME_CHARACTERS_MAX).into();
+                    entity.data.insert("listed_under".to_owned(), under);
+                }
+                Some(self.add(found, entity, place))
+            }
             None => place.owner,
         };
         for (key, value) in object.0 {
@@ -132,7 +151,9 @@ impl<'a> Walk<'a> {
                     // A key that names no type, such as "results", passes on what its object was.
                     let hint = named.or(if is_entity { None } else { place.hint });
                     let depth = place.depth + 1;
-                    self.value(value, Place { hint, owner, depth, listed: false });
+                    let under = (named.is_none() && !CONTAINERS.contains(&key.as_str()))
+                        .then_some(key.as_str());
+                    self.value(value, Place { hint, owner, depth, listed: false, under });
                 }
                 Value::String(_) | Value::Number(_) => self.scalar(key, value, owner),
                 _ => {}
@@ -150,7 +171,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let entity = Entity::new(entity, self.now);
-        let place = Place { hint: None, owner: Some(owner), depth: usize::MAX, listed: false };
+        let place = Place { hint: None, owner: Some(owner), ..Place::aside() };
         self.add(entity_type, entity, place);
     }
 

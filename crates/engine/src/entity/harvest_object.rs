@@ -46,6 +46,15 @@ impl Object<'_> {
         }
         let kind = entity_type.kind.clone();
         let mut entity = Entity::new(EntityRef { kind, name, id }, now);
+        // A thing that has several labels, such as a VLAN's number and name, is called by any of them.
+        entity.aliases = entity_type
+            .label
+            .iter()
+            .filter_map(|path| self.first(std::slice::from_ref(path)))
+            .map(|label| label.to_lowercase())
+            .filter(|label| *label != entity.entity.name.to_lowercase())
+            .take(2)
+            .collect();
         entity.slug = self.first(&entity_type.slug);
         entity.url = self.first(&entity_type.url);
         entity.data = self.data();

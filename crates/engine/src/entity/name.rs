@@ -6,7 +6,7 @@
 use super::mention::How;
 use super::notice::{Open, Reading};
 use super::token::{Gap, Setting, Shape};
-use super::words::{is_ordinary, is_placing};
+use super::words::{is_article, is_ordinary, is_placing};
 use crate::pack::PackSet;
 
 /// How sure a misspelt name is: never enough to act on.
@@ -58,7 +58,9 @@ fn is_meant(reading: &Reading<'_>, at: usize, words: usize) -> bool {
         Shape::Capitalised => true,
         Shape::Compound => true,
         Shape::Plain => {
-            let placed = reading.before(at).is_some_and(is_placing);
+            let article = reading.before(at).is_some_and(is_article);
+            let first = if article { at - 1 } else { at };
+            let placed = reading.before(first).is_some_and(is_placing);
             let quoted = matches!(token.setting, Setting::Quoted(_));
             let cue = reading.cue_at(at).is_some();
             (placed || quoted || token.clitic == super::token::Clitic::S) && !cue

@@ -13,6 +13,9 @@ use super::words::{HYPOTHETICAL, is_article, is_placing};
 use super::{Entities, KnownEntities, correction, cue, name, pattern, reference, settle, topic};
 use crate::pack::{EntityType, Grammar, PackSet};
 
+/// Quotations of this many words or more are sentences, not names.
+const QUOTED_NAME_WORDS_MAX: usize = 4;
+
 /// What a message says about entities, given what is known.
 pub fn notice(
     message: &str,
@@ -143,6 +146,15 @@ impl<'a> Reading<'a> {
         self.tokens[at].setting == Setting::Own
     }
 
+    /// Whether a word is part of a quotation too long to be a name: somebody else's sentence.
+    pub fn is_in_quoted_sentence(&self, at: usize) -> bool {
+        let setting = self.tokens[at].setting;
+        let Setting::Quoted(_) = setting else { return false };
+        let from = at.saturating_sub(QUOTED_NAME_WORDS_MAX);
+        let around = &self.tokens[from..(at + QUOTED_NAME_WORDS_MAX).min(self.tokens.len())];
+        around.iter().filter(|token| token.setting == setting).count() >= QUOTED_NAME_WORDS_MAX
+    }
+
     /// The word before, if only spaces are between, in lower case.
     pub fn before(&self, at: usize) -> Option<&str> {
         let joined = self.tokens.get(at)?.gap == Gap::Space;
@@ -157,6 +169,8 @@ impl<'a> Reading<'a> {
 
     /// Mentions a known entity.
     pub fn mention_known(&mut self, entity: &EntityRef, span: Span, how: How, confidence: f32) {
+        // What was said in an earlier turn may be known better by now.
+        let entity = self.known.get(entity).map_or(entity, |known| &known.entity);
         self.mention(Mention {
             kind: entity.kind.clone(),
             name: entity.name.clone(),

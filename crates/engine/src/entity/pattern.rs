@@ -8,6 +8,9 @@ use super::notice::{Open, Reading};
 use super::token::{Shape, TOKEN_BYTES_MAX};
 use crate::pack::NumberMeans;
 
+/// How sure a match is of something already known; a pattern's own figure is for what is new.
+const KNOWN: f32 = 0.95;
+
 pub(super) fn read(reading: &mut Reading<'_>) {
     for at in 0..reading.tokens.len() {
         if reading.taken[at] {
@@ -42,12 +45,16 @@ fn read_at(reading: &mut Reading<'_>, at: usize, words: usize) -> bool {
         candidates =
             found.map(|(entity, _)| entity).filter(|entity| entity.entity.kind == *kind).collect();
     }
+    if candidates.is_empty() && reading.is_in_quoted_sentence(at) {
+        return false;
+    }
     reading.take(at, words);
     if candidates.is_empty() {
         let (name, id) = if is_id { (String::new(), Some(text)) } else { (text, None) };
         let kind = kind.clone();
         reading.mention(Mention { kind, name, id, entity: None, span, how, confidence });
     } else {
+        let confidence = confidence.max(KNOWN);
         reading.open.push(Open { first: at, words, candidates, how, confidence });
     }
     true

@@ -16,6 +16,8 @@ pub(super) struct Pointer {
     pub expects_something: bool,
     /// Whether it means something of an earlier message even if this one names a fitting thing.
     pub looks_back: bool,
+    /// "its": it can mean what stands beside it.
+    pub is_possessive: bool,
 }
 
 /// How many it means, and which.
@@ -37,7 +39,7 @@ pub(super) enum Number {
 
 impl Pointer {
     fn new(number: Number, kinds: Option<Vec<Kind>>) -> Self {
-        Self { number, kinds, expects_something: true, looks_back: false }
+        Self { number, kinds, expects_something: true, looks_back: false, is_possessive: false }
     }
 
     fn of(number: Number, cue: &BareCue<'_>) -> Self {
@@ -58,9 +60,17 @@ pub(super) fn pointer_at(reading: &Reading<'_>, at: usize) -> Option<(usize, Poi
     };
     match word(0)? {
         "it" if !is_empty_it(&reading.tokens, at) => Some((1, Pointer::new(Number::One, None))),
-        "its" => Some((1, Pointer::new(Number::One, owners_after(reading, at)))),
+        "its" => {
+            let mut pointer = Pointer::new(Number::One, owners_after(reading, at));
+            pointer.is_possessive = true;
+            Some((1, pointer))
+        }
         "they" | "them" => Some((1, Pointer::new(Number::Many, None))),
-        "their" => Some((1, Pointer::new(Number::Many, owners_after(reading, at)))),
+        "their" => {
+            let mut pointer = Pointer::new(Number::Many, owners_after(reading, at));
+            pointer.is_possessive = true;
+            Some((1, pointer))
+        }
         "that" | "this" => match (word(1), cue(1)) {
             (Some("one"), _) => Some((2, Pointer::new(Number::One, None))),
             (_, Some(cue)) if cue.grammar == Grammar::Singular => {

@@ -66,7 +66,12 @@ fn antecedent(reading: &Reading<'_>, before: usize, pointer: &Pointer) -> Meant 
         Number::Many => {
             let several = several(reading, before, &fits);
             let enough = several.len() > 1 || (pointer.kinds.is_some() && !several.is_empty());
-            if enough { Meant::These(several) } else { Meant::Nothing }
+            match enough {
+                true => Meant::These(several),
+                // "their devices" of one customer.
+                false if pointer.is_possessive => one(reading, before, &fits, pointer),
+                false => Meant::Nothing,
+            }
         }
         Number::Both => {
             let several = several(reading, before, &fits);
@@ -119,7 +124,7 @@ fn one(
         earlier.sort_by_key(|mention| mention.span.start);
         earlier
     };
-    if !pointer.looks_back {
+    if !pointer.looks_back && (pointer.is_possessive || new_clause_since_mention(reading, before)) {
         let here = earlier();
         let main = here.iter().find(|mention| !reading.is_placed(mention)).or(here.last());
         if let Some(mention) = main {
@@ -152,6 +157,18 @@ fn one(
     }
 }
 
+/// Whether a clause begins between the last mention and the reference: "it" does not mean what stands
+/// beside it in the same clause, as in "add VLAN 10 to it".
+fn new_clause_since_mention(reading: &Reading<'_>, before: usize) -> bool {
+    let ends = reading.noticed.mentions.iter().map(|mention| mention.span.end);
+    let Some(last) = ends.filter(|end| *end <= before).max() else { return false };
+    let stops = reading.message[last..before].contains([',', ';', '.', '?', '!', ':', '(', '\n']);
+    let between = reading.tokens.iter().filter(|token| token.span.start >= last);
+    let mut between = between.take_while(|token| token.span.start < before);
+    let joins = ["and", "then", "but", "if", "because", "so", "when", "while", "or", "where"];
+    stops || between.any(|token| joins.contains(&token.lower.as_str()))
+}
+
 /// The one thing of a fitting type that the main thing of the conversation is related to.
 fn related_to_main(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Option<EntityRef> {
     let main = reading.entities.active().into_iter().next()?;
@@ -173,18 +190,48 @@ fn several(reading: &Reading<'_>, before: usize, fits: &dyn Fn(&Kind) -> bool) -
     if here.len() > 1 {
         return of_first_kind(here);
     }
-    let listed = listed(reading, fits);
+    let shown = reading.entities.last_listed.iter().filter(|entity| fits(&entity.kind));
+    let shown = of_first_kind(shown.cloned().collect());
     let spoken_turn = reading.entities.focus.first().map_or(0, |focus| focus.turn);
-    if listed.len() > 1 && reading.entities.listed_turn >= spoken_turn {
-        return listed;
+    let at = reading.tokens.partition_point(|token| token.span.start < before);
+    // "all of them" and "which of those" are about the whole list.
+    let whole =
+        reading.before(at) == Some("of") || reading.tokens.iter().any(|token| token.lower == "all");
+    if shown.len() > 1 && (whole || reading.entities.listed_turn >= spoken_turn) {
+        return shown;
     }
-    let spoken = reading.entities.focus.iter().find_map(|focus| {
+    let spoken = spoken_lately(reading, fits);
+    if spoken.len() > 1 { spoken } else { shown }
+}
+
+/// What the newest turns spoke of, one turn after the other: the several of one turn, or one each of
+/// turns without a break.
+fn spoken_lately(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
+    let mut spoken: Vec<EntityRef> = Vec::new();
+    let mut next_turn = None;
+    for focus in &reading.entities.focus {
         let refs: Vec<EntityRef> =
             focus.refs.iter().filter(|entity| fits(&entity.kind)).cloned().collect();
         let refs = of_first_kind(refs);
-        (refs.len() > 1).then_some(refs)
-    });
-    spoken.unwrap_or(listed)
+        let unbroken = next_turn.is_none_or(|turn| focus.turn + 1 == turn);
+        if refs.is_empty() || !unbroken || (!spoken.is_empty() && refs.len() > 1) {
+            if spoken.is_empty() {
+                continue;
+            }
+            break;
+        }
+        next_turn = Some(focus.turn);
+        for entity in refs {
+            let same_kind = spoken.first().is_none_or(|first| first.kind == entity.kind);
+            if same_kind && !spoken.iter().any(|known| known.is(&entity)) {
+                spoken.push(entity);
+            }
+        }
+        if next_turn.is_some() && focus.refs.len() > 1 && spoken.len() > 1 {
+            break;
+        }
+    }
+    spoken
 }
 
 /// The other of two.
@@ -206,9 +253,13 @@ pub(super) fn other(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Opti
     others.next().filter(|_| others.next().is_none())
 }
 
-/// The last list, as far as its types fit; of mixed types, those of the first.
+/// What can be counted off, as far as its types fit: the candidates of a question back, if that was
+/// asked last, else the last list. Of mixed types, those of the first.
 fn listed(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
-    let fitting = reading.entities.last_listed.iter().filter(|entity| fits(&entity.kind));
+    let entities = reading.entities;
+    let asked_last = !entities.asked.is_empty() && entities.asked_turn >= entities.listed_turn;
+    let shown = if asked_last { &entities.asked } else { &entities.last_listed };
+    let fitting = shown.iter().filter(|entity| fits(&entity.kind));
     of_first_kind(fitting.cloned().collect())
 }
 

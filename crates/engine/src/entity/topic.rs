@@ -8,7 +8,13 @@ pub(super) fn of(reading: &Reading<'_>) -> Option<Topic> {
     let noticed = &reading.noticed;
     let sure = || noticed.mentions.iter().filter(|mention| mention.is_sure());
     let corrected = noticed.correction.as_ref().and_then(|correction| correction.right.clone());
-    let main = sure().find(|mention| !reading.is_placed(mention)).or_else(|| sure().next());
+    let describes = |mention: &super::Mention| {
+        reading.packs.entity_type(&mention.kind).is_some_and(|found| found.describes)
+    };
+    let main = sure()
+        .find(|mention| !reading.is_placed(mention) && !describes(mention))
+        .or_else(|| sure().find(|mention| !describes(mention)))
+        .or_else(|| sure().next());
     let entity = corrected.or_else(|| main.map(super::Mention::target));
     let own = entity.as_ref().map(|entity| &entity.kind);
     let about = noticed.asked_about.iter().find(|kind| Some(*kind) != own).cloned();

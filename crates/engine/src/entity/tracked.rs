@@ -25,6 +25,12 @@ pub struct Entities {
     /// The turn of that list.
     #[serde(default)]
     pub listed_turn: u64,
+    /// What was last asked back about, in the order of the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<EntityRef>,
+    /// The turn of that question.
+    #[serde(default)]
+    pub asked_turn: u64,
     /// What the last turns spoke of, newest turn first, the main thing of a turn first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub focus: Vec<Focus>,
@@ -69,14 +75,21 @@ impl Entities {
         active
     }
 
-    /// Keeps the most relevant entities and gives back the others, for the log.
+    /// Keeps the most relevant entities and gives back the others, for the log. What the last turns
+    /// spoke of stays, however many things a tool listed since.
     pub(super) fn prune(&mut self, packs: &PackSet, now: Timestamp) -> Vec<Entity> {
         if self.tracked.len() <= HEAD_ENTITIES_MAX {
             return Vec::new();
         }
+        let spoken: Vec<EntityRef> =
+            self.active().into_iter().take(HEAD_ENTITIES_MAX / 2).cloned().collect();
+        let is_spoken = |entity: &EntityRef| spoken.iter().any(|one| one.is(entity));
         let mut scored: Vec<(f64, Entity)> = std::mem::take(&mut self.tracked)
             .into_iter()
-            .map(|entity| (relevance(&entity, packs, now), entity))
+            .map(|entity| {
+                let score = if is_spoken(&entity.entity) { f64::INFINITY } else { 0.0 };
+                (score + relevance(&entity, packs, now), entity)
+            })
             .collect();
         scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let dropped = scored.split_off(HEAD_ENTITIES_MAX);

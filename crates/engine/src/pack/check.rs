@@ -100,6 +100,7 @@ fn entity_type(
         pack: pack.to_owned(),
         cues: singular.chain(plural).collect::<Result<_, _>>()?,
         bonus: entry.bonus,
+        describes: entry.describes,
         number: entry.number,
         named_before: entry.named_before,
         parents: entry

@@ -34,6 +34,8 @@ pub(super) struct TypeFile {
     #[serde(default)]
     pub bonus: f64,
     #[serde(default)]
+    pub describes: bool,
+    #[serde(default)]
     pub number: NumberMeans,
     #[serde(default)]
     pub named_before: NamedBefore,
@@ -124,6 +126,8 @@ pub enum NumberMeans {
     Id,
     /// The name.
     Name,
+    /// Neither: "port 8080" names no interface.
+    Nothing,
 }
 
 /// Which words directly before a cue are a name: "the core-sw-01 switch", "the Berlin site".

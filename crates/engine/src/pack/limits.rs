@@ -19,7 +19,7 @@ pub const PATTERN_COMPILED_BYTES_MAX: usize = 256 * 1024;
 /// The most alias rules of one type.
 pub const TYPE_ALIASES_MAX: usize = 16;
 /// The most ways to resolve one type.
-pub const TYPE_RESOLVERS_MAX: usize = 8;
+pub const TYPE_RESOLVERS_MAX: usize = 16;
 /// The most entries in any other list of a type.
 pub const TYPE_LIST_MAX: usize = 32;
 /// The most pieces of guidance in one pack.

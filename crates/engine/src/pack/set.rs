@@ -134,17 +134,20 @@ impl PackSet {
         Some((&self.types[entry.type_index], entry.words.len(), entry.grammar))
     }
 
-    /// The first pattern that a word, or two words with a space, match as a whole.
+    /// The surest pattern that a word, or two words with a space, match as a whole.
     pub fn pattern_of(&self, text: &str, words: usize) -> Option<(&EntityType, &Pattern)> {
-        let patterns = |entity_type: &'_ EntityType| {
-            entity_type
-                .patterns
-                .iter()
-                .position(|pattern| pattern.words == words && pattern.matches(text))
-        };
-        self.types.iter().find_map(|entity_type| {
-            patterns(entity_type).map(|index| (entity_type, &entity_type.patterns[index]))
-        })
+        let all = self
+            .types
+            .iter()
+            .flat_map(|found| found.patterns.iter().map(move |pattern| (found, pattern)));
+        let mut best: Option<(&EntityType, &Pattern)> = None;
+        for (entity_type, pattern) in all.filter(|(_, pattern)| pattern.words == words) {
+            let surer = best.is_none_or(|(_, best)| pattern.confidence > best.confidence);
+            if surer && pattern.matches(text) {
+                best = Some((entity_type, pattern));
+            }
+        }
+        best
     }
 
     /// The type that a JSON key or a parameter names with its last words.

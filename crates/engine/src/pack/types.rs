@@ -22,6 +22,8 @@ pub struct EntityType {
     pub cues: Vec<Cue>,
     /// What it adds to an entity's relevance.
     pub bonus: f64,
+    /// It describes other things, as a role does, and is seldom what a message is about.
+    pub describes: bool,
     /// What a bare number after a cue is.
     pub number: NumberMeans,
     /// Which words before a cue are a name.
