@@ -1,2 +1,23 @@
-//! x
+//! The binary `throughline`: REST, the command line, configuration and access.
+//!
+//! A request goes one way: a transport here takes it apart, calls the engine once and dresses the
+//! answer. Only this crate reads configuration, environment and terminal.
+//!
+//! # Layout
+//!
+//! - [`cli`]: one file a command.
+//! - [`config`]: what is in force and from where, a file a topic.
+//! - [`assemble`]: configuration becomes an engine.
+//! - [`access`]: API keys.
+//! - [`http`]: the REST API, `noun/verb.rs`.
+//! - [`demo`]: the demo inventory, an MCP server of its own.
+
+pub mod access;
+pub mod assemble;
+pub mod cli;
+pub mod clock;
+pub mod config;
 pub mod demo;
+pub mod failure;
+pub mod http;
+pub mod telemetry;

@@ -46,6 +46,7 @@ pub use listing::{SessionList, SessionQuery};
 pub(crate) use record::{FinishedTurn, answered};
 pub use record::{Recorded, RecordedTurn};
 pub use sessions::{NewSession, SessionPatch};
+pub use transfer::Export;
 
 /// What the engine is made of.
 pub struct Parts {

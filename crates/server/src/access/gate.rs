@@ -1,0 +1,135 @@
+//! Who may come in: the holder of a key, or the person at this machine while there are no keys.
+//!
+//! A key that was checked is remembered for a short time, so that a request does not cost a read of the
+//! store. A key revoked through this process is forgotten at once; one revoked by another process lives
+//! for that short time at most.
+//!
+//! Invariant: nobody comes in without a key once the installation has one, or beyond loopback.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use moka::sync::Cache;
+use throughline_engine::access::Caller;
+use throughline_engine::error::Error;
+
+use super::{ApiKey, KeyRecord, Keys};
+use crate::failure::Failure;
+
+/// Keys that are remembered.
+const REMEMBERED_MAX: u64 = 10_000;
+/// How long a checked key, or the absence of keys, is remembered.
+const REMEMBERED_FOR: Duration = Duration::from_secs(5);
+
+/// Why somebody may not come in.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// No credential, and one is needed.
+    #[error("this server asks for an API key")]
+    NoKey,
+    /// The credential does not look like a key.
+    #[error("the credential is not an API key of this server")]
+    NotAKey,
+    /// The key is unknown or was revoked; which of the two is not said.
+    #[error("the API key is not valid")]
+    Invalid,
+    /// The keys could not be read.
+    #[error(transparent)]
+    Engine(#[from] Error),
+}
+
+impl Refusal {
+    /// The name of this refusal; stable for ever.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoKey => "key_needed",
+            Self::NotAKey | Self::Invalid => "key_invalid",
+            Self::Engine(error) => error.code(),
+        }
+    }
+}
+
+/// The gate.
+pub struct Gate {
+    keys: Keys,
+    known: Cache<String, KeyRecord>,
+    keyless: Cache<(), ()>,
+    keyless_allowed: bool,
+    keys_seen: AtomicBool,
+}
+
+impl Gate {
+    /// The gate of a server on `address`; refused when it would let strangers in.
+    pub async fn open(keys: Keys, address: IpAddr) -> Result<Self, Failure> {
+        let any = keys.any().await?;
+        if !any && !address.is_loopback() {
+            return Err(Failure::new(
+                format!("{address} can be reached from other machines, and there is no API key"),
+                "make one with throughline key create, or bind 127.0.0.1",
+            ));
+        }
+        let remembered = || Cache::builder().time_to_live(REMEMBERED_FOR);
+        Ok(Self {
+            keys,
+            known: remembered().max_capacity(REMEMBERED_MAX).build(),
+            keyless: Cache::builder().time_to_live(REMEMBERED_FOR).max_capacity(1).build(),
+            keyless_allowed: address.is_loopback(),
+            keys_seen: AtomicBool::new(any),
+        })
+    }
+
+    /// Who is asking.
+    pub async fn caller(&self, credential: Option<&str>) -> Result<Caller, Refusal> {
+        let Some(text) = credential else {
+            return if self.keyless().await? { Ok(Caller::local()) } else { Err(Refusal::NoKey) };
+        };
+        let key = ApiKey::parse(text).ok_or(Refusal::NotAKey)?;
+        let record = match self.known.get(key.id()) {
+            Some(record) => record,
+            None => self.look_up(&key).await?,
+        };
+        if record.revoked_at.is_none() && key.matches(&record.hash) {
+            Ok(record.caller())
+        } else {
+            Err(Refusal::Invalid)
+        }
+    }
+
+    /// The keys behind the gate.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// Revokes a key, from now on.
+    pub async fn revoke(&self, id: &str) -> Result<KeyRecord, Error> {
+        let record = self.keys.revoke(id).await?;
+        self.known.invalidate(id);
+        Ok(record)
+    }
+
+    /// Whether nobody needs a key.
+    pub async fn keyless(&self) -> Result<bool, Error> {
+        if !self.keyless_allowed || self.keys_seen.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        if self.keyless.get(&()).is_some() {
+            return Ok(true);
+        }
+        if self.keys.any().await? {
+            self.keys_seen.store(true, Ordering::Relaxed);
+            return Ok(false);
+        }
+        self.keyless.insert((), ());
+        Ok(true)
+    }
+
+    /// Reads a key; only one that is known and matches is remembered.
+    async fn look_up(&self, key: &ApiKey) -> Result<KeyRecord, Refusal> {
+        let record = self.keys.find(key.id()).await?.ok_or(Refusal::Invalid)?;
+        if key.matches(&record.hash) {
+            self.known.insert(record.id.clone(), record.clone());
+        }
+        Ok(record)
+    }
+}

@@ -1,0 +1,167 @@
+//! Keys in the store: threads of their own kind in the installation's scope.
+//!
+//! Invariant: a revoked key stays on record, so an installation that ever had a key never falls back to
+//! letting everybody in.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use throughline_engine::access::{Caller, Grants, system_scope};
+use throughline_engine::clock::Clock;
+use throughline_engine::error::{Error, Result};
+use throughline_engine::id::{TenantId, ThreadId, UserId};
+use throughline_engine::store::{
+    Change, Expected, Found, Key, Kind, Page, Scope, Store, StoreError, Version,
+};
+
+use super::ApiKey;
+
+/// The most keys that are listed.
+const KEYS_MAX: usize = 10_000;
+
+/// What is kept of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyRecord {
+    /// The part of the key that names it.
+    pub id: String,
+    /// Hash of the secret.
+    pub hash: String,
+    /// What the key is for, in its maker's words.
+    pub name: String,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Whose it is.
+    pub user: UserId,
+    /// What it may do.
+    pub scope: Grants,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl KeyRecord {
+    /// Who asks with this key.
+    pub fn caller(&self) -> Caller {
+        let scope = Scope { tenant: self.tenant.clone(), user: self.user.clone() };
+        Caller { scope, grants: self.scope }
+    }
+}
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What the key is for.
+    pub name: String,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Whose it is.
+    pub user: UserId,
+    /// What it may do.
+    pub scope: Grants,
+}
+
+/// The keys of an installation.
+#[derive(Clone)]
+pub struct Keys {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Keys {
+    /// Keys in `store`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
+    /// Makes a key. The answer is the only place where its secret is.
+    pub async fn create(&self, new: NewKey) -> Result<(ApiKey, KeyRecord)> {
+        let key = ApiKey::generate().map_err(|error| Error::Unreadable {
+            what: "the operating system's randomness".into(),
+            reason: error.to_string(),
+        })?;
+        let record = KeyRecord {
+            id: key.id().into(),
+            hash: key.hash(),
+            name: new.name,
+            tenant: new.tenant,
+            user: new.user,
+            scope: new.scope,
+            created_at: self.clock.now(),
+            revoked_at: None,
+        };
+        self.write(&record, Expected::Absent).await?;
+        Ok((key, record))
+    }
+
+    /// The key of that id.
+    pub async fn find(&self, id: &str) -> Result<Option<KeyRecord>> {
+        Ok(self.read(&place(id)?).await?.map(|(_, record)| record))
+    }
+
+    /// All keys, newest change first.
+    pub async fn list(&self) -> Result<Vec<KeyRecord>> {
+        let page = Page { limit: KEYS_MAX, after: None };
+        let mut records = Vec::new();
+        for listed in self.store.list(&system_scope(), Kind::ApiKey, page).await? {
+            records.extend(self.read(&listed.key).await?.map(|(_, record)| record));
+        }
+        Ok(records)
+    }
+
+    /// Whether there is or ever was a key.
+    pub async fn any(&self) -> Result<bool> {
+        let page = Page { limit: 1, after: None };
+        Ok(!self.store.list(&system_scope(), Kind::ApiKey, page).await?.is_empty())
+    }
+
+    /// Revokes a key. Revoking it twice changes nothing.
+    pub async fn revoke(&self, id: &str) -> Result<KeyRecord> {
+        loop {
+            let Some((version, mut record)) = self.read(&place(id)?).await? else {
+                let known = self.list().await?.into_iter().map(|key| key.id).collect();
+                return Err(Error::Missing { kind: "key", name: id.into(), known });
+            };
+            if record.revoked_at.is_some() {
+                return Ok(record);
+            }
+            record.revoked_at = Some(self.clock.now());
+            match self.write(&record, Expected::At(version)).await {
+                Err(Error::Store(StoreError::Conflict { .. })) => {}
+                outcome => return outcome.map(|()| record),
+            }
+        }
+    }
+
+    async fn read(&self, key: &Key) -> Result<Option<(Version, KeyRecord)>> {
+        let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
+        let record =
+            serde_json::from_slice(&head.bytes).map_err(|error| unreadable(key, &error))?;
+        Ok(Some((head.version, record)))
+    }
+
+    async fn write(&self, record: &KeyRecord, expected: Expected) -> Result<()> {
+        let key = place(&record.id)?;
+        let head = serde_json::to_vec(record).map_err(|error| unreadable(&key, &error))?;
+        let change = Change {
+            at: self.clock.now(),
+            head: head.into(),
+            append: Vec::new(),
+            overwrite: Vec::new(),
+            expires_at: None,
+            write_id: self.clock.id(),
+        };
+        self.store.commit(&key, expected, change).await?;
+        Ok(())
+    }
+}
+
+fn place(id: &str) -> Result<Key> {
+    Ok(Key { scope: system_scope(), kind: Kind::ApiKey, id: ThreadId::new(id)? })
+}
+
+fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
+    Error::Unreadable { what: key.to_string(), reason: error.to_string() }
+}

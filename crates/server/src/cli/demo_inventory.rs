@@ -1,0 +1,8 @@
+//! `throughline demo-inventory`: the demo MCP server on its own.
+
+use crate::failure::Failure;
+
+/// Serves until the input ends.
+pub async fn run() -> Result<(), Failure> {
+    Ok(crate::demo::run_stdio().await?)
+}

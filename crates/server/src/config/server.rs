@@ -1,0 +1,42 @@
+//! Where the server listens, and how much it takes.
+
+use std::net::SocketAddr;
+
+use serde::Deserialize;
+
+use crate::http::shape::ShapeLimits;
+
+/// The deepest JSON that the parser itself takes.
+const JSON_DEPTH_PARSED: usize = 127;
+
+/// The section `server`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerSettings {
+    /// Address and port.
+    pub bind: SocketAddr,
+    /// Host names beside the loopback ones.
+    pub hosts: Vec<String>,
+    /// The largest body, in bytes.
+    pub body_bytes_max: usize,
+    /// The deepest JSON.
+    pub json_depth_max: usize,
+    /// Values in one JSON body.
+    pub json_elements_max: usize,
+    /// Time for one request that makes no turn, in seconds.
+    pub request_seconds_max: u64,
+    /// Requests served at once.
+    pub requests_at_once_max: usize,
+    /// Time to finish when stopping, in seconds.
+    pub shutdown_seconds_max: u64,
+}
+
+impl ServerSettings {
+    /// How deep and how large JSON may be.
+    pub fn shape(&self) -> ShapeLimits {
+        ShapeLimits {
+            depth_max: self.json_depth_max.min(JSON_DEPTH_PARSED),
+            elements_max: self.json_elements_max,
+        }
+    }
+}

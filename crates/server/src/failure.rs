@@ -1,0 +1,70 @@
+//! How a command fails: what failed, with the name, and what to try.
+//!
+//! Invariant: the message and the hint hold no secret.
+
+use std::fmt;
+
+use throughline_engine::error::Error;
+use throughline_engine::store::StoreError;
+use throughline_store::open::InvalidStoreUrl;
+
+/// A failed command.
+#[derive(Debug)]
+pub struct Failure {
+    /// What failed.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+    /// 1 for a failure, 2 for wrong use.
+    pub exit: u8,
+}
+
+impl Failure {
+    /// A failure with a hint.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: Some(hint.into()), exit: 1 }
+    }
+
+    /// The command was used wrongly.
+    pub fn wrong_use(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit: 2, ..Self::new(message, hint) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::new(error.to_string(), error.hint())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Error::Store(error).into()
+    }
+}
+
+impl From<InvalidStoreUrl> for Failure {
+    fn from(error: InvalidStoreUrl) -> Self {
+        Self::wrong_use(error.to_string(), error.hint())
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self { message: format!("{error:#}"), hint: None, exit: 1 }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self { message: error.to_string(), hint: None, exit: 1 }
+    }
+}

@@ -1,0 +1,114 @@
+//! A request's body: bounded, UTF-8, JSON of a bounded shape, with known fields only.
+//!
+//! Everything a body can be wrong in is answered here with the name of what is wrong, before a handler
+//! runs.
+//!
+//! Invariant: a handler's `T` was built from at most the configured number of bytes, depth and elements.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::de::DeserializeOwned;
+
+use super::App;
+use super::problem::Problem;
+use super::shape::{self, OverShape, ShapeLimits};
+
+/// A body as JSON, and the bytes it was.
+#[derive(Debug)]
+pub struct Body<T> {
+    /// The value.
+    pub value: T,
+    /// What was sent.
+    pub bytes: Bytes,
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        if !says_json(request.headers()) {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not_json",
+                "the body is not announced as JSON",
+                "send the header content-type: application/json",
+            ));
+        }
+        let bytes = read(request, app).await?;
+        let value = parse(&bytes, app.settings().shape())?;
+        Ok(Self { value, bytes })
+    }
+}
+
+/// The body's bytes, within the limit.
+async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
+    let limit = app.settings().body_bytes_max;
+    let announced = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(too_large(limit));
+    }
+    axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
+        let over = std::error::Error::source(&error)
+            .is_some_and(|source| source.to_string().contains("length limit exceeded"));
+        if over {
+            too_large(limit)
+        } else {
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                "body_unreadable",
+                "the body ended before it was complete",
+                "send the request again",
+            )
+        }
+    })
+}
+
+fn too_large(limit: usize) -> Problem {
+    Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "body_too_large",
+        format!("the body is larger than {limit} bytes"),
+        "send less, or raise server.body_bytes_max in the configuration",
+    )
+}
+
+/// JSON of a bounded shape from bytes.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T, Problem> {
+    let bad = |detail: String, hint: &str| {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_body", detail, hint)
+    };
+    if let Err(error) = std::str::from_utf8(bytes) {
+        let detail = format!("the body is not UTF-8 at byte {}", error.valid_up_to());
+        return Err(bad(detail, "send JSON in UTF-8"));
+    }
+    match shape::check(bytes, limits) {
+        Ok(()) => {}
+        Err(OverShape::Depth) => {
+            let detail = format!("the body is nested deeper than {} levels", limits.depth_max);
+            return Err(bad(detail, "send flatter JSON"));
+        }
+        Err(OverShape::Elements) => {
+            return Err(Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too_many_elements",
+                format!("the body has more than {} values", limits.elements_max),
+                "send fewer at a time, or raise server.json_elements_max",
+            ));
+        }
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        bad(format!("the body is not what this route takes: {error}"), "see /api/openapi.json")
+    })
+}
+
+fn says_json(headers: &HeaderMap) -> bool {
+    let Some(kind) = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()) else {
+        return false;
+    };
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}

@@ -1,0 +1,162 @@
+//! `GET /conversations/{id}/turns/{turn}/context`, `…/request`, `…/contents/{hash}`: what the model saw.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde::Serialize;
+use throughline_engine::context::hash_of;
+use throughline_engine::id::SessionId;
+use throughline_engine::receipt::{Receipt, ReceiptPiece};
+use utoipa::ToSchema;
+
+use super::view::{Raw, json};
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// The header that names the hash of a request's bytes.
+pub const REQUEST_HASH: HeaderName = HeaderName::from_static("x-request-hash");
+
+/// What a request was made of.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceiptView {
+    /// Names the receipt; also the hash of the request's bytes.
+    pub id: String,
+    /// One line for people.
+    pub summary: String,
+    /// When it was assembled.
+    pub at: Timestamp,
+    /// The prompt mode.
+    pub mode: String,
+    /// Why that mode.
+    pub mode_why: String,
+    /// What there was to spend, and what was spent.
+    #[schema(value_type = Object)]
+    pub budget: Raw,
+    /// Settings that went with it.
+    #[schema(value_type = Object)]
+    pub parameters: Raw,
+    /// Rules, references and tools that were sent, by how they came in.
+    #[schema(value_type = Object)]
+    pub counts: Raw,
+    /// Every piece, sent or dropped, in the order of sending.
+    pub pieces: Vec<PieceView>,
+    /// Tokens at the start that are the same as in the turn before.
+    pub stable_prefix_tokens: u32,
+    /// The layout that made the request.
+    pub layout: u32,
+}
+
+/// One piece.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PieceView {
+    /// Where it came from.
+    #[schema(value_type = Object)]
+    pub source: Raw,
+    /// Why it was considered.
+    pub why: String,
+    /// Where it stands.
+    #[schema(value_type = String)]
+    pub place: Raw,
+    /// How willingly it was given up.
+    #[schema(value_type = String)]
+    pub rank: Raw,
+    /// Its match with the message, 0–1.
+    pub score: Option<f32>,
+    /// Its tokens.
+    pub tokens: u32,
+    /// Its hash; `…/contents/{hash}` has the text.
+    pub hash: String,
+    /// Whether it reached the model.
+    pub sent: bool,
+    /// Why it did not.
+    #[schema(value_type = Option<String>)]
+    pub dropped: Raw,
+}
+
+impl From<&ReceiptPiece> for PieceView {
+    fn from(piece: &ReceiptPiece) -> Self {
+        Self {
+            source: json(&piece.source),
+            why: piece.why.clone(),
+            place: json(&piece.place),
+            rank: json(&piece.rank),
+            score: piece.score,
+            tokens: piece.tokens,
+            hash: piece.hash.to_string(),
+            sent: piece.sent(),
+            dropped: json(&piece.dropped),
+        }
+    }
+}
+
+impl From<&Receipt> for ReceiptView {
+    fn from(receipt: &Receipt) -> Self {
+        let [rules, references, tools] = receipt.item_counts();
+        Self {
+            id: receipt.request_hash.to_string(),
+            summary: receipt.summary(),
+            at: receipt.at,
+            mode: receipt.mode.as_str().into(),
+            mode_why: receipt.mode_why.clone(),
+            budget: json(&receipt.budget),
+            parameters: json(&receipt.parameters),
+            counts: json(&serde_json::json!({
+                "rules": rules, "references": references, "tools": tools
+            })),
+            pieces: receipt.pieces.iter().map(Into::into).collect(),
+            stable_prefix_tokens: receipt.stable_prefix_tokens,
+            layout: receipt.layout,
+        }
+    }
+}
+
+/// What the model saw on that turn, and why.
+#[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/context", tag = "turns",
+    params(("id" = String, Path, description = "The session's id"),
+        ("turn" = u64, Path, description = "The turn, from 1")),
+    responses((status = 200, body = ReceiptView), (status = 404, body = Problem)))]
+pub async fn show(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, turn)): Path<(SessionId, u64)>,
+) -> Result<Json<ReceiptView>, Problem> {
+    let receipt = app.engine().receipt(&caller, &id, turn).await?;
+    Ok(Json(ReceiptView::from(&receipt)))
+}
+
+/// The request of that turn, made again to the byte; `x-request-hash` names its hash.
+#[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/request", tag = "turns",
+    params(("id" = String, Path, description = "The session's id"),
+        ("turn" = u64, Path, description = "The turn, from 1")),
+    responses((status = 200, body = Object), (status = 404, body = Problem)))]
+pub async fn request(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, turn)): Path<(SessionId, u64)>,
+) -> Result<Response, Problem> {
+    let request = app.engine().request(&caller, &id, turn).await?;
+    let hash = HeaderValue::from_str(hash_of(&request).as_str())
+        .expect("hexadecimal digits are a valid header value");
+    let bytes = serde_json::to_vec(&request).unwrap_or_default();
+    let json = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, json), (REQUEST_HASH, hash)], bytes).into_response())
+}
+
+/// The text of a piece as it was sent on that turn.
+#[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/contents/{hash}", tag = "turns",
+    params(("id" = String, Path, description = "The session's id"),
+        ("turn" = u64, Path, description = "The turn, from 1"),
+        ("hash" = String, Path, description = "The piece's hash")),
+    responses((status = 200, body = String, content_type = "text/plain"),
+        (status = 404, body = Problem)))]
+pub async fn content(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, turn, hash)): Path<(SessionId, u64, String)>,
+) -> Result<String, Problem> {
+    Ok(app.engine().kept_text(&caller, &id, turn, &hash).await?)
+}

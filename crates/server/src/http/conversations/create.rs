@@ -1,0 +1,60 @@
+//! `POST /conversations`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use throughline_engine::engine::NewSession;
+use throughline_engine::id::{AgentName, SessionId};
+use utoipa::ToSchema;
+
+use super::view::{Conversation, PersonaBody, SettingsBody, Versioned, versioned};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::problem::Problem;
+
+/// A session to be created.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CreateBody {
+    /// Its id, 1–128 characters of `A–Z a–z 0–9 . _ -`; made here when absent.
+    pub id: Option<String>,
+    /// The agent; the default one when absent.
+    pub agent: Option<String>,
+    /// A title.
+    pub title: Option<String>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// How the assistant carries itself.
+    pub persona: Option<PersonaBody>,
+    /// Settings.
+    pub settings: SettingsBody,
+}
+
+/// Creates a session.
+#[utoipa::path(post, path = "/conversations", tag = "conversations", request_body = CreateBody,
+    responses((status = 201, body = Conversation), (status = 409, body = Problem)))]
+pub async fn create(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    body: Body<CreateBody>,
+) -> Result<(StatusCode, Versioned<Conversation>), Problem> {
+    let new = NewSession::try_from(body.value)?;
+    let loaded = app.engine().create_session(&caller, new).await?;
+    Ok((StatusCode::CREATED, versioned(&loaded, app.engine().now())))
+}
+
+impl TryFrom<CreateBody> for NewSession {
+    type Error = Problem;
+
+    fn try_from(body: CreateBody) -> Result<Self, Problem> {
+        Ok(Self {
+            id: body.id.map(SessionId::new).transpose()?,
+            agent: body.agent.map(AgentName::new).transpose()?,
+            title: body.title,
+            tags: body.tags,
+            persona: body.persona.map(Into::into),
+            settings: body.settings.try_into()?,
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! `POST /conversations/{id}/fork`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use throughline_engine::id::SessionId;
+use utoipa::ToSchema;
+
+use super::view::{Conversation, Versioned, versioned};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// Where to fork.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForkBody {
+    /// The last turn to take along; all of them when absent.
+    turn: Option<u64>,
+    /// The new session's id; made here when absent.
+    id: Option<String>,
+}
+
+/// A new session with the turns of this one up to a turn.
+#[utoipa::path(post, path = "/conversations/{id}/fork", tag = "conversations",
+    request_body = ForkBody, params(("id" = String, Path, description = "The session's id")),
+    responses((status = 201, body = Conversation), (status = 404, body = Problem)))]
+pub async fn fork(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+    body: Body<ForkBody>,
+) -> Result<(StatusCode, Versioned<Conversation>), Problem> {
+    let new_id = body.value.id.map(SessionId::new).transpose()?;
+    let loaded = app.engine().fork(&caller, &id, body.value.turn, new_id).await?;
+    Ok((StatusCode::CREATED, versioned(&loaded, app.engine().now())))
+}

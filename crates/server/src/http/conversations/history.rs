@@ -1,0 +1,84 @@
+//! `GET /conversations/{id}/history`.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use throughline_engine::engine::{HistoryQuery, Order};
+use throughline_engine::id::SessionId;
+use utoipa::{IntoParams, ToSchema};
+
+use super::turn::TurnBrief;
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::part::{Path, Query};
+use crate::http::problem::Problem;
+
+/// Which turns.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryParameters {
+    /// At most this many, 1–1000.
+    #[param(default = 50)]
+    limit: u64,
+    /// `asc` for oldest first, `desc` for newest first.
+    #[param(default = "asc")]
+    order: Direction,
+    /// `next_cursor` of the previous answer.
+    cursor: Option<String>,
+}
+
+impl Default for HistoryParameters {
+    fn default() -> Self {
+        Self { limit: 50, order: Direction::Asc, cursor: None }
+    }
+}
+
+/// Which way to page.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Oldest first.
+    Asc,
+    /// Newest first.
+    Desc,
+}
+
+/// Some turns.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct History {
+    /// The turns in the order that was asked for.
+    pub turns: Vec<TurnBrief>,
+    /// Where the next answer begins; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// A session's turns, paged both ways.
+#[utoipa::path(get, path = "/conversations/{id}/history", tag = "turns",
+    params(("id" = String, Path, description = "The session's id"), HistoryParameters),
+    responses((status = 200, body = History), (status = 404, body = Problem)))]
+pub async fn history(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+    Query(parameters): Query<HistoryParameters>,
+) -> Result<Json<History>, Problem> {
+    let from = parameters.cursor.as_deref().map(turn_of).transpose()?;
+    let order = match parameters.order {
+        Direction::Asc => Order::Ascending,
+        Direction::Desc => Order::Descending,
+    };
+    let query = HistoryQuery { limit: parameters.limit, order, from };
+    let page = app.engine().history(&caller, &id, query).await?;
+    Ok(Json(History {
+        turns: page.turns.iter().map(|turn| TurnBrief::from(turn.as_ref())).collect(),
+        next_cursor: page.next.map(|turn| turn.to_string()),
+    }))
+}
+
+fn turn_of(cursor: &str) -> Result<u64, Problem> {
+    match cursor.parse() {
+        Ok(turn) if turn > 0 => Ok(turn),
+        _ => Err(Problem::invalid("cursor", "it is not the next_cursor of an answer")),
+    }
+}

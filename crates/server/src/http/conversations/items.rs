@@ -1,0 +1,123 @@
+//! `GET`, `POST` and `DELETE /conversations/{id}/context`: the items of a session.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use throughline_engine::id::SessionId;
+use throughline_engine::session::Loaded;
+use throughline_engine::session::head::ItemName;
+use utoipa::ToSchema;
+
+use super::view::{Raw, Versioned, json};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::condition::{IfMatch, etag};
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// A rule, a reference or a tool.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ItemBody {
+    /// `rule`, `reference` or `tool`.
+    #[serde(rename = "type")]
+    kind: ItemKind,
+    /// Its name.
+    name: String,
+    /// The server, for a tool.
+    #[serde(default, rename = "serverName", alias = "server")]
+    server: Option<String>,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ItemKind {
+    /// A rule.
+    Rule,
+    /// A reference.
+    Reference,
+    /// A tool.
+    Tool,
+}
+
+impl TryFrom<ItemBody> for ItemName {
+    type Error = Problem;
+
+    fn try_from(body: ItemBody) -> Result<Self, Problem> {
+        let name = body.name;
+        match (body.kind, body.server) {
+            (ItemKind::Rule, None) => Ok(Self::Rule { name }),
+            (ItemKind::Reference, None) => Ok(Self::Reference { name }),
+            (ItemKind::Tool, Some(server)) => Ok(Self::Tool { server, name }),
+            (ItemKind::Tool, None) => Err(Problem::invalid("serverName", "a tool needs one")),
+            _ => Err(Problem::invalid("serverName", "only a tool has one")),
+        }
+    }
+}
+
+/// The items of a session.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SessionItems {
+    /// The session's version.
+    pub version: u64,
+    /// The items: `type`, `name`, `serverName` for tools, `includeMode`, and whether they are missing.
+    #[schema(value_type = Vec<Object>)]
+    pub items: Raw,
+}
+
+fn answer(loaded: &Loaded, items: Raw) -> Versioned<SessionItems> {
+    let version = loaded.version.number;
+    (etag(version), Json(SessionItems { version, items }))
+}
+
+/// The items of a session, and whether they still exist.
+#[utoipa::path(get, path = "/conversations/{id}/context", tag = "items",
+    params(("id" = String, Path, description = "The session's id")),
+    responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
+pub async fn list(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+) -> Result<Versioned<SessionItems>, Problem> {
+    let (loaded, items) = app.engine().session_items(&caller, &id).await?;
+    Ok(answer(&loaded, json(&items)))
+}
+
+/// Adds an item of the agent, whatever its mode.
+#[utoipa::path(post, path = "/conversations/{id}/context", tag = "items", request_body = ItemBody,
+    params(("id" = String, Path, description = "The session's id"),
+        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
+pub async fn add(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+    IfMatch(expected): IfMatch,
+    body: Body<ItemBody>,
+) -> Result<Versioned<SessionItems>, Problem> {
+    let item = ItemName::try_from(body.value)?;
+    let loaded = app.engine().add_item(&caller, &id, item, expected).await?;
+    let items = json(&loaded.head.items);
+    Ok(answer(&loaded, items))
+}
+
+/// Takes an item out.
+#[utoipa::path(delete, path = "/conversations/{id}/context", tag = "items",
+    request_body = ItemBody,
+    params(("id" = String, Path, description = "The session's id"),
+        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
+pub async fn remove(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+    IfMatch(expected): IfMatch,
+    body: Body<ItemBody>,
+) -> Result<Versioned<SessionItems>, Problem> {
+    let item = ItemName::try_from(body.value)?;
+    let loaded = app.engine().remove_item(&caller, &id, &item, expected).await?;
+    let items = json(&loaded.head.items);
+    Ok(answer(&loaded, items))
+}

@@ -1,0 +1,40 @@
+//! Conversations: a file a verb.
+
+mod change;
+mod context;
+mod create;
+mod delete;
+mod fork;
+mod history;
+mod items;
+mod list;
+mod prepare;
+mod record;
+mod show;
+mod transfer;
+mod turn;
+pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+
+/// The routes under `/conversations`, and `/import`.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(show::show, change::change, delete::put_aside))
+        .routes(routes!(delete::erase))
+        .routes(routes!(history::history))
+        .routes(routes!(prepare::prepare))
+        .routes(routes!(record::record))
+        .routes(routes!(turn::show))
+        .routes(routes!(context::show))
+        .routes(routes!(context::request))
+        .routes(routes!(context::content))
+        .routes(routes!(fork::fork))
+        .routes(routes!(items::list, items::add, items::remove))
+        .routes(routes!(transfer::export))
+        .routes(routes!(transfer::import))
+}

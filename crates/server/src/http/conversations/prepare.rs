@@ -1,0 +1,55 @@
+//! `POST /conversations/{id}/prepare`.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use throughline_engine::context::Brought;
+use throughline_engine::id::SessionId;
+use utoipa::ToSchema;
+
+use super::context::ReceiptView;
+use super::view::{Raw, json};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// A message that the application's own model will answer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrepareBody {
+    /// What the user said.
+    message: String,
+    /// Tokens that the request may take.
+    #[serde(default)]
+    budget_tokens: Option<u32>,
+}
+
+/// What to send to the model, and what it was made of.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PreparedContext {
+    /// `system`, `messages` and `tools`.
+    #[schema(value_type = Object)]
+    pub request: Raw,
+    /// What it was made of; give its id when the exchange is recorded.
+    pub receipt: ReceiptView,
+}
+
+/// The context for an application that calls its own model. Changes nothing.
+#[utoipa::path(post, path = "/conversations/{id}/prepare", tag = "turns",
+    request_body = PrepareBody, params(("id" = String, Path, description = "The session's id")),
+    responses((status = 200, body = PreparedContext), (status = 404, body = Problem)))]
+pub async fn prepare(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+    body: Body<PrepareBody>,
+) -> Result<Json<PreparedContext>, Problem> {
+    let PrepareBody { message, budget_tokens } = body.value;
+    let brought = Brought { message, budget_tokens, ..Brought::default() };
+    let context = app.engine().prepare(&caller, &id, &brought).await?;
+    let context = app.prepared().keep(caller.session_key(&id), context);
+    let receipt = ReceiptView::from(&context.receipt);
+    Ok(Json(PreparedContext { request: json(&context.request), receipt }))
+}

@@ -1,0 +1,194 @@
+//! `POST /conversations/{id}/turns`: an exchange that the application made with its own model.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use throughline_engine::context::Context;
+use throughline_engine::engine::RecordedTurn;
+use throughline_engine::id::SessionId;
+use throughline_engine::session::record::{CallRecord, TurnError};
+use throughline_engine::tool::{ToolName, ToolOutput};
+use utoipa::ToSchema;
+
+use super::view::{Raw, json};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::condition::IfMatch;
+use crate::http::idempotency::IdempotencyKey;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// An exchange.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordBody {
+    /// What the user said.
+    message: String,
+    /// What the assistant said.
+    #[serde(default)]
+    reply: String,
+    /// What the tools did.
+    #[serde(default)]
+    tool_executions: Vec<ExecutionBody>,
+    /// The failure, for a failed exchange.
+    #[serde(default)]
+    error: Option<ErrorBody>,
+    /// Whatever the application wants to keep with it.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Value>,
+    /// The receipt that `prepare` answered, or its id.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    receipt: Option<Value>,
+}
+
+/// What a tool did.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutionBody {
+    /// The call's id; numbered here when absent.
+    #[serde(default)]
+    id: Option<String>,
+    /// The server.
+    #[serde(default)]
+    server: String,
+    /// The tool.
+    #[serde(alias = "tool", alias = "tool_name")]
+    name: String,
+    /// The arguments.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    arguments: Value,
+    /// What it answered: text or JSON.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    result: Option<Value>,
+    /// Why it failed.
+    #[serde(default)]
+    error: Option<String>,
+    /// How long it took, in milliseconds.
+    #[serde(default)]
+    took_ms: u64,
+}
+
+/// Why an exchange failed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorBody {
+    /// A stable name.
+    #[serde(default = "failed")]
+    code: String,
+    /// What happened.
+    message: String,
+}
+
+fn failed() -> String {
+    "failed".into()
+}
+
+/// Where the exchange stands now.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RecordedView {
+    /// Its turn.
+    pub turn: u64,
+    /// The session's version with it.
+    pub version: u64,
+    /// How long it lasts: `fsync`, `replicated`, `buffered`, `memory`…
+    #[schema(value_type = String)]
+    pub durability: Raw,
+    /// `kept` or `unknown`, where the request named a receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<&'static str>,
+}
+
+/// Records an exchange. The same `Idempotency-Key` again answers 200 with the same body.
+#[utoipa::path(post, path = "/conversations/{id}/turns", tag = "turns", request_body = RecordBody,
+    params(("id" = String, Path, description = "The session's id"),
+        ("idempotency-key" = Option<String>, Header, description = "Names this request"),
+        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    responses((status = 201, body = RecordedView), (status = 200, body = RecordedView),
+        (status = 404, body = Problem), (status = 409, body = Problem),
+        (status = 422, body = Problem)))]
+pub async fn record(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+    IfMatch(expected): IfMatch,
+    key: IdempotencyKey,
+    body: Body<RecordBody>,
+) -> Result<(StatusCode, Json<RecordedView>), Problem> {
+    let key = key.of("turns", &body.bytes);
+    let named = body.value.receipt.as_ref().map(receipt_id).transpose()?;
+    let context = named.as_ref().and_then(|name| app.prepared().get(caller.session_key(&id), name));
+    let mut turn = body.value.turn(context.as_deref().cloned());
+    (turn.expected, turn.key) = (expected, key);
+    let recorded = app.engine().record(&caller, &id, turn).await?;
+    let kept = match named {
+        None => None,
+        Some(_) if recorded.repeated => {
+            let (_, record) = app.engine().turn(&caller, &id, recorded.turn).await?;
+            Some(record.receipt.is_some())
+        }
+        Some(_) => Some(context.is_some()),
+    };
+    let view = RecordedView {
+        turn: recorded.turn,
+        version: recorded.version,
+        durability: json(&app.engine().store().facts().durability),
+        receipt: kept.map(|kept| if kept { "kept" } else { "unknown" }),
+    };
+    let status = if recorded.repeated { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(view)))
+}
+
+fn receipt_id(receipt: &Value) -> Result<String, Problem> {
+    let id = receipt.as_str().or_else(|| receipt.get("id")?.as_str());
+    id.map(str::to_owned)
+        .ok_or_else(|| Problem::invalid("receipt", "it is neither a receipt nor a receipt's id"))
+}
+
+impl RecordBody {
+    fn turn(self, context: Option<Context>) -> RecordedTurn {
+        let calls = self.tool_executions.into_iter().enumerate();
+        RecordedTurn {
+            message: self.message,
+            reply: self.reply,
+            calls: calls.map(|(at, execution)| execution.call(at + 1)).collect(),
+            error: self.error.map(|e| TurnError { code: e.code, message: e.message }),
+            metadata: self.metadata,
+            context,
+            expected: None,
+            key: None,
+        }
+    }
+}
+
+impl ExecutionBody {
+    fn call(self, number: usize) -> CallRecord {
+        let output = self.result.map(|result| match result {
+            Value::String(text) => {
+                ToolOutput { text, json: None, is_error: self.error.is_some(), truncated: false }
+            }
+            json => ToolOutput {
+                text: json.to_string(),
+                json: Some(json),
+                is_error: self.error.is_some(),
+                truncated: false,
+            },
+        });
+        CallRecord {
+            id: self.id.unwrap_or_else(|| format!("call_{number}")),
+            tool: ToolName { server: self.server, name: self.name },
+            arguments: self.arguments,
+            output,
+            error: self.error,
+            round: 1,
+            said_before: String::new(),
+            took_ms: self.took_ms,
+        }
+    }
+}

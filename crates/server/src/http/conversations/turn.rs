@@ -1,0 +1,167 @@
+//! `GET /conversations/{id}/turns/{turn}`, and how a turn looks from outside.
+
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use throughline_engine::id::SessionId;
+use throughline_engine::session::record::{CallRecord, TurnRecord};
+use utoipa::ToSchema;
+
+use super::view::{Raw, json};
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// A turn as the history shows it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TurnBrief {
+    /// Its number, from 1 without gaps.
+    pub turn: u64,
+    /// When it was committed.
+    pub at: Timestamp,
+    /// What made it: `recorded`, `chat`, `query`, `drop_in` or `imported`.
+    #[schema(value_type = String)]
+    pub kind: Raw,
+    /// What the user said.
+    pub message: String,
+    /// What the assistant said.
+    pub reply: String,
+    /// `complete`, `partial`, `failed`, `refused` or `erased`.
+    #[schema(value_type = String)]
+    pub status: Raw,
+    /// Why it failed.
+    #[schema(value_type = Option<Object>)]
+    pub error: Raw,
+    /// How the reply came about.
+    #[schema(value_type = Object)]
+    pub form: Raw,
+    /// Tools that were called, as `server:tool`, in order.
+    pub tools_used: Vec<String>,
+    /// Things the turn is about.
+    #[schema(value_type = Vec<Object>)]
+    pub entities: Raw,
+    /// Tokens as the provider counted them.
+    #[schema(value_type = Option<Object>)]
+    pub usage: Raw,
+    /// Tokens of message and reply, by our count.
+    #[schema(value_type = Object)]
+    pub tokens: Raw,
+    /// One line about what the model saw.
+    pub context: Option<String>,
+    /// Whatever the application kept with it.
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Raw,
+}
+
+impl From<&TurnRecord> for TurnBrief {
+    fn from(record: &TurnRecord) -> Self {
+        Self {
+            turn: record.turn,
+            at: record.at,
+            kind: json(&record.kind),
+            message: record.message.clone(),
+            reply: record.reply.clone(),
+            status: json(&record.status),
+            error: json(&record.error),
+            form: json(&record.form),
+            tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
+            entities: json(&record.entities),
+            usage: json(&record.usage),
+            tokens: json(&record.tokens),
+            context: record.receipt.as_ref().map(|receipt| receipt.summary()),
+            metadata: json(&record.metadata),
+        }
+    }
+}
+
+/// A turn with its tool executions.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Turn {
+    /// What the history shows.
+    #[serde(flatten)]
+    pub brief: TurnBrief,
+    /// What the tools did.
+    pub tool_executions: Vec<ToolExecution>,
+    /// How long the reply took, in milliseconds.
+    pub took_ms: Option<u64>,
+    /// The turn as single messages with their kinds.
+    pub messages: Vec<KindOfMessage>,
+}
+
+/// One message of a turn.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct KindOfMessage {
+    /// `query`, `response`, `tool_result` or `error`.
+    #[schema(value_type = String)]
+    pub kind: Raw,
+    /// The text.
+    pub text: String,
+}
+
+/// A tool call with its result.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolExecution {
+    /// The call's id.
+    pub id: String,
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    #[schema(value_type = Object)]
+    pub arguments: Value,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// What the tool answered, or why it could not be called.
+    pub result: String,
+    /// Which round of the turn.
+    pub round: u32,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+}
+
+impl From<&CallRecord> for ToolExecution {
+    fn from(call: &CallRecord) -> Self {
+        Self {
+            id: call.id.clone(),
+            server: call.tool.server.clone(),
+            name: call.tool.name.clone(),
+            arguments: call.arguments.clone(),
+            ok: call.ok(),
+            result: call.result_text(),
+            round: call.round,
+            took_ms: call.took_ms,
+        }
+    }
+}
+
+impl From<&TurnRecord> for Turn {
+    fn from(record: &TurnRecord) -> Self {
+        let messages = record.messages().into_iter();
+        Self {
+            brief: record.into(),
+            tool_executions: record.calls.iter().map(Into::into).collect(),
+            took_ms: record.took_ms,
+            messages: messages
+                .map(|(kind, text)| KindOfMessage { kind: json(&kind), text })
+                .collect(),
+        }
+    }
+}
+
+/// One turn.
+#[utoipa::path(get, path = "/conversations/{id}/turns/{turn}", tag = "turns",
+    params(("id" = String, Path, description = "The session's id"),
+        ("turn" = u64, Path, description = "The turn, from 1")),
+    responses((status = 200, body = Turn), (status = 404, body = Problem)))]
+pub async fn show(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, turn)): Path<(SessionId, u64)>,
+) -> Result<Json<Turn>, Problem> {
+    let (_, record) = app.engine().turn(&caller, &id, turn).await?;
+    Ok(Json(Turn::from(record.as_ref())))
+}

@@ -1,0 +1,263 @@
+//! How a session looks from outside.
+
+use axum::Json;
+use axum::http::{HeaderName, HeaderValue};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+use throughline_engine::error::Error;
+use throughline_engine::mode::PromptMode;
+use throughline_engine::persona::Persona;
+use throughline_engine::session::Loaded;
+use throughline_engine::session::head::{SessionHead, Settings};
+use utoipa::ToSchema;
+
+use crate::http::condition::etag;
+use crate::http::problem::Problem;
+
+/// An answer with its version as `ETag`.
+pub type Versioned<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
+
+/// JSON that is shown as the engine wrote it, so that numbers keep their digits.
+pub type Raw = Box<RawValue>;
+
+/// A session's head.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Conversation {
+    /// Its id.
+    pub id: String,
+    /// Commits so far; also the `ETag`.
+    pub version: u64,
+    /// Turns so far.
+    pub turns: u64,
+    /// The agent; the default one when null.
+    pub agent: Option<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Whether turns can be made: neither deleted nor expired.
+    pub active: bool,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The last turn or change.
+    pub last_activity: Timestamp,
+    /// When it was put aside.
+    pub deleted_at: Option<Timestamp>,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// Settings.
+    pub settings: SettingsBody,
+    /// How the assistant carries itself.
+    pub persona: Option<PersonaBody>,
+    /// Rules, references and tools of the session.
+    #[schema(value_type = Vec<Object>)]
+    pub items: Raw,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// The condensed older turns.
+    #[schema(value_type = Option<Object>)]
+    pub summary: Raw,
+    /// The last tool executions.
+    #[schema(value_type = Vec<Object>)]
+    pub tool_history: Raw,
+    /// Tokens over the whole conversation.
+    #[schema(value_type = Object)]
+    pub usage: Raw,
+    /// Tokens of the last request.
+    pub context_tokens: u32,
+    /// The last prompt mode.
+    pub mode: String,
+    /// When history did not fit.
+    #[schema(value_type = Vec<Object>)]
+    pub prunings: Raw,
+    /// Calls that wait for approval.
+    #[schema(value_type = Vec<Object>)]
+    pub awaiting_approval: Raw,
+    /// Where it was forked from.
+    #[schema(value_type = Option<Object>)]
+    pub forked_from: Raw,
+    /// Turns whose content was erased.
+    pub erased_turns: u64,
+}
+
+/// Settings of a session.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SettingsBody {
+    /// Tokens of the window, where it differs from the configured one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u32>,
+    /// A prompt mode that is not inferred.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// The model, by its configured name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Preferences of the user, kept as they are.
+    #[schema(value_type = Object)]
+    pub preferences: Map<String, Value>,
+}
+
+/// How the assistant carries itself.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersonaBody {
+    /// A name for people.
+    pub name: String,
+    /// The prompt that makes it.
+    #[serde(alias = "systemPrompt")]
+    pub system_prompt: String,
+    /// Its character.
+    #[serde(default)]
+    pub personality: String,
+    /// 0.0–1.0.
+    #[serde(default = "temperature")]
+    pub temperature: f32,
+    /// The longest reply.
+    #[serde(default = "reply_tokens", alias = "maxTokens")]
+    pub reply_tokens_max: u32,
+    /// The most history it is shown.
+    #[serde(default = "history_tokens", alias = "maxHistoryTokens")]
+    pub history_tokens_max: u32,
+    /// Days from the last interaction until the session expires.
+    #[serde(default = "expiry_days", alias = "expiryDays")]
+    pub expiry_days: u32,
+    /// Whether heated messages bring the calm-keeping reminder.
+    #[serde(default = "yes", alias = "keepsCalm")]
+    pub keeps_calm: bool,
+    /// The preset it started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+}
+
+fn temperature() -> f32 {
+    0.7
+}
+fn reply_tokens() -> u32 {
+    1_000
+}
+fn history_tokens() -> u32 {
+    15_000
+}
+fn expiry_days() -> u32 {
+    7
+}
+fn yes() -> bool {
+    true
+}
+
+/// The session with its version as `ETag`.
+pub fn versioned(loaded: &Loaded, now: Timestamp) -> Versioned<Conversation> {
+    (etag(loaded.version.number), Json(conversation(loaded, now)))
+}
+
+/// The session as it looks from outside.
+pub fn conversation(loaded: &Loaded, now: Timestamp) -> Conversation {
+    let head: &SessionHead = &loaded.head;
+    let pending = head.pending.as_ref().filter(|pending| pending.expires_at > now);
+    Conversation {
+        id: head.id.to_string(),
+        version: loaded.version.number,
+        turns: head.turns,
+        agent: head.agent.as_ref().map(ToString::to_string),
+        title: head.title.clone(),
+        tags: head.tags.clone(),
+        active: head.deleted_at.is_none() && !head.is_expired(now),
+        created_at: head.created_at,
+        last_activity: head.last_activity,
+        deleted_at: head.deleted_at,
+        expires_at: head.expires_at,
+        settings: SettingsBody::from(&head.settings),
+        persona: head.persona.as_ref().map(PersonaBody::from),
+        items: json(&head.items),
+        topic: head.topic.clone(),
+        summary: json(&head.summary),
+        tool_history: json(&head.tool_history),
+        usage: json(&head.usage),
+        context_tokens: head.context_tokens,
+        mode: head.mode.as_str().into(),
+        prunings: json(&head.prunings),
+        awaiting_approval: json(
+            &pending.map(|p| p.undecided().collect::<Vec<_>>()).unwrap_or_default(),
+        ),
+        forked_from: json(&head.forked_from),
+        erased_turns: head.erased_turns,
+    }
+}
+
+/// An engine's value as JSON, for the parts that are shown as they are.
+pub fn json(value: &impl Serialize) -> Raw {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+impl From<&Settings> for SettingsBody {
+    fn from(settings: &Settings) -> Self {
+        Self {
+            context_tokens: settings.context_tokens,
+            mode: settings.mode.map(|mode| mode.as_str().into()),
+            model: settings.model.clone(),
+            preferences: settings.preferences.clone(),
+        }
+    }
+}
+
+impl TryFrom<SettingsBody> for Settings {
+    type Error = Problem;
+
+    fn try_from(body: SettingsBody) -> Result<Self, Problem> {
+        let mode = body.mode.as_deref().map(mode_of).transpose()?;
+        if body.context_tokens.is_some_and(|tokens| !(256..=10_000_000).contains(&tokens)) {
+            return Err(Problem::invalid("settings.context_tokens", "it is outside 256-10000000"));
+        }
+        Ok(Self {
+            context_tokens: body.context_tokens,
+            mode,
+            model: body.model,
+            preferences: body.preferences,
+        })
+    }
+}
+
+fn mode_of(name: &str) -> Result<PromptMode, Problem> {
+    serde_json::from_value(Value::from(name)).map_err(|_| {
+        let reason = format!(
+            "{:?} is none of general, creation, search, modification, analysis",
+            name.chars().take(40).collect::<String>()
+        );
+        Error::invalid("settings.mode", reason).into()
+    })
+}
+
+impl From<&Persona> for PersonaBody {
+    fn from(persona: &Persona) -> Self {
+        Self {
+            name: persona.name.clone(),
+            system_prompt: persona.system_prompt.clone(),
+            personality: persona.personality.clone(),
+            temperature: persona.temperature,
+            reply_tokens_max: persona.reply_tokens_max,
+            history_tokens_max: persona.history_tokens_max,
+            expiry_days: persona.expiry_days,
+            keeps_calm: persona.keeps_calm,
+            preset: persona.preset.clone(),
+        }
+    }
+}
+
+impl From<PersonaBody> for Persona {
+    fn from(body: PersonaBody) -> Self {
+        Self {
+            name: body.name,
+            system_prompt: body.system_prompt,
+            personality: body.personality,
+            temperature: body.temperature,
+            reply_tokens_max: body.reply_tokens_max,
+            history_tokens_max: body.history_tokens_max,
+            expiry_days: body.expiry_days,
+            keeps_calm: body.keeps_calm,
+            preset: body.preset,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Who may knock: hosts that are ours, and not more at once than can be served.
+//!
+//! On loopback the `Host` must be a loopback name, so that a web page whose name was pointed at this
+//! machine (DNS rebinding) cannot talk to it. Behind keys, credentials decide.
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+use super::problem::Problem;
+
+/// Refuses a `Host` that is not ours while no keys protect the server.
+pub async fn host(State(app): State<App>, request: Request, next: Next) -> Response {
+    let host = named_host(&request);
+    let known = |host: &str| {
+        is_loopback(host) || app.settings().hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+    };
+    let allowed = !app.settings().bind.ip().is_loopback() || host.as_deref().is_some_and(known);
+    if allowed {
+        return next.run(request).await;
+    }
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "unknown_host",
+        "the Host header does not name this server",
+        "use 127.0.0.1 or localhost, or list the name in server.hosts",
+    )
+    .into_response()
+}
+
+/// The host without its port.
+fn named_host(request: &Request) -> Option<String> {
+    let authority = match request.uri().authority() {
+        Some(authority) => authority.to_string(),
+        None => header_text(request.headers())?,
+    };
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next()?,
+        None => authority.split(':').next()?,
+    };
+    Some(host.to_owned())
+}
+
+fn header_text(headers: &HeaderMap) -> Option<String> {
+    Some(headers.get(header::HOST)?.to_str().ok()?.to_owned())
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Turns requests away when too many are being served, rather than letting all of them wait.
+pub async fn crowd(State(app): State<App>, request: Request, next: Next) -> Response {
+    let Ok(_place) = app.places().try_acquire() else {
+        let mut response = Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy",
+            format!("{} requests are being served", app.settings().requests_at_once_max),
+            "try again in a second, or raise server.requests_at_once_max",
+        )
+        .into_response();
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        return response;
+    };
+    next.run(request).await
+}
+
+/// Whether a path runs a turn, which may take as long as a turn may.
+pub fn makes_a_turn(path: &str) -> bool {
+    path.starts_with("/v1/")
+        || path.starts_with("/mcp")
+        || path.starts_with("/api/v1/chat")
+        || path.starts_with("/api/v1/query")
+        || path.contains("/approvals/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_names_are_loopback() {
+        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "::1"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["", "localhost.evil.example", "10.0.0.1", "evil.example", "127.0.0.1.nip.io"] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+}

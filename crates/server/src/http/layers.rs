@@ -1,0 +1,114 @@
+//! What every request passes through, outermost first.
+
+use std::any::Any;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::csrf::CsrfLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::trace::TraceLayer;
+
+use super::problem::Problem;
+use super::{App, guard};
+
+/// What the page may load: nothing from elsewhere.
+const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' \
+     'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; \
+     frame-ancestors 'none'";
+
+/// `router` with everything around it.
+pub fn around(router: Router, app: &App) -> Router {
+    let request_id = HeaderName::from_static("x-request-id");
+    let csrf = CsrfLayer::new().with_rejection_response(|_| cross_site().into_response());
+    router
+        .layer(from_fn_with_state(app.clone(), within_time))
+        .layer(from_fn_with_state(app.clone(), guard::crowd))
+        .layer(CompressionLayer::new().br(false))
+        .layer(csrf)
+        .layer(from_fn_with_state(app.clone(), guard::host))
+        .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(fixed(header::REFERRER_POLICY, "no-referrer"))
+        .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+        .layer(fixed(HeaderName::from_static("cross-origin-resource-policy"), "same-origin"))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(TraceLayer::new_for_http())
+        .layer(PropagateRequestIdLayer::new(request_id.clone()))
+        .layer(SetRequestIdLayer::new(request_id, MakeRequestUuid))
+}
+
+fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+}
+
+/// Ends a request that takes too long. Turns have their own limit, which the engine keeps; here is
+/// only room for it.
+async fn within_time(
+    axum::extract::State(app): axum::extract::State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let seconds = if guard::makes_a_turn(request.uri().path()) {
+        app.engine().limits().turn_seconds_max.saturating_add(app.settings().request_seconds_max)
+    } else {
+        app.settings().request_seconds_max
+    };
+    match tokio::time::timeout(Duration::from_secs(seconds), next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "request_timed_out",
+            format!("the request took longer than {seconds} seconds"),
+            "try again, or raise server.request_seconds_max",
+        )
+        .into_response(),
+    }
+}
+
+fn cross_site() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "cross_site",
+        "a page of another site may not change anything here",
+        "call from the same origin, or from a program that sends no Origin header",
+    )
+}
+
+fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("a request panicked; the backtrace is above");
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "internal",
+        "the request failed inside the server",
+        "see the server's log for the request id in x-request-id",
+    )
+    .into_response()
+}
+
+/// There is no such route.
+pub async fn no_route(uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "no_route",
+        format!("there is no route {path}"),
+        "the routes are listed in /api/openapi.json",
+    )
+}
+
+/// The route does not know the method.
+pub async fn no_method(method: Method, uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "no_method",
+        format!("{path} does not answer {method}"),
+        "the methods are listed in /api/openapi.json",
+    )
+}
