@@ -9,6 +9,7 @@ use throughline_engine::clock::Clock;
 use throughline_engine::engine::{Engine, EngineSettings, ModelBook, Parts};
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::id::AgentName;
+use throughline_engine::pack::PackSet;
 use throughline_engine::store::Store;
 use throughline_engine::tool::{ToolListing, ToolName, ToolOutput, Tools};
 use throughline_store::{OpenOptions, StoreUrl};
@@ -43,6 +44,7 @@ pub async fn engine(config: &Config, store: Arc<dyn Store>) -> Result<Engine, Fa
         embedder: Arc::new(Cached::new(Arc::new(Embedded::load()), VECTOR_BYTES_MAX)),
         clock: clock(),
         agents: AgentBook::new(name, []),
+        packs: PackSet::builtin(),
         limits: config.limits.clone(),
         settings: EngineSettings::default(),
     };

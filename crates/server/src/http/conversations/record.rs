@@ -188,6 +188,7 @@ impl ExecutionBody {
             error: self.error,
             round: 1,
             said_before: String::new(),
+            shown_bytes: None,
             took_ms: self.took_ms,
         }
     }

@@ -55,7 +55,8 @@ pub struct Conversation {
     #[schema(value_type = Vec<Object>)]
     pub items: Raw,
     /// What it is about.
-    pub topic: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    pub topic: Raw,
     /// The condensed older turns.
     #[schema(value_type = Option<Object>)]
     pub summary: Raw,
@@ -172,7 +173,7 @@ pub fn conversation(loaded: &Loaded, now: Timestamp) -> Conversation {
         settings: SettingsBody::from(&head.settings),
         persona: head.persona.as_ref().map(PersonaBody::from),
         items: json(&head.items),
-        topic: head.topic.clone(),
+        topic: json(&head.entities.topic),
         summary: json(&head.summary),
         tool_history: json(&head.tool_history),
         usage: json(&head.usage),
