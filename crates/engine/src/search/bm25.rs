@@ -1,16 +1,17 @@
 //! BM25 over an inverted index that grows, changes and shrinks one document at a time.
 //!
 //! Documents are *slots*: small numbers that the front doors hand out and reuse. A query costs what its
-//! words' postings cost, whatever else the index holds.
+//! words' postings cost, whatever else the index holds. A word of a query is also found by words that
+//! mean nearly the same, for less.
 //!
 //! Invariant: the postings hold exactly the words of the documents that were set and not removed.
 
 use std::collections::HashMap;
 
+use super::thesaurus;
+
 /// How fast a repeated word stops counting.
 const SATURATION: f32 = 1.2;
-/// How much a long text is held against a match. Low: turns are short, and length says little.
-const LENGTH_PENALTY: f32 = 0.3;
 
 /// The number of a document in an index.
 pub type Slot = u32;
@@ -19,8 +20,10 @@ pub type Slot = u32;
 type Term = u32;
 
 /// The words of many documents.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct WordIndex {
+    /// How much a long text is held against a match, 0–1.
+    length_penalty: f32,
     terms: HashMap<Box<str>, Term>,
     postings: Vec<Vec<Posting>>,
     documents: Vec<Document>,
@@ -40,9 +43,27 @@ struct Document {
     words: u32,
 }
 
+/// A word of a query as this index knows it.
+#[derive(Debug, Clone, Default)]
+pub struct QueryWord {
+    /// What a text of average length that holds it once scores: the rarer here, the more.
+    pub weight: f32,
+    /// The words that count as it, and what each scores in its place.
+    forms: Vec<(Term, f32)>,
+}
+
 impl WordIndex {
-    /// What a word that occurs once in a text of average length adds, in units of its weight.
-    pub const ONCE: f32 = 1.0;
+    /// An empty index; `length_penalty` says how much a long text is held against a match, 0–1.
+    pub fn new(length_penalty: f32) -> Self {
+        Self {
+            length_penalty,
+            terms: HashMap::new(),
+            postings: Vec::new(),
+            documents: Vec::new(),
+            present: 0,
+            words_total: 0,
+        }
+    }
 
     /// Sets the words of a document; what it held before is gone.
     pub fn set(&mut self, slot: Slot, words: &[String]) {
@@ -89,37 +110,53 @@ impl WordIndex {
         self.documents.get(slot as usize).map_or(0, |document| document.words)
     }
 
-    /// Each different word of a query with its weight: the rarer here, the heavier.
-    pub fn weigh(&self, words: &[String]) -> Vec<(Option<Term>, f32)> {
-        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-        words.sort_unstable();
-        words.dedup();
-        words
+    /// Each different word of a query, found by itself and by the words near it.
+    pub fn weigh(&self, words: &[String]) -> Vec<QueryWord> {
+        let mut query = self.weigh_exactly(words);
+        for (word, weighed) in different(words).into_iter().zip(&mut query) {
+            for (near, closeness) in thesaurus::near(word) {
+                let Some(term) = self.terms.get(near) else { continue };
+                let weight = weighed.weight.min(self.rarity(Some(*term)));
+                weighed.forms.push((*term, closeness * closeness * weight));
+            }
+        }
+        query
+    }
+
+    /// Each different word of a query, found by itself alone.
+    pub fn weigh_exactly(&self, words: &[String]) -> Vec<QueryWord> {
+        different(words)
             .into_iter()
             .map(|word| {
                 let term = self.terms.get(word).copied();
-                let found = term.map_or(0, |term| self.postings[term as usize].len());
-                (term, self.rarity(found))
+                let weight = self.rarity(term);
+                QueryWord { weight, forms: term.map(|term| (term, weight)).into_iter().collect() }
             })
             .collect()
     }
 
-    /// Adds each document's score for `words` to `scores`, which has one place a slot.
-    pub fn score(&self, words: &[String], scores: &mut [f32]) {
-        if self.present == 0 {
-            return;
-        }
-        let average = self.words_total as f32 / self.present as f32;
-        for (term, weight) in self.weigh(words) {
-            let Some(term) = term else { continue };
-            for posting in &self.postings[term as usize] {
-                let words = self.documents[posting.slot as usize].words as f32;
-                let length = 1.0 - LENGTH_PENALTY + LENGTH_PENALTY * words / average;
-                let count = f32::from(posting.count);
-                scores[posting.slot as usize] +=
-                    weight * count * (SATURATION + 1.0) / (count + SATURATION * length);
+    /// Each document's score, one a slot up to `slots`. Of the forms of one word the best counts.
+    pub fn score(&self, query: &[QueryWord], slots: usize) -> Vec<f32> {
+        let mut scores = vec![0.0; slots];
+        let mut of_word = vec![0.0_f32; slots];
+        let mut touched: Vec<Slot> = Vec::new();
+        let average = self.words_total as f32 / self.present.max(1) as f32;
+        for word in query {
+            for (term, weight) in &word.forms {
+                for posting in &self.postings[*term as usize] {
+                    let at = posting.slot as usize;
+                    let score = weight * self.frequency(*posting, average);
+                    if of_word[at] == 0.0 {
+                        touched.push(posting.slot);
+                    }
+                    of_word[at] = of_word[at].max(score);
+                }
+            }
+            for slot in touched.drain(..) {
+                scores[slot as usize] += std::mem::take(&mut of_word[slot as usize]);
             }
         }
+        scores
     }
 
     /// Bytes held, without what the allocator adds.
@@ -138,7 +175,16 @@ impl WordIndex {
         terms + postings + documents
     }
 
-    fn rarity(&self, found: usize) -> f32 {
+    /// 1 for a word that occurs once in a text of average length.
+    fn frequency(&self, posting: Posting, average: f32) -> f32 {
+        let words = self.documents[posting.slot as usize].words as f32;
+        let length = 1.0 - self.length_penalty + self.length_penalty * words / average;
+        let count = f32::from(posting.count);
+        count * (SATURATION + 1.0) / (count + SATURATION * length)
+    }
+
+    fn rarity(&self, term: Option<Term>) -> f32 {
+        let found = term.map_or(0, |term| self.postings[term as usize].len());
         let (all, found) = (self.present as f32, found as f32);
         (1.0 + (all - found + 0.5) / (found + 0.5)).ln()
     }
@@ -154,13 +200,21 @@ impl WordIndex {
     }
 }
 
+/// The words without repetition, in order of the alphabet.
+fn different(words: &[String]) -> Vec<&str> {
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::search::words::stems;
 
     fn index(texts: &[&str]) -> WordIndex {
-        let mut index = WordIndex::default();
+        let mut index = WordIndex::new(0.3);
         for (slot, text) in texts.iter().enumerate() {
             index.set(slot as Slot, &stems(text));
         }
@@ -168,9 +222,7 @@ mod tests {
     }
 
     fn scores(index: &WordIndex, query: &str) -> Vec<f32> {
-        let mut scores = vec![0.0; index.documents.len()];
-        index.score(&stems(query), &mut scores);
-        scores
+        index.score(&index.weigh(&stems(query)), index.documents.len())
     }
 
     #[test]
@@ -199,6 +251,17 @@ mod tests {
         for query in ["alpha", "beta gamma", "delta", "zeta epsilon alpha"] {
             assert_eq!(scores(&changed, query), scores(&fresh, query), "{query}");
         }
+    }
+
+    #[test]
+    fn a_near_word_counts_less_than_the_word_itself_and_only_once() {
+        let index = index(&["the children", "the kids and infants", "the kids", "the harbour"]);
+        let scores = scores(&index, "children");
+        assert!(scores[0] > scores[1] && scores[1] > 0.0, "{scores:?}");
+        assert!(scores[1] <= scores[2], "two near words are no better than one: {scores:?}");
+        assert_eq!(scores[3], 0.0);
+        let exact = index.score(&index.weigh_exactly(&stems("children")), 4);
+        assert_eq!((exact[0], exact[1]), (scores[0], 0.0));
     }
 
     #[test]

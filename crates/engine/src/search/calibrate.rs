@@ -3,12 +3,16 @@
 //! A cosine of 0.5 is a near miss for one embedder and a direct hit for another. So each embedder is
 //! asked for the vectors of a fixed set of short texts, of which it is known what belongs together.
 //! Where the unrelated and the related pairs lie tells how to read its cosines: halfway between the two
-//! is 0.5. Words are read by how much of the message's weight they carry. A text fits when its words or
-//! its meaning do, so the two are joined as two independent chances are.
+//! is 0.5, the mean of the related ones 0.8. Words are read by how much of the message's weight they
+//! carry. A text *fits* when its words or its meaning do, so the two are joined as independent chances.
+//!
+//! The score of a hit is how well the best hit fits, times how close the hit comes to the best in the
+//! ranking. So scores never contradict the ranking, and a message that nothing fits finds nothing above
+//! a threshold, although something always ranks first.
 //!
 //! Invariant: scores are within 0–1 and grow with both inputs.
 
-use super::bm25::WordIndex;
+use super::bm25::QueryWord;
 use crate::embed::Vector;
 
 /// Pairs of texts that belong together; every other pairing is unrelated.
@@ -51,10 +55,12 @@ pub struct Calibration {
 impl Default for Calibration {
     /// What the built-in embedder's probes give.
     fn default() -> Self {
-        Self { middle: 0.3, slope: 12.0 }
+        Self { middle: 0.324, slope: 4.87 }
     }
 }
 
+/// Among so many of the best-ranked hits the strongest is looked for.
+const STRONGEST_OF: usize = 5;
 /// What the logistic curve is to answer at the mean of the related pairs: ln(4) is 0.8.
 const RELATED_LOGIT: f32 = 1.386;
 
@@ -87,17 +93,21 @@ impl Calibration {
         1.0 / (1.0 + (-self.slope * (cosine - self.middle)).exp())
     }
 
-    /// How well a text fits: its BM25 score against the most it could be, and its cosine.
-    pub fn score(&self, bm25: f32, bm25_most: f32, cosine: f32) -> f32 {
-        let words = if bm25_most > 0.0 { (bm25 / bm25_most).clamp(0.0, 1.0) } else { 0.0 };
+    /// How well a text fits: its BM25 score against what all words of the query weigh, and its cosine.
+    pub fn fit(&self, bm25: f32, query: &[QueryWord], cosine: f32) -> f32 {
+        let all: f32 = query.iter().map(|word| word.weight).sum();
+        let words = if all > 0.0 { (bm25 / all).clamp(0.0, 1.0) } else { 0.0 };
         let meaning = if cosine == 0.0 { 0.0 } else { self.meaning(cosine) };
         1.0 - (1.0 - words) * (1.0 - meaning)
     }
 }
 
-/// The BM25 score of a text that holds every word of the query once.
-pub fn most_possible<Term>(weights: &[(Term, f32)]) -> f32 {
-    weights.iter().map(|(_, weight)| weight).sum::<f32>() * WordIndex::ONCE
+/// The scores of ranked hits, given as rank value and fit, best first.
+pub fn scores(ranked: &[(f32, f32)]) -> Vec<f32> {
+    let strongest = ranked.iter().take(STRONGEST_OF).fold(0.0_f32, |best, (_, fit)| best.max(*fit));
+    let top = ranked.first().map_or(0.0, |(rank, _)| *rank);
+    let share = |rank: f32| if top > 0.0 { (rank / top).clamp(0.0, 1.0) } else { 0.0 };
+    ranked.iter().map(|(rank, _)| strongest * share(*rank)).collect()
 }
 
 fn dot(left: &[f32], right: &[f32]) -> f32 {
@@ -106,4 +116,69 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
 
 fn mean(values: &[f32]) -> f32 {
     values.iter().sum::<f32>() / values.len().max(1) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two words in a hundred dimensions: related texts share a direction of their own.
+    fn embed(text_number: usize, closeness: f32, common: f32) -> Vector {
+        let mut vector = vec![0.0; 2 + 3 * PROBES.len()];
+        vector[0] = common;
+        vector[2 + text_number / 2] = closeness;
+        vector[2 + PROBES.len() + text_number] = (1.0 - closeness * closeness).sqrt();
+        let length = dot(&vector, &vector).sqrt();
+        vector.iter().map(|value| value / length).collect()
+    }
+
+    fn calibration(common: f32) -> Calibration {
+        let vectors: Vec<_> = (0..2 * PROBES.len()).map(|at| embed(at, 0.8, common)).collect();
+        Calibration::measure(&vectors).unwrap()
+    }
+
+    #[test]
+    fn a_threshold_means_the_same_for_an_embedder_whose_cosines_are_all_high() {
+        let (spread, narrow) = (calibration(0.0), calibration(3.0));
+        for closeness in [0.0_f32, 0.3, 0.6, 0.8, 0.95] {
+            let read = |calibration: Calibration, common| {
+                calibration.meaning(dot(&embed(0, closeness, common), &embed(1, closeness, common)))
+            };
+            let (left, right) = (read(spread, 0.0), read(narrow, 3.0));
+            assert!((left - right).abs() < 0.01, "{closeness}: {left} and {right}");
+        }
+    }
+
+    #[test]
+    fn unrelated_pairs_read_low_and_related_ones_high() {
+        for common in [0.0, 1.0, 3.0] {
+            let calibration = calibration(common);
+            let read = |left, right| {
+                calibration.meaning(dot(&embed(left, 0.8, common), &embed(right, 0.8, common)))
+            };
+            assert!((read(0, 1) - 0.8).abs() < 0.01 && (read(0, 3) - 0.2).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn an_embedder_that_tells_nothing_apart_is_not_calibrated() {
+        assert_eq!(Calibration::measure(&vec![vec![1.0]; 2 * PROBES.len()]), None);
+        assert_eq!(Calibration::measure(&[]), None);
+    }
+
+    #[test]
+    fn a_fit_grows_with_words_and_with_meaning_and_stays_within_one() {
+        let mut query = vec![QueryWord::default()];
+        query[0].weight = 4.0;
+        let fit = |bm25, cosine| Calibration::default().fit(bm25, &query, cosine);
+        assert!(fit(0.0, 0.1) < fit(0.0, 0.6) && fit(0.0, 0.6) < fit(2.0, 0.6));
+        assert!(fit(9.0, 1.0) <= 1.0 && fit(0.0, -1.0) >= 0.0);
+        assert_eq!(Calibration::default().fit(0.0, &[], 0.0), 0.0);
+    }
+
+    #[test]
+    fn scores_follow_the_ranking_and_the_strongest_fit() {
+        assert_eq!(scores(&[(2.0, 0.5), (1.0, 0.75), (0.0, 0.1)]), [0.75, 0.375, 0.0]);
+        assert_eq!(scores(&[(0.0, 0.9)]), [0.0]);
+    }
 }

@@ -3,6 +3,9 @@
 //! An item is known by an id of the caller's choosing and by the hash of its content, so that a change
 //! re-embeds that item alone. What is always included is not decided here; this only ranks.
 //!
+//! An id of three parts, `kind/group/name`, puts the item into a group: tools of one server help each
+//! other, because a task that needs one of them often needs its siblings.
+//!
 //! Invariant: one entry an id.
 
 use std::collections::HashMap;
@@ -17,6 +20,12 @@ use super::words::stems;
 
 /// Weight of the words for items, whose texts are written to be found.
 const ITEM_WORDS_WEIGHT: f32 = 0.5;
+/// Descriptions differ in length for no reason of content, so length counts.
+const LENGTH_PENALTY: f32 = 0.75;
+/// How much of its group's strength is added to an item's own score.
+const GROUP_SHARE: f32 = 0.3;
+/// The strength of a group is the mean of so many of its best.
+const GROUP_BEST: usize = 3;
 /// The most characters of a parameter's description that are indexed.
 const PARAMETER_CHARACTERS_MAX: usize = 200;
 
@@ -46,7 +55,7 @@ pub struct Steering {
 }
 
 /// Searchable items.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ItemIndex {
     slots: HashMap<String, Slot>,
     items: Vec<Option<Item>>,
@@ -62,10 +71,23 @@ struct Item {
     content_hash: String,
 }
 
+impl Default for ItemIndex {
+    fn default() -> Self {
+        Self::new(Calibration::default())
+    }
+}
+
 impl ItemIndex {
     /// An empty index for vectors of the embedder that `calibration` was measured with.
     pub fn new(calibration: Calibration) -> Self {
-        Self { calibration, ..Self::default() }
+        Self {
+            slots: HashMap::new(),
+            items: Vec::new(),
+            free: Vec::new(),
+            words: WordIndex::new(LENGTH_PENALTY),
+            vectors: Vectors::default(),
+            calibration,
+        }
     }
 
     /// Whether the item is held with this content, so that it need not be embedded again.
@@ -153,47 +175,75 @@ impl ItemIndex {
         candidates: usize,
         steering: &[Steering],
     ) -> Vec<ItemHit> {
-        let query = stems(query);
-        let mut words = vec![0.0; self.items.len()];
-        self.words.score(&query, &mut words);
+        let stems = stems(query);
+        let query = self.words.weigh(&stems);
+        let words = self.words.score(&query, self.items.len());
         let mut cosines = self.vectors.scan(query_vector);
         cosines.resize(self.items.len(), 0.0);
 
-        let present = || {
-            (0..self.items.len()).filter_map(|at| self.items[at].as_ref().map(|item| (at, item)))
-        };
+        let present =
+            || self.items.iter().enumerate().filter_map(|(at, i)| Some((at, i.as_ref()?)));
         let word_span = Span::of(present().map(|(at, _)| words[at]));
         let cosine_span = Span::of(present().map(|(at, _)| cosines[at]));
-        let steering = heard(&query, steering);
-        let mixed = present().map(|(at, item)| {
-            let boost: f32 = steering.iter().map(|steering| steering.for_id(&item.id)).sum();
-            let score = ITEM_WORDS_WEIGHT * word_span.place(words[at])
-                + (1.0 - ITEM_WORDS_WEIGHT) * cosine_span.place(cosines[at])
-                + boost;
-            (at as Slot, score)
-        });
-
-        let most = calibrate::most_possible(&self.words.weigh(&query));
-        best(mixed, candidates)
-            .into_iter()
-            .filter_map(|(slot, _)| {
-                let at = slot as usize;
-                let item = self.items[at].as_ref()?;
+        let steering = heard(&stems, steering);
+        let mut ranks: Vec<(Slot, f32)> = present()
+            .map(|(at, item)| {
                 let boost: f32 = steering.iter().map(|steering| steering.for_id(&item.id)).sum();
-                let score = self.calibration.score(words[at], most, cosines[at]);
-                Some(ItemHit {
-                    id: item.id.clone(),
-                    score: (score + boost).clamp(0.0, 1.0),
-                    bm25: words[at],
-                    cosine: cosines[at],
-                })
+                let mixed = ITEM_WORDS_WEIGHT * word_span.place(words[at])
+                    + (1.0 - ITEM_WORDS_WEIGHT) * cosine_span.place(cosines[at]);
+                (at as Slot, mixed + boost)
+            })
+            .collect();
+        self.add_groups(&mut ranks);
+
+        let best = best(ranks.into_iter(), candidates);
+        let fits: Vec<(f32, f32)> = best
+            .iter()
+            .map(|(slot, rank)| {
+                let at = *slot as usize;
+                (*rank, self.calibration.fit(words[at], &query, cosines[at]))
+            })
+            .collect();
+        best.iter()
+            .zip(calibrate::scores(&fits))
+            .filter_map(|((slot, _), score)| {
+                let at = *slot as usize;
+                let id = self.items[at].as_ref()?.id.clone();
+                Some(ItemHit { id, score, bm25: words[at], cosine: cosines[at] })
             })
             .collect()
+    }
+
+    /// Adds to each item a share of what the best of its group have; one without a group is its own.
+    fn add_groups(&self, ranks: &mut [(Slot, f32)]) {
+        let mut groups: HashMap<&str, Vec<f32>> = HashMap::new();
+        for (slot, rank) in ranks.iter() {
+            if let Some(group) = self.group(*slot) {
+                groups.entry(group).or_default().push(*rank);
+            }
+        }
+        let strength: HashMap<&str, f32> =
+            groups.into_iter().map(|(group, ranks)| (group, mean_of_best(ranks))).collect();
+        for (slot, rank) in ranks {
+            let group = self.group(*slot).and_then(|group| strength.get(group));
+            *rank += GROUP_SHARE * group.unwrap_or(rank);
+        }
+    }
+
+    fn group(&self, slot: Slot) -> Option<&str> {
+        let (group, _) = self.items[slot as usize].as_ref()?.id.rsplit_once('/')?;
+        group.contains('/').then_some(group)
     }
 
     fn item(&self, id: &str) -> Option<&Item> {
         self.slots.get(id).and_then(|slot| self.items[*slot as usize].as_ref())
     }
+}
+
+fn mean_of_best(mut ranks: Vec<f32>) -> f32 {
+    ranks.sort_unstable_by(|left, right| right.total_cmp(left));
+    ranks.truncate(GROUP_BEST);
+    ranks.iter().sum::<f32>() / ranks.len().max(1) as f32
 }
 
 impl Steering {

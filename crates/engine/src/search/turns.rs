@@ -1,27 +1,25 @@
 //! The older turns of one session, ranked against a message.
 //!
 //! Each part of a turn (what was asked, answered, and returned by tools) is a *unit*. A unit is found by
-//! its own words and meaning and, a little, by those of the units before and after it, because an answer
-//! often holds no word of the question it answers. The window of recent turns is the caller's: it says
-//! which turns to leave out.
+//! its own words and meaning and, less, by those of the units beside it. The window of recent turns is
+//! the caller's: it says which turns to leave out.
 //!
-//! Invariant: units are linked in the order of their turns, whatever the order in which they were added.
+//! Invariant: what is found depends on the turns that are held, not on the order in which they came.
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use jiff::civil::Date;
 
 use super::bm25::{Slot, WordIndex};
 use super::calibrate::{self, Calibration};
 use super::hybrid::{Span, WORDS_WEIGHT, best};
+use super::order::Order;
+use super::speakers::{Speakers, split_name};
 use super::vectors::Vectors;
 use super::words::stems;
 
-/// How much of a neighbouring unit's score is added to a unit's own.
-const NEIGHBOUR_SHARE: f32 = 0.3;
 /// Content words at which a unit's vector counts half: "Wow, thanks!" is near to everything.
 const SHORT_WORDS: f32 = 4.0;
-/// No neighbour on that side.
-const NONE: Slot = Slot::MAX;
+/// Low, because turns are short and length says little.
+const LENGTH_PENALTY: f32 = 0.3;
 
 /// Which part of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,58 +48,66 @@ pub struct Hit {
 }
 
 /// The searchable turns of one session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TurnIndex {
-    units: Vec<Unit>,
-    order: BTreeMap<(u64, Part), Slot>,
-    free: Vec<Slot>,
+    order: Order,
     words: WordIndex,
     vectors: Vectors,
+    speakers: Speakers,
+    /// Turns a sum of a unit's and its neighbours' dot products into a cosine, short units held back.
+    dense_factors: Vec<f32>,
+    content_words: Vec<u16>,
     calibration: Calibration,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Unit {
-    turn: u64,
-    part: Part,
-    previous: Slot,
-    next: Slot,
-    /// Turns the sum of a unit's and its neighbours' dot products into a cosine, short units held back.
-    dense_factor: f32,
-    present: bool,
+impl Default for TurnIndex {
+    fn default() -> Self {
+        Self::new(Calibration::default())
+    }
 }
 
 impl TurnIndex {
     /// An empty index for vectors of the embedder that `calibration` was measured with.
     pub fn new(calibration: Calibration) -> Self {
-        Self { calibration, ..Self::default() }
+        Self {
+            order: Order::default(),
+            words: WordIndex::new(LENGTH_PENALTY),
+            vectors: Vectors::default(),
+            speakers: Speakers::default(),
+            dense_factors: Vec::new(),
+            content_words: Vec::new(),
+            calibration,
+        }
     }
 
-    /// Adds a part of a turn, or replaces it. `vector` is that of `"{speaker}: {text}"`, or empty.
+    /// Adds a part of a turn, or replaces it. `vector` is that of `text`, or empty.
     pub fn add(&mut self, turn: u64, part: Part, speaker: &str, text: &str, vector: &[f32]) {
-        let slot = match self.order.get(&(turn, part)) {
-            Some(slot) => *slot,
-            None => self.link(turn, part),
-        };
-        self.words.set(slot, &stems(&format!("{speaker}: {text}")));
-        self.vectors.set(slot, vector);
-        self.refresh_around(slot);
+        self.insert((turn, part), speaker, text, vector, &[]);
+    }
+
+    /// The same for a part of which the day is known, so that it is found by its date too.
+    pub fn add_dated(
+        &mut self,
+        turn: u64,
+        part: Part,
+        speaker: &str,
+        text: &str,
+        vector: &[f32],
+        date: Date,
+    ) {
+        let date = stems(&date.strftime("%-d %B %Y").to_string());
+        self.insert((turn, part), speaker, text, vector, &date);
     }
 
     /// Takes all parts of a turn out.
     pub fn remove(&mut self, turn: u64) {
-        let range = (turn, Part::Message)..=(turn, Part::Reply);
-        let found: Vec<_> = self.order.range(range).map(|(key, slot)| (*key, *slot)).collect();
-        for (key, slot) in found {
-            self.order.remove(&key);
-            let Unit { previous, next, .. } = self.units[slot as usize];
-            self.join(previous, next);
-            self.units[slot as usize].present = false;
+        let (removed, changed) = self.order.remove(turn);
+        for slot in removed {
             self.words.remove(slot);
             self.vectors.remove(slot);
-            self.free.push(slot);
-            self.refresh(previous);
-            self.refresh(next);
+        }
+        for slot in changed {
+            self.refresh(slot);
         }
     }
 
@@ -112,14 +118,14 @@ impl TurnIndex {
 
     /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.len() == 0
     }
 
     /// Bytes held, without what the allocator adds.
     pub fn bytes(&self) -> usize {
-        let links = self.order.len() * (size_of::<(u64, Part)>() + size_of::<Slot>());
-        self.units.capacity() * size_of::<Unit>()
-            + links
+        let a_unit = size_of::<f32>() + size_of::<u16>() + size_of::<Option<u16>>();
+        self.order.bytes()
+            + self.order.units().len() * a_unit
             + self.words.bytes()
             + self.vectors.bytes()
     }
@@ -132,109 +138,92 @@ impl TurnIndex {
         keep: usize,
         excluded: impl Fn(u64) -> bool,
     ) -> Vec<Hit> {
-        let query = stems(query);
-        let mut words = vec![0.0; self.units.len()];
-        self.words.score(&query, &mut words);
+        let units = self.order.units();
+        let named = self.speakers.named(&stems(query));
+        let query = self.words.weigh(&named.words);
+        let words = self.words.score(&query, units.len());
         let mut cosines = self.vectors.scan(query_vector);
-        cosines.resize(self.units.len(), 0.0);
+        cosines.resize(units.len(), 0.0);
 
-        let near_words = self.with_neighbours(&words);
-        let mut near_cosines = self.with_neighbours(&cosines);
-        for (cosine, unit) in near_cosines.iter_mut().zip(&self.units) {
-            *cosine *= unit.dense_factor;
+        let near_words = self.order.spread_wide(&words);
+        let mut near_cosines = self.order.spread(&cosines);
+        for (cosine, factor) in near_cosines.iter_mut().zip(&self.dense_factors) {
+            *cosine *= factor;
         }
 
-        let eligible: Vec<Slot> = (0..self.units.len() as Slot)
-            .filter(|slot| {
-                let unit = &self.units[*slot as usize];
-                unit.present && !excluded(unit.turn)
-            })
+        let eligible: Vec<Slot> = (0..)
+            .zip(units)
+            .filter(|(_, unit)| unit.present && !excluded(unit.turn))
+            .map(|(slot, _)| slot)
             .collect();
         let span = |scores: &[f32]| Span::of(eligible.iter().map(|slot| scores[*slot as usize]));
         let (word_span, cosine_span) = (span(&near_words), span(&near_cosines));
-        let mixed = eligible.iter().map(|&slot| {
+        let ranked = eligible.iter().map(|&slot| {
             let at = slot as usize;
-            let score = WORDS_WEIGHT * word_span.place(near_words[at])
+            let mixed = WORDS_WEIGHT * word_span.place(near_words[at])
                 + (1.0 - WORDS_WEIGHT) * cosine_span.place(near_cosines[at]);
-            (slot, score)
+            (slot, mixed * self.speakers.factor(slot, &named))
         });
 
-        let most = calibrate::most_possible(&self.words.weigh(&query));
-        best(mixed, keep)
-            .into_iter()
-            .map(|(slot, _)| {
-                let unit = &self.units[slot as usize];
-                let (bm25, cosine) = (words[slot as usize], cosines[slot as usize]);
-                let score = self.calibration.score(bm25, most, cosine);
-                Hit { turn: unit.turn, part: unit.part, score, bm25, cosine }
+        let best = best(ranked, keep);
+        let fits: Vec<(f32, f32)> = best
+            .iter()
+            .map(|(slot, rank)| {
+                let at = *slot as usize;
+                (*rank, self.calibration.fit(words[at], &query, cosines[at]))
+            })
+            .collect();
+        best.iter()
+            .zip(calibrate::scores(&fits))
+            .map(|((slot, _), score)| {
+                let at = *slot as usize;
+                let (turn, part) = (units[at].turn, units[at].part);
+                Hit { turn, part, score, bm25: words[at], cosine: cosines[at] }
             })
             .collect()
     }
 
-    fn with_neighbours(&self, scores: &[f32]) -> Vec<f32> {
-        let at = |slot: Slot| if slot == NONE { 0.0 } else { scores[slot as usize] };
-        self.units
-            .iter()
-            .zip(scores)
-            .map(|(unit, own)| own + NEIGHBOUR_SHARE * (at(unit.previous) + at(unit.next)))
-            .collect()
-    }
-
-    /// Makes room for a new unit and puts it into its place in the order.
-    fn link(&mut self, turn: u64, part: Part) -> Slot {
-        let key = (turn, part);
-        let previous = self.order.range(..key).next_back().map_or(NONE, |(_, slot)| *slot);
-        let after = (Bound::Excluded(key), Bound::Unbounded);
-        let next = self.order.range(after).next().map_or(NONE, |(_, slot)| *slot);
-        let unit =
-            Unit { turn, part, previous: NONE, next: NONE, dense_factor: 0.0, present: true };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.units[slot as usize] = unit;
-                slot
-            }
-            None => {
-                self.units.push(unit);
-                self.units.len() as Slot - 1
-            }
-        };
-        self.join(previous, slot);
-        self.join(slot, next);
-        self.order.insert(key, slot);
-        slot
-    }
-
-    fn join(&mut self, previous: Slot, next: Slot) {
-        if previous != NONE {
-            self.units[previous as usize].next = next;
+    fn insert(
+        &mut self,
+        (turn, part): (u64, Part),
+        speaker: &str,
+        text: &str,
+        vector: &[f32],
+        date: &[String],
+    ) {
+        let (name, said) = split_name(text);
+        let asks = said.trim_end().ends_with(['?', '？', '؟']);
+        let slot = self.order.put(turn, part, asks);
+        let mut words = stems(said);
+        let at = slot as usize;
+        if self.content_words.len() <= at {
+            self.content_words.resize(at + 1, 0);
+            self.dense_factors.resize(at + 1, 0.0);
         }
-        if next != NONE {
-            self.units[next as usize].previous = previous;
+        self.content_words[at] = u16::try_from(words.len()).unwrap_or(u16::MAX);
+        words.extend_from_slice(date);
+        self.words.set(slot, &words);
+        self.vectors.set(slot, vector);
+        self.speakers.set(slot, name.unwrap_or(speaker));
+        self.refresh(slot);
+        for (neighbour, _) in self.order.neighbours(slot) {
+            self.refresh(neighbour);
         }
     }
 
-    fn refresh_around(&mut self, slot: Slot) {
-        let Unit { previous, next, .. } = self.units[slot as usize];
-        for slot in [previous, slot, next] {
-            self.refresh(slot);
-        }
-    }
-
-    /// Works out anew what depends on a unit's neighbours.
+    /// Works out anew what depends on a unit's neighbours: the length of its vector with theirs added.
     fn refresh(&mut self, slot: Slot) {
-        if slot == NONE {
-            return;
+        let parts: Vec<(Slot, f32)> =
+            std::iter::once((slot, 1.0)).chain(self.order.neighbours(slot)).collect();
+        let mut squared = 0.0;
+        for (left, left_share) in &parts {
+            for (right, right_share) in &parts {
+                squared += left_share * right_share * self.vectors.between(*left, *right);
+            }
         }
-        let Unit { previous, next, .. } = self.units[slot as usize];
-        let dot = |left, right| self.vectors.between(left, right);
-        let share = NEIGHBOUR_SHARE;
-        let squared = dot(slot, slot)
-            + share * share * (dot(previous, previous) + dot(next, next))
-            + 2.0 * share * (dot(slot, previous) + dot(slot, next))
-            + 2.0 * share * share * dot(previous, next);
-        let words = self.words.words(slot) as f32;
+        let words = f32::from(self.content_words[slot as usize]);
         let prior = words / (words + SHORT_WORDS);
-        self.units[slot as usize].dense_factor =
+        self.dense_factors[slot as usize] =
             if squared > 0.0 { prior / squared.sqrt() } else { 0.0 };
     }
 }

@@ -34,6 +34,11 @@ impl Embedded {
         Self
     }
 
+    /// The word pieces of the table in its own order, the frequent ones first.
+    pub fn vocabulary(&self) -> impl Iterator<Item = &'static str> + use<> {
+        TABLE.vocabulary.split('\n')
+    }
+
     /// The vector of a text, at once.
     pub fn vector(&self, text: &str) -> Vector {
         let table = &*TABLE;
@@ -66,6 +71,7 @@ impl Embedder for Embedded {
 
 struct Table {
     dimensions: usize,
+    vocabulary: &'static str,
     scales: Vec<f32>,
     rows: &'static [u8],
     pieces: WordPieces,
@@ -89,13 +95,14 @@ impl Table {
         let vocabulary_bytes = number(take(4));
         let vocabulary =
             std::str::from_utf8(take(vocabulary_bytes)).expect("the vocabulary is UTF-8");
-        let tokens = vocabulary.trim_end_matches(' ').split('\n');
+        let vocabulary = vocabulary.trim_end_matches(' ');
         let (scales, _) = take(4 * count).as_chunks::<4>();
         Self {
             dimensions,
+            vocabulary,
             scales: scales.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             rows: take(count * dimensions),
-            pieces: WordPieces::new(tokens, count),
+            pieces: WordPieces::new(vocabulary.split('\n'), count),
         }
     }
 

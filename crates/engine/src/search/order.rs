@@ -1,0 +1,174 @@
+//! The order of a session's units, and what each takes from its neighbours.
+//!
+//! An answer often holds no word of the question it answers, so a unit is found through the units beside
+//! it too: most through a question right before it.
+//!
+//! Invariant: units are linked in the order of their turns, whatever the order in which they were added.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use super::bm25::Slot;
+use super::turns::Part;
+
+/// How much of a neighbouring unit's score is added to a unit's own.
+const NEIGHBOUR_SHARE: f32 = 0.3;
+/// The same where the unit before asks a question.
+const QUESTION_SHARE: f32 = 0.5;
+/// The same for words of the units two places away.
+const SECOND_SHARE: f32 = 0.15;
+/// No neighbour on that side.
+const NONE: Slot = Slot::MAX;
+
+/// Units by turn and part.
+#[derive(Debug, Default)]
+pub struct Order {
+    slots: BTreeMap<(u64, Part), Slot>,
+    units: Vec<Unit>,
+    free: Vec<Slot>,
+}
+
+/// One part of one turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit {
+    pub turn: u64,
+    pub part: Part,
+    /// Whether it is in the index; its place may be empty, to be used again.
+    pub present: bool,
+    /// Whether it ends in a question.
+    pub asks: bool,
+    previous: Slot,
+    next: Slot,
+}
+
+impl Order {
+    /// The places of units, empty ones among them.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// How many units are present.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.slots.len() * size_of::<((u64, Part), Slot)>()
+            + self.units.capacity() * size_of::<Unit>()
+    }
+
+    /// The place of a unit, made where there is none.
+    pub fn put(&mut self, turn: u64, part: Part, asks: bool) -> Slot {
+        let slot = match self.slots.get(&(turn, part)) {
+            Some(slot) => *slot,
+            None => self.link(turn, part),
+        };
+        self.units[slot as usize].asks = asks;
+        slot
+    }
+
+    /// Takes a turn's units out: their places, and the units whose neighbours changed.
+    pub fn remove(&mut self, turn: u64) -> (Vec<Slot>, Vec<Slot>) {
+        let range = (turn, Part::Message)..=(turn, Part::Reply);
+        let found: Vec<_> = self.slots.range(range).map(|(key, slot)| (*key, *slot)).collect();
+        let (mut removed, mut changed) = (Vec::new(), Vec::new());
+        for (key, slot) in found {
+            self.slots.remove(&key);
+            let unit = &mut self.units[slot as usize];
+            unit.present = false;
+            let (previous, next) = (unit.previous, unit.next);
+            self.join(previous, next);
+            self.free.push(slot);
+            removed.push(slot);
+            changed.extend([previous, next].into_iter().filter(|slot| *slot != NONE));
+        }
+        changed.retain(|slot| self.units[*slot as usize].present);
+        (removed, changed)
+    }
+
+    /// A unit's neighbours, those that exist, with what it takes from each.
+    pub fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
+        let unit = &self.units[slot as usize];
+        [(unit.previous, self.share_of_previous(unit)), (unit.next, NEIGHBOUR_SHARE)]
+            .into_iter()
+            .filter(|(slot, _)| *slot != NONE)
+    }
+
+    /// Scores with what units take from their neighbours added.
+    pub fn spread(&self, scores: &[f32]) -> Vec<f32> {
+        let at = |slot: Slot| scores.get(slot as usize).copied().unwrap_or(0.0);
+        self.units
+            .iter()
+            .zip(scores)
+            .map(|(unit, own)| {
+                own + self.share_of_previous(unit) * at(unit.previous)
+                    + NEIGHBOUR_SHARE * at(unit.next)
+            })
+            .collect()
+    }
+
+    /// The same, and a little from the units two places away.
+    pub fn spread_wide(&self, scores: &[f32]) -> Vec<f32> {
+        let mut spread = self.spread(scores);
+        for (place, own) in scores.iter().enumerate().filter(|(_, own)| **own != 0.0) {
+            let unit = &self.units[place];
+            for (first, onward) in [(unit.previous, Side::Before), (unit.next, Side::After)] {
+                let Some(first) = self.units.get(first as usize) else { continue };
+                let second = match onward {
+                    Side::Before => first.previous,
+                    Side::After => first.next,
+                };
+                if let Some(score) = spread.get_mut(second as usize) {
+                    *score += SECOND_SHARE * own;
+                }
+            }
+        }
+        spread
+    }
+
+    fn share_of_previous(&self, unit: &Unit) -> f32 {
+        match self.units.get(unit.previous as usize) {
+            Some(previous) if previous.asks => QUESTION_SHARE,
+            _ => NEIGHBOUR_SHARE,
+        }
+    }
+
+    /// Makes room for a new unit and puts it into its place in the order.
+    fn link(&mut self, turn: u64, part: Part) -> Slot {
+        let key = (turn, part);
+        let previous = self.slots.range(..key).next_back().map_or(NONE, |(_, slot)| *slot);
+        let after = (Bound::Excluded(key), Bound::Unbounded);
+        let next = self.slots.range(after).next().map_or(NONE, |(_, slot)| *slot);
+        let unit = Unit { turn, part, present: true, asks: false, previous: NONE, next: NONE };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.units[slot as usize] = unit;
+                slot
+            }
+            None => {
+                self.units.push(unit);
+                self.units.len() as Slot - 1
+            }
+        };
+        self.join(previous, slot);
+        self.join(slot, next);
+        self.slots.insert(key, slot);
+        slot
+    }
+
+    fn join(&mut self, previous: Slot, next: Slot) {
+        if let Some(unit) = self.units.get_mut(previous as usize) {
+            unit.next = next;
+        }
+        if let Some(unit) = self.units.get_mut(next as usize) {
+            unit.previous = previous;
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}

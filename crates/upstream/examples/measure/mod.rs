@@ -1,0 +1,71 @@
+//! What the measuring examples share: reading a data file, percentiles, lines of a table.
+//!
+//! Not part of the product. The data sets are not part of the repository either.
+
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+/// The data file named by the first argument and its hash; `None`, with a line that says so, without it.
+pub fn read_data(what: &str) -> Option<(String, serde_json::Value)> {
+    let Some(path) = std::env::args().nth(1) else {
+        println!("skipped: give the path of {what} as the only argument");
+        return None;
+    };
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            println!("skipped: {path} cannot be read ({error})");
+            return None;
+        }
+    };
+    let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    match serde_json::from_slice(&bytes) {
+        Ok(value) => Some((hash, value)),
+        Err(error) => {
+            println!("skipped: {path} is not {what} ({error})");
+            None
+        }
+    }
+}
+
+/// Times of one kind of work.
+#[derive(Default)]
+pub struct Times(Vec<Duration>);
+
+impl Times {
+    /// Runs `work` and keeps how long it took.
+    pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.0.push(start.elapsed());
+        result
+    }
+
+    /// `p50 … p99 …` in microseconds.
+    pub fn summary(&mut self) -> String {
+        self.0.sort_unstable();
+        let at = |share: f64| {
+            let place = ((self.0.len().max(1) - 1) as f64 * share).round() as usize;
+            self.0.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e6)
+        };
+        format!("p50 {:.1} µs, p99 {:.1} µs", at(0.5), at(0.99))
+    }
+}
+
+/// A line of a Markdown table, the first cell wide.
+pub fn row(first: &str, cells: impl IntoIterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.into_iter().collect();
+    format!("| {first:<24} | {} |", cells.join(" | "))
+}
+
+/// A share as a percentage with one digit.
+pub fn percent(share: f64) -> String {
+    format!("{:4.1}", 100.0 * share)
+}
+
+/// The mean, or 0 of nothing.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = values.into_iter().fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}

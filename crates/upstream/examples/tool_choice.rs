@@ -1,0 +1,171 @@
+//! How often the tools that a task needs are found among many, by ranker; and how long that takes.
+//!
+//! `cargo run --release -p throughline-upstream --example tool_choice -- TOOLS.json`
+//!
+//! The file is `{tools: [{server, name, description, inputSchema}], tasks: [{query, tools: [name]}]}`, made
+//! from LiveMCPBench. A task's recall is the share of its tools among the first k.
+
+mod measure;
+
+use measure::{Times, mean, percent, row};
+use serde::Deserialize;
+use serde_json::Value;
+use throughline_engine::search::bm25::WordIndex;
+use throughline_engine::search::hybrid::Span;
+use throughline_engine::search::words::stems;
+use throughline_engine::search::{ItemIndex, tool_text};
+use throughline_upstream::embed::Embedded;
+
+const CUTS: [usize; 4] = [1, 5, 10, 20];
+const SIZES: [usize; 3] = [100, 1_000, 10_000];
+const CANDIDATES: usize = 20;
+const KEPT: usize = 5;
+const THRESHOLD: f32 = 0.7;
+
+#[derive(Deserialize)]
+struct Data {
+    tools: Vec<Tool>,
+    tasks: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tool {
+    server: String,
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    input_schema: Value,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    query: String,
+    tools: Vec<String>,
+}
+
+impl Tool {
+    fn text(&self) -> String {
+        tool_text(&self.server, &self.name, &self.description, &self.input_schema)
+    }
+}
+
+struct Prepared {
+    words: WordIndex,
+    vectors: Vec<Vec<f32>>,
+    ours: ItemIndex,
+}
+
+impl Prepared {
+    fn new(tools: &[Tool]) -> Self {
+        let mut prepared =
+            Self { words: WordIndex::new(0.3), vectors: Vec::new(), ours: ItemIndex::default() };
+        for (place, tool) in tools.iter().enumerate() {
+            let text = tool.text();
+            let vector = Embedded.vector(&text);
+            prepared.words.set(place as u32, &stems(&text));
+            let id = format!("tool/{}/{place}", tool.server);
+            prepared.ours.upsert(&id, &text, &vector, "");
+            prepared.vectors.push(vector);
+        }
+        prepared
+    }
+
+    fn rank(&self, ranker: &str, query: &str) -> Vec<usize> {
+        let vector = Embedded.vector(query);
+        let words =
+            || self.words.score(&self.words.weigh_exactly(&stems(query)), self.vectors.len());
+        let cosines = || -> Vec<f32> { self.vectors.iter().map(|v| dot(v, &vector)).collect() };
+        let scores = match ranker {
+            "BM25" => words(),
+            "embedding" => cosines(),
+            "formula" => {
+                let (words, cosines) = (words(), cosines());
+                let (word_span, cosine_span) =
+                    (Span::of(words.iter().copied()), Span::of(cosines.iter().copied()));
+                words
+                    .iter()
+                    .zip(&cosines)
+                    .map(|(w, c)| 0.5 * word_span.place(*w) + 0.5 * cosine_span.place(*c))
+                    .collect()
+            }
+            _ => {
+                let hits = self.ours.rank(query, &vector, self.vectors.len(), &[]);
+                let place = |id: &str| id.rsplit('/').next().and_then(|place| place.parse().ok());
+                return hits.iter().filter_map(|hit| place(&hit.id)).collect();
+            }
+        };
+        let mut places: Vec<usize> = (0..scores.len()).collect();
+        places.sort_by(|left, right| scores[*right].total_cmp(&scores[*left]));
+        places
+    }
+}
+
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    left.iter().zip(right).map(|(left, right)| left * right).sum()
+}
+
+fn main() {
+    let Some((hash, data)) = measure::read_data("a file of tools and tasks") else { return };
+    let data: Data = serde_json::from_value(data).expect("tools and tasks as documented");
+    let prepared = Prepared::new(&data.tools);
+    println!("dataset SHA-256 {hash}; {} tools, {} tasks", data.tools.len(), data.tasks.len());
+    println!("{}", row("ranker", CUTS.map(|cut| format!("R@{cut}"))));
+    println!("{}", row("---", CUTS.map(|_| "---:".into())));
+    for ranker in ["BM25", "embedding", "formula", "ours"] {
+        let found: Vec<[f64; CUTS.len()]> = data
+            .tasks
+            .iter()
+            .map(|task| recall(&data.tools, task, &prepared.rank(ranker, &task.query)))
+            .collect();
+        let cells = (0..CUTS.len()).map(|cut| percent(mean(found.iter().map(|found| found[cut]))));
+        println!("{}", row(ranker, cells));
+    }
+    print_threshold(&data, &prepared);
+    for size in SIZES {
+        print_selection(&data, size);
+    }
+}
+
+fn recall(tools: &[Tool], task: &Task, ranked: &[usize]) -> [f64; CUTS.len()] {
+    let first = |wanted: &str| ranked.iter().position(|place| tools[*place].name == wanted);
+    let found: Vec<usize> = task.tools.iter().filter_map(|wanted| first(wanted)).collect();
+    CUTS.map(|cut| mean(found.iter().map(|place| f64::from(u8::from(*place < cut)))))
+}
+
+/// What the threshold lets through: tasks of this file, and words that have nothing to do with it.
+fn print_threshold(data: &Data, prepared: &Prepared) {
+    let kept = |query: &str| {
+        prepared.ours.search(query, &Embedded.vector(query), CANDIDATES, KEPT, THRESHOLD).len()
+    };
+    let tasks = mean(data.tasks.iter().map(|task| kept(&task.query) as f64));
+    let none = mean(data.tasks.iter().map(|task| f64::from(u8::from(kept(&task.query) == 0))));
+    let small_talk =
+        ["Thanks, that was lovely!", "Good morning, how are you?", "I am a little tired today."];
+    let idle = mean(small_talk.iter().map(|query| kept(query) as f64));
+    println!(
+        "\nat {THRESHOLD}: {tasks:.1} of {KEPT} kept a task, none for {} %; {idle:.1} for small talk",
+        percent(none)
+    );
+}
+
+fn print_selection(data: &Data, size: usize) {
+    let mut index = ItemIndex::default();
+    for (place, tool) in data.tools.iter().cycle().take(size).enumerate() {
+        let text = format!("{} {}", tool.text(), place / 11);
+        let id = format!("tool/{}-{}/{}", tool.server, place / data.tools.len(), tool.name);
+        index.upsert(&id, &text, &Embedded.vector(&text), "");
+    }
+    let (mut embed, mut select) = (Times::default(), Times::default());
+    for task in data.tasks.iter().cycle().take(400) {
+        let vector = embed.time(|| Embedded.vector(&task.query));
+        select.time(|| index.search(&task.query, &vector, CANDIDATES, KEPT, THRESHOLD));
+    }
+    println!(
+        "selection over {size} items: {}; {} bytes an item; embedding of the message: {}",
+        select.summary(),
+        index.bytes() / size,
+        embed.summary()
+    );
+}
