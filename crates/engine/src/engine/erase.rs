@@ -55,11 +55,12 @@ impl Engine {
         let tombstone = self.bury(&key).await?;
         self.memory.forget(&key);
         let stored = self.sessions.erase(&key).await?;
+        let index_documents = self.unindex(&key).await?;
         Ok(ErasureReceipt {
             session: id.clone(),
             at: self.now(),
             stored,
-            index_documents: 0,
+            index_documents,
             tombstone: tombstone.to_string(),
         })
     }
@@ -104,6 +105,7 @@ impl Engine {
                 Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
             })
             .await?;
+        self.unindex(&key).await?;
         Ok(fresh.len() as u64)
     }
 

@@ -7,11 +7,13 @@
 //! Invariant: a transport calls the engine once per request and does nothing else with its parts.
 
 mod agents;
+mod entities;
 mod erase;
 mod fork;
 mod history;
 mod listing;
 mod record;
+mod search;
 mod sessions;
 mod transfer;
 
@@ -25,6 +27,7 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::embed::Embedder;
 use crate::error::Result;
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::model::Model;
@@ -36,22 +39,27 @@ use crate::select::{KnownTool, Selector};
 use crate::session::head::SessionHead;
 use crate::session::{CacheStatistics, Sessions};
 use crate::store::Store;
+use crate::tend::{WorkStatistics, Worklist};
 use crate::tokens::Factors;
 use crate::tool::Tools;
 
 pub use agents::{AgentItem, SessionItemView};
-pub use erase::ErasureReceipt;
+pub use entities::{AboutIt, EntityList, EntityView};
+pub use erase::{ErasureReceipt, Tombstone, tombstone_of};
 pub use history::{HistoryPage, HistoryQuery, Order};
 pub use listing::{SessionList, SessionQuery};
 pub(crate) use record::{FinishedTurn, answered};
 pub use record::{Recorded, RecordedTurn};
+pub use search::{SearchHit, SearchResults};
 pub use sessions::{NewSession, SessionPatch};
-pub use transfer::Export;
+pub use transfer::{EXPORT_FORMAT, Export};
 
 /// What the engine is made of.
 pub struct Parts {
     /// Where threads live.
     pub store: Arc<dyn Store>,
+    /// Full-text search across sessions; none where it is switched off.
+    pub index: Option<Arc<dyn Index>>,
     /// Upstream tools.
     pub tools: Arc<dyn Tools>,
     /// Models by name, and which one is used when none is named.
@@ -126,6 +134,8 @@ pub struct Engine {
     pub(crate) memory: Memory,
     packs: Arc<PackSet>,
     pub(crate) pins: Pins,
+    pub(crate) index: Option<Arc<dyn Index>>,
+    pub(crate) work: Worklist,
     pub(crate) factors: Factors,
     pub(crate) models: ModelBook,
     pub(crate) tools: Arc<dyn Tools>,
@@ -137,7 +147,7 @@ pub struct Engine {
 impl Engine {
     /// Puts the parts together: measures the embedder and reads the pins.
     pub async fn start(parts: Parts) -> Result<Self> {
-        let Parts { store, tools, models, embedder, clock, agents, packs, limits, settings } =
+        let Parts { store, index, tools, models, embedder, clock, agents, packs, limits, settings } =
             parts;
         let packs = Arc::new(packs);
         let calibration = measure(embedder.as_ref()).await;
@@ -162,6 +172,8 @@ impl Engine {
             ),
             packs,
             pins,
+            index,
+            work: Worklist::default(),
             factors: Factors::default(),
             models,
             tools,
@@ -209,6 +221,11 @@ impl Engine {
     /// How the session cache is doing.
     pub fn cache_statistics(&self) -> CacheStatistics {
         self.sessions.cache_statistics()
+    }
+
+    /// How the background work is doing.
+    pub fn work_statistics(&self) -> WorkStatistics {
+        self.work.statistics()
     }
 
     /// Names of the configured models.

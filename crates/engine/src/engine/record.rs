@@ -170,6 +170,9 @@ impl Engine {
                 Ok(Step::Commit(Box::new(Some(record)), (turn, false)))
             })
             .await?;
+        if !repeated {
+            self.work.add(&loaded.key);
+        }
         Ok(Recorded { turn, version: loaded.version.number, repeated })
     }
 

@@ -8,6 +8,7 @@
 use jiff::Timestamp;
 
 use crate::hash::ContentHash;
+use crate::usage;
 
 use super::head::{
     AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
@@ -50,6 +51,7 @@ pub fn turn(
     record.at = now;
     keep_places(head, record);
     count(head, record);
+    usage::count(head, record);
     for (call, executed) in record.calls.iter().enumerate() {
         let execution = ToolExecution {
             tool: executed.tool.clone(),

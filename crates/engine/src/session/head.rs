@@ -20,6 +20,7 @@ use crate::model::Usage;
 use crate::persona::Persona;
 use crate::piece::IncludeMode;
 use crate::tool::ToolName;
+use crate::usage::ItemUsage;
 
 use super::pending::PendingTurn;
 
@@ -103,6 +104,9 @@ pub struct SessionHead {
     /// Keyed requests that are being worked on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<UnderWay>,
+    /// How often each item was sent and used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub item_usage: Vec<ItemUsage>,
     /// The session and turn it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
@@ -310,6 +314,7 @@ impl SessionHead {
             answered: VecDeque::new(),
             pending: None,
             under_way: Vec::new(),
+            item_usage: Vec::new(),
             forked_from: None,
             erased_turns: 0,
         }

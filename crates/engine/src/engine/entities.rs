@@ -1,0 +1,205 @@
+//! Things a conversation is about, and the conversations that are about a thing.
+
+use serde::Serialize;
+
+use crate::access::{Action, Caller, authorize};
+use crate::entity::{Entity, EntityRef, Kind, KnownEntities, Reference};
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::session::Loaded;
+use crate::session::keep::Step;
+use crate::store::{Page, PageMark};
+
+use super::Engine;
+
+/// Sessions looked through for a thing at most.
+const SESSIONS_MAX: usize = 10_000;
+/// Sessions per step.
+const STEP: usize = 200;
+
+/// A thing with how much it matters now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EntityView {
+    /// The thing.
+    #[serde(flatten)]
+    pub entity: Entity,
+    /// Recency, mentions, relations and type, as one number.
+    #[serde(rename = "relevanceScore")]
+    pub relevance: f64,
+    /// Whether the last turns spoke of it.
+    pub active: bool,
+}
+
+/// The things of a session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EntityList {
+    /// The most relevant first.
+    pub entities: Vec<EntityView>,
+    /// What the conversation is about now.
+    pub topic: Option<String>,
+    /// Things known from the log beyond those in the head.
+    pub more_known: usize,
+}
+
+/// A session that is about a thing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AboutIt {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its title.
+    pub title: Option<String>,
+    /// How often the user mentioned the thing.
+    pub mention_count: u32,
+    /// When it was last mentioned.
+    pub last_mentioned: jiff::Timestamp,
+}
+
+impl Engine {
+    /// The things of a session, with relations and relevance.
+    pub async fn entities(&self, caller: &Caller, id: &SessionId) -> Result<EntityList> {
+        let loaded = self.session(caller, id).await?;
+        let known = self.memory.known(&self.sessions, &loaded).await?;
+        let entities = &loaded.head.entities;
+        let active = entities.active();
+        let views: Vec<EntityView> = entities
+            .by_relevance(self.packs(), self.now())
+            .into_iter()
+            .map(|(entity, relevance)| EntityView {
+                entity: entity.clone(),
+                relevance,
+                active: active.iter().any(|spoken| spoken.is(&entity.entity)),
+            })
+            .collect();
+        Ok(EntityList {
+            more_known: known.len().saturating_sub(views.len()),
+            topic: entities.topic.as_ref().map(ToString::to_string),
+            entities: views,
+        })
+    }
+
+    /// References of one type in a session: `{spec_id, name, mentioned_at, action, aliases}`.
+    pub async fn references(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        kind: &str,
+        query: Option<&str>,
+    ) -> Result<Vec<Reference>> {
+        let loaded = self.session(caller, id).await?;
+        let known = self.memory.known(&self.sessions, &loaded).await?;
+        let kind = Kind::new(kind);
+        Ok(match query {
+            Some(query) => known
+                .find(query, Some(&kind), STEP)
+                .into_iter()
+                .filter_map(|found| known.get(&found.entity).map(Reference::from))
+                .collect(),
+            None => known.references(Some(&kind)),
+        })
+    }
+
+    /// The caller's sessions that are about a thing, most recently changed first.
+    pub async fn sessions_about(
+        &self,
+        caller: &Caller,
+        kind: &str,
+        name: &str,
+    ) -> Result<Vec<AboutIt>> {
+        authorize(caller, Action::Read)?;
+        let kind = Kind::new(kind);
+        let mut about = Vec::new();
+        let mut after: Option<PageMark> = None;
+        let mut looked_at = 0;
+        while looked_at < SESSIONS_MAX {
+            let page = Page { limit: STEP, after: after.clone() };
+            let listed = self.sessions.list(&caller.scope, page).await?;
+            let Some(last) = listed.last() else { break };
+            after = Some(PageMark { changed_at: last.changed_at, id: last.key.id.clone() });
+            looked_at += listed.len();
+            for listed in &listed {
+                let Some(loaded) = self.sessions.find(&listed.key).await? else { continue };
+                about.extend(self.about_it(&loaded, &kind, name).await?);
+            }
+        }
+        Ok(about)
+    }
+
+    async fn about_it(&self, loaded: &Loaded, kind: &Kind, name: &str) -> Result<Option<AboutIt>> {
+        if loaded.head.deleted_at.is_some() || loaded.head.entities.tracked.is_empty() {
+            return Ok(None);
+        }
+        let tracked = &loaded.head.entities.tracked;
+        let known = self.memory.known(&self.sessions, loaded).await?;
+        let found = tracked.iter().find(|entity| is(entity, kind, name)).cloned();
+        let found = found.or_else(|| known.iter().find(|entity| is(entity, kind, name)).cloned());
+        Ok(found.map(|entity| AboutIt {
+            session_id: loaded.head.id.clone(),
+            title: loaded.head.title.clone(),
+            mention_count: entity.mention_count,
+            last_mentioned: entity.last_mentioned,
+        }))
+    }
+
+    /// Forgets a thing: what the session knows of it goes; what was said stays in the log.
+    pub async fn forget_entity(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        kind: &str,
+        name: &str,
+    ) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let kind = Kind::new(kind);
+        let key = caller.session_key(id);
+        let (loaded, ()) = self
+            .sessions
+            .update(&key, |head, _| {
+                let entity = head.entities.tracked.iter().find(|entity| is(entity, &kind, name));
+                let Some(entity) = entity.map(|entity| entity.entity.clone()) else {
+                    let known = head.entities.tracked.iter().map(|e| e.entity.to_string());
+                    return Err(Error::Missing {
+                        kind: "entity",
+                        name: format!("{kind} {name}"),
+                        known: known.collect(),
+                    });
+                };
+                head.entities.forget(&entity, &mut KnownEntities::new());
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        self.memory.forget(&key);
+        Ok(loaded)
+    }
+
+    /// Corrects what the last turn was understood to mean: `right` instead of `wrong`.
+    pub async fn correct_entity(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        wrong: Option<EntityRef>,
+        right: EntityRef,
+    ) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let correction =
+            crate::entity::Correction { wrong, kind: Some(right.kind.clone()), right: Some(right) };
+        let (loaded, ()) = self
+            .sessions
+            .update(&caller.session_key(id), |head, _| {
+                let turn = head.turns;
+                head.entities.correct(&correction, turn);
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(loaded)
+    }
+}
+
+/// Whether an entity goes by that name, slug, alias or id.
+fn is(entity: &Entity, kind: &Kind, name: &str) -> bool {
+    let same = |other: &str| other.eq_ignore_ascii_case(name);
+    entity.entity.kind == *kind
+        && (same(&entity.entity.name)
+            || entity.entity.id.as_deref().is_some_and(same)
+            || entity.slug.as_deref().is_some_and(same)
+            || entity.aliases.iter().any(|alias| same(alias)))
+}

@@ -1,0 +1,257 @@
+//! What happens after a turn, in the background: index, condense, look things up.
+//!
+//! Each is derived from the log, so nothing needs to be queued durably: what is behind can always be
+//! told from a session's head, and [`Engine::tend_all`] finds it after a restart. Work that costs (a
+//! model, a tool) is leased in the store, so that several copies of the server do it once. Every result
+//! loses politely to a newer version.
+//!
+//! Invariant: nothing here delays a reply or rewrites history.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::system_scope;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::id::ThreadId;
+use crate::resolve;
+use crate::session::Loaded;
+use crate::session::head::Summary;
+use crate::session::keep::Step;
+use crate::store::{Change, Expected, Found, Key, Kind, StoreError};
+use crate::{summary, tokens};
+
+/// Attempts at one session's work before it waits for the next turn or restart.
+const ATTEMPTS_MAX: u32 = 3;
+/// How long a lease holds; a copy that died gives way after it.
+const LEASE: SignedDuration = SignedDuration::from_secs(120);
+/// Sessions looked at per step of a sweep.
+const SWEEP_SESSIONS: usize = 256;
+
+/// Sessions that wait for background work.
+#[derive(Default)]
+pub struct Worklist {
+    waiting: Mutex<VecDeque<Key>>,
+    attempts: Mutex<HashMap<Key, u32>>,
+    wake: Notify,
+    done: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// How the background work is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct WorkStatistics {
+    /// Sessions that wait.
+    pub waiting: u64,
+    /// Sessions tended since the start.
+    pub done: u64,
+    /// Attempts that failed since the start.
+    pub failed: u64,
+}
+
+impl Worklist {
+    /// Adds a session unless it waits already.
+    pub fn add(&self, key: &Key) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waiting.contains(key) {
+            waiting.push_back(key.clone());
+            drop(waiting);
+            self.wake.notify_one();
+        }
+    }
+
+    fn take(&self) -> Option<Key> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// The figures.
+    pub fn statistics(&self) -> WorkStatistics {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).len();
+        WorkStatistics {
+            waiting: waiting as u64,
+            done: self.done.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether the session may be tried again after a failure.
+    fn may_retry(&self, key: &Key) -> bool {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = attempts.entry(key.clone()).or_default();
+        *count += 1;
+        *count < ATTEMPTS_MAX
+    }
+
+    fn succeeded(&self, key: &Key) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+    }
+}
+
+/// A lease on the costly work of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Lease {
+    holder: uuid::Uuid,
+    until: Timestamp,
+}
+
+impl Engine {
+    /// Works through the list until `stop`.
+    pub async fn tend_until(&self, stop: CancellationToken) {
+        loop {
+            while let Some(key) = self.work.take() {
+                if stop.is_cancelled() {
+                    return;
+                }
+                match self.tend(&key).await {
+                    Ok(()) | Err(Error::NoSession(_)) => self.work.succeeded(&key),
+                    Err(error) => {
+                        tracing::warn!(session.id = %key.id, %error, "background work failed");
+                        if self.work.may_retry(&key) {
+                            self.work.add(&key);
+                        }
+                    }
+                }
+            }
+            tokio::select! {
+                () = self.work.wake.notified() => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// Puts every session that is behind on the list: after a restart, or after others wrote.
+    pub async fn tend_all(&self) -> Result<u64> {
+        let mut after: Option<Key> = None;
+        let mut found = 0;
+        loop {
+            let listed = self.store().scan(after.as_ref(), SWEEP_SESSIONS).await?;
+            let Some(last) = listed.last() else { return Ok(found) };
+            after = Some(last.key.clone());
+            for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Session) {
+                if self.is_behind(&listed.key, listed.version).await? {
+                    self.work.add(&listed.key);
+                    found += 1;
+                }
+            }
+        }
+    }
+
+    async fn is_behind(&self, key: &Key, version: crate::store::Version) -> Result<bool> {
+        let Some(index) = &self.index else { return Ok(false) };
+        let position = index.position(&key.scope, &key.id.clone().into()).await?;
+        Ok(position.is_none_or(|position| position.version != version))
+    }
+
+    /// Does what is due for one session.
+    pub async fn tend(&self, key: &Key) -> Result<()> {
+        let Some(loaded) = self.sessions.find(key).await? else {
+            return self.unindex(key).await.map(drop);
+        };
+        self.index_session(&loaded).await?;
+        let due = summary::due(&loaded.head, self.limits()).is_some();
+        let unresolved = resolve::open(&loaded.head, self.packs()).next().is_some();
+        if !(due || unresolved) {
+            return Ok(());
+        }
+        let Some(lease) = self.lease(key).await? else { return Ok(()) };
+        let outcome = async {
+            self.condense(&loaded).await?;
+            self.look_up_things(&loaded).await
+        }
+        .await;
+        self.store().erase(&lease).await?;
+        outcome
+    }
+
+    /// Condenses the turns that are due.
+    async fn condense(&self, loaded: &Loaded) -> Result<()> {
+        let Some((from, to)) = summary::due(&loaded.head, self.limits()) else { return Ok(()) };
+        let turns = self.sessions.turns(loaded, from - 1..to).await?;
+        let previous = loaded.head.summary.as_ref();
+        let text = previous.map(|summary| summary.text.as_str());
+        let agent = self.agents().get(loaded.head.agent.as_ref())?;
+        let model = self.models.get(agent.models.summarizer.as_deref());
+        let by_model = match &model {
+            Some(model) => summary::by_model(model.as_ref(), text, &turns).await.map_or_else(
+                |error| {
+                    tracing::warn!(%error, "the summary is made by extraction");
+                    None
+                },
+                |text| Some((text, model.name().to_owned())),
+            ),
+            None => None,
+        };
+        let (text, by) =
+            by_model.unwrap_or_else(|| (summary::extract(text, &turns), "extraction".into()));
+        let made = Summary { from: 1, to, tokens: tokens::count(&text), text, by, at: self.now() };
+        let covered = previous.map_or(0, |summary| summary.to);
+        let erased = loaded.head.erased_turns;
+        self.sessions
+            .update(&loaded.key, |head, _| {
+                let now_covered = head.summary.as_ref().map_or(0, |summary| summary.to);
+                if now_covered != covered || head.erased_turns != erased {
+                    return Ok(Step::Leave(()));
+                }
+                head.summary = Some(made.clone());
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// Looks up, through the user's own tools, things that were named but not yet found.
+    async fn look_up_things(&self, loaded: &Loaded) -> Result<()> {
+        let found = resolve::look_up_open(self, loaded).await?;
+        if found.entities.is_empty() {
+            return Ok(());
+        }
+        let at = crate::entity::Moment { turn: loaded.head.turns, now: self.now() };
+        self.sessions
+            .update(&loaded.key, |head, _| {
+                let mut known = crate::entity::KnownEntities::new();
+                head.entities.apply_harvest(&found, &mut known, self.packs(), at);
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// The lease on a session's costly work, if no other copy holds it.
+    async fn lease(&self, key: &Key) -> Result<Option<Key>> {
+        let name = crate::hash::ContentHash::of(&key.to_string());
+        let at = Key { scope: system_scope(), kind: Kind::Job, id: ThreadId::new(name.as_str())? };
+        let now = self.now();
+        let expected = match self.store().head(&at, None).await? {
+            Found::Head(head) => {
+                let held = serde_json::from_slice::<Lease>(&head.bytes).ok();
+                if held.is_some_and(|lease| lease.until > now) {
+                    return Ok(None);
+                }
+                Expected::At(head.version)
+            }
+            Found::Missing | Found::Unchanged => Expected::Absent,
+        };
+        let lease = Lease { holder: self.new_id(), until: now + LEASE };
+        let change = Change {
+            at: now,
+            head: serde_json::to_vec(&lease).unwrap_or_default().into(),
+            append: Vec::new(),
+            overwrite: Vec::new(),
+            expires_at: Some(lease.until),
+            write_id: lease.holder,
+        };
+        match self.store().commit(&at, expected, change).await {
+            Ok(_) => Ok(Some(at)),
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
