@@ -37,8 +37,11 @@ pub fn clock() -> Arc<dyn Clock> {
 /// The engine over `store`.
 pub async fn engine(config: &Config, store: Arc<dyn Store>) -> Result<Engine, Failure> {
     let name = AgentName::new("default").expect("a constant name is valid");
+    let url: StoreUrl = config.store.url.parse()?;
+    let index = throughline_store::index::open_index(&url, &OpenOptions::default()).await?;
     let parts = Parts {
         store,
+        index: Some(index),
         tools: Arc::new(NoTools),
         models: ModelBook::default(),
         embedder: Arc::new(Cached::new(Arc::new(Embedded::load()), VECTOR_BYTES_MAX)),

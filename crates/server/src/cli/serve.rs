@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use clap::Args;
+use throughline_engine::engine::Engine;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{Gate, Keys};
 use crate::assemble;
@@ -48,11 +50,23 @@ impl Serve {
             store.durability = %facts.durability,
             "serving on http://{address}"
         );
+        let stop = CancellationToken::new();
+        let tending = tokio::spawn(tend(engine.clone(), stop.clone()));
         let app = App::new(engine, gate, config.server);
         http::run(listener, app, asked_to_stop()?).await?;
+        stop.cancel();
+        tending.await.ok();
         tracing::info!("stopped");
         Ok(())
     }
+}
+
+/// Background work: first what is behind from before, then what turns leave behind.
+async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
+    if let Err(error) = engine.tend_all().await {
+        tracing::warn!(%error, "sessions that are behind could not be looked for");
+    }
+    engine.tend_until(stop).await;
 }
 
 async fn listen(bind: SocketAddr) -> Result<TcpListener, Failure> {
