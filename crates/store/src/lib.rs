@@ -7,7 +7,7 @@
 //!
 //! - [`open`]: a store from its URL.
 //! - [`memory`], [`sqlite`], [`files`]: the backends that live on this machine.
-//! - [`s3`]: the backend of many machines.
+//! - [`redis`], [`s3`]: the backends of many machines.
 //! - [`index`]: full-text search, derived and rebuilt at will.
 //! - [`conformance`]: one function a promise of the contract.
 //! - [`limit`]: what a store takes at most.
@@ -18,6 +18,7 @@ pub mod index;
 pub mod limit;
 pub mod memory;
 pub mod open;
+pub mod redis;
 pub mod s3;
 pub mod sqlite;
 

@@ -8,10 +8,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use throughline_engine::store::{Result, Store, StoreError};
+use throughline_engine::store::{Result, Store};
 
 use crate::files::Files;
 use crate::memory::Memory;
+use crate::redis::{RedisOptions, RedisStore};
 use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
 
@@ -163,16 +164,8 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
             Arc::new(S3Store::open(settings).await?)
         }
         StoreUrl::Files(path) => Arc::new(Files::open(path).await?),
-        StoreUrl::Redis(_) => return Err(absent(url)),
+        StoreUrl::Redis(url) => Arc::new(RedisStore::open(RedisOptions::from_url(url)?).await?),
     })
-}
-
-fn absent(url: &StoreUrl) -> StoreError {
-    StoreError::Refused {
-        what: url.to_string(),
-        reason: "this build has no such backend".into(),
-        hint: "use sqlite:PATH, files:PATH or memory:".into(),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,172 @@
+//! One atomic step by one script, and its opposite, erasing.
+//!
+//! Each call draws an attempt id that the script keeps with the thread: when a reply is lost, by us or
+//! inside the cluster client, which repeats commands on its own, the next run finds it and answers the
+//! version that was made then. The caller's write id would do, if only every caller kept it unique.
+//!
+//! Invariant: `Conflict` is answered only when this change has not been and will not be applied.
+
+use std::sync::atomic::Ordering;
+
+use jiff::Timestamp;
+use throughline_engine::store::{Change, Erased, Expected, Key, Kind, Result, StoreError, Version};
+use uuid::Uuid;
+
+use super::connection::{Answer, Call, Failed};
+use super::listing::Forget;
+use super::{RedisStore, version};
+use crate::limit;
+
+/// How many commits back our own attempt is recognised.
+const ATTEMPTS_KEPT: u64 = 64;
+/// How long a name without a thread stays in a set of a cluster: longer than any commit takes.
+pub(super) const GRACE_MS: u64 = 10 * 60 * 1000;
+
+impl RedisStore {
+    pub(super) async fn commit_change(
+        &self,
+        key: &Key,
+        expected: Expected,
+        change: &Change,
+    ) -> Result<Version> {
+        limit::check_sizes(key, change)?;
+        let expiry = self.expiry(key.kind, change).map_or(String::new(), |ms| ms.to_string());
+        // The score orders listings; exact times are in the threads themselves.
+        let score = change.at.as_microsecond().to_string();
+        let set = self.keys.set(&key.scope, key.kind);
+        let mut names = vec![self.keys.thread(key), self.keys.log(key)];
+        let announcement = match self.connection.is_cluster() {
+            true => Some(self.announcement(key, &score, &expiry)),
+            false => None,
+        };
+        match &announcement {
+            Some(call) => drop(self.connection.run::<i64>(call).await?),
+            None => names.push(set),
+        }
+        let (number, incarnation) = match expected {
+            Expected::Absent => (String::new(), String::new()),
+            Expected::At(at) => (at.number.to_string(), at.incarnation.to_string()),
+        };
+        let mut call = self
+            .scripts
+            .commit
+            .call(&names)
+            .arg(number)
+            .arg(incarnation)
+            .arg(Uuid::now_v7().as_bytes())
+            .arg(limit::new_incarnation().to_string())
+            .arg(change.at.to_string())
+            .arg(&change.head)
+            .arg(&expiry)
+            .arg(ATTEMPTS_KEPT.to_string())
+            .arg(&score)
+            .arg(key.id.as_str())
+            .arg(change.append.len().to_string());
+        for entry in &change.append {
+            call = call.arg(entry);
+        }
+        for (place, bytes) in &change.overwrite {
+            call = call.arg(place.to_string()).arg(bytes);
+        }
+        let version = self.read_answer(key, expected, self.connection.run(&call).await)?;
+        // An erasure may have taken the name of a thread that was about to be made.
+        if let (Expected::Absent, Some(call)) = (expected, &announcement)
+            && let Err(failed) = self.connection.run::<i64>(call).await
+        {
+            tracing::warn!(thread = %key, error = %failed.error, "its listing was not confirmed");
+        }
+        Ok(version)
+    }
+
+    /// On a cluster: the thread's name for its user's set, which is on another server.
+    fn announcement(&self, key: &Key, score: &str, expiry: &str) -> Call {
+        let set = self.keys.set(&key.scope, key.kind);
+        let call = self.scripts.announce.call(&[set, self.keys.announced(&key.scope, key.kind)]);
+        call.arg(score).arg(key.id.as_str()).arg(expiry).arg(GRACE_MS.to_string())
+    }
+
+    fn read_answer(
+        &self,
+        key: &Key,
+        expected: Expected,
+        answer: Result<Answer<(String, String, String)>, Failed>,
+    ) -> Result<Version> {
+        let Answer { value: (outcome, number, incarnation), unclear } =
+            answer.map_err(|failed| match failed.error {
+                StoreError::Unavailable { reason, .. } => self.unavailable(reason, failed.unclear),
+                error => error,
+            })?;
+        let thread = self.keys.thread(key);
+        let read = || version(&thread, number.as_bytes(), incarnation.as_bytes());
+        match outcome.as_str() {
+            "done" => read(),
+            "again" => {
+                self.recognised.fetch_add(1, Ordering::Relaxed);
+                read()
+            }
+            "beyond" => Err(limit::no_such_entry(key, number.parse().unwrap_or(u64::MAX))),
+            _ => {
+                let current = if number.is_empty() { None } else { Some(read()?) };
+                match unclear && !in_sight(expected, current) {
+                    false => Err(StoreError::Conflict { key: key.clone(), current }),
+                    true => {
+                        let reason = "a reply was lost, and too much was written since".into();
+                        Err(self.unavailable(reason, true))
+                    }
+                }
+            }
+        }
+    }
+
+    fn unavailable(&self, reason: String, outcome_unknown: bool) -> StoreError {
+        let what = self.connection.location().to_owned();
+        StoreError::Unavailable { what, reason, outcome_unknown }
+    }
+
+    /// When the server may drop the thread, in milliseconds since 1970.
+    fn expiry(&self, kind: Kind, change: &Change) -> Option<i64> {
+        if let Some(at) = change.expires_at {
+            return Some(at.as_millisecond());
+        }
+        let ttl = self.options.session_ttl.filter(|_| kind == Kind::Session)?;
+        // Counted from now: the time of a change may be an old one, as when a store is copied.
+        Some(Timestamp::now().as_millisecond().saturating_add(i64::try_from(ttl.as_millis()).ok()?))
+    }
+
+    pub(super) async fn erase_thread(&self, key: &Key) -> Result<Erased> {
+        let set = self.keys.set(&key.scope, key.kind);
+        let mut names = vec![self.keys.thread(key), self.keys.log(key), self.keys.contexts(key)];
+        if !self.connection.is_cluster() {
+            names.push(set.clone());
+        }
+        let call = self.scripts.erase.call(&names).arg(key.id.as_str());
+        let (heads, entries, records, bytes) = self.connection.run(&call).await?.value;
+        if self.connection.is_cluster() {
+            let ids = std::slice::from_ref(&key.id);
+            self.forget(&key.scope, key.kind, ids, Forget::Always).await?;
+        }
+        if self.options.rewrite_on_erase && self.append_only && records > 0 {
+            for node in self.connection.primaries().await? {
+                let command = redis::cmd("BGREWRITEAOF");
+                // It answers with an error while one is running; that one may be too early for us.
+                let asked: Result<String> = self.connection.ask_node(node.as_ref(), &command).await;
+                if let Err(error) = asked {
+                    tracing::warn!(%error, "the append-only file was not rewritten");
+                }
+            }
+        }
+        Ok(Erased { heads, entries, records, bytes, left: 0 })
+    }
+}
+
+/// Whether an attempt on `expected` would still be among those that the thread remembers.
+fn in_sight(expected: Expected, current: Option<Version>) -> bool {
+    match (expected, current) {
+        (_, None) => false,
+        (Expected::Absent, Some(now)) => now.number <= ATTEMPTS_KEPT,
+        (Expected::At(then), Some(now)) => {
+            then.incarnation == now.incarnation
+                && now.number.saturating_sub(then.number) <= ATTEMPTS_KEPT
+        }
+    }
+}

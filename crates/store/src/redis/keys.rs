@@ -1,0 +1,99 @@
+//! Where a thread's data is in Redis; near the layout that the seeds describe.
+//!
+//! | key | holds |
+//! |---|---|
+//! | `session:{tenant/user/session/id}` | hash: version, incarnation, entries, changed_at, head, attempts |
+//! | `session:{tenant/user/session/id}:log` | list of entries |
+//! | `user_sessions:{tenant/user}` | sorted set of session ids by time of change |
+//! | `user_sessions:{tenant/user}:announced` | cluster only: ids whose thread may be on its way |
+//! | `context_cache:{tenant/user/session/id}:HASH` | what was computed for a message |
+//! | `entity_index:{tenant/user}:TYPE:NAME` | a resolved entity |
+//!
+//! Other kinds stand where `session` stands. What is in braces decides the slot of a cluster, so a
+//! thread's keys are always together; names hold no brace and no slash, so they cannot escape.
+
+use throughline_engine::id::{TenantId, ThreadId, UserId};
+use throughline_engine::store::{Key, Kind, Scope};
+
+/// The names of one store's keys.
+#[derive(Debug, Clone)]
+pub(super) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(super) fn new(prefix: &str) -> Self {
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}:") };
+        Self { prefix }
+    }
+
+    /// The hash with the head.
+    pub(super) fn thread(&self, key: &Key) -> String {
+        format!("{}{}:{{{key}}}", self.prefix, key.kind.as_str())
+    }
+
+    /// The list with the log.
+    pub(super) fn log(&self, key: &Key) -> String {
+        format!("{}:log", self.thread(key))
+    }
+
+    /// The set of a user's threads of a kind.
+    pub(super) fn set(&self, scope: &Scope, kind: Kind) -> String {
+        format!("{}user_{}s:{{{}/{}}}", self.prefix, kind.as_str(), scope.tenant, scope.user)
+    }
+
+    /// Names that were put into the set lately.
+    pub(super) fn announced(&self, scope: &Scope, kind: Kind) -> String {
+        format!("{}:announced", self.set(scope, kind))
+    }
+
+    /// The set of what is cached for a thread.
+    pub(super) fn contexts(&self, key: &Key) -> String {
+        format!("{}context_cache:{{{key}}}", self.prefix)
+    }
+
+    /// One cached context.
+    pub(super) fn context(&self, key: &Key, hash: &str) -> String {
+        format!("{}:{hash}", self.contexts(key))
+    }
+
+    /// One resolved entity.
+    pub(super) fn entity(&self, scope: &Scope, entity_type: &str, name: &str) -> String {
+        let Scope { tenant, user } = scope;
+        format!("{}entity_index:{{{tenant}/{user}}}:{entity_type}:{name}", self.prefix)
+    }
+
+    /// What finds every thread's hash, and little else.
+    pub(super) fn pattern(&self) -> String {
+        format!("{}*:{{*}}", self.prefix)
+    }
+
+    /// The thread whose hash `name` is; `None` for a key that is something else.
+    pub(super) fn parse(&self, name: &str) -> Option<Key> {
+        let (kind, tag) = name.strip_prefix(&self.prefix)?.split_once(":{")?;
+        let mut parts = tag.strip_suffix('}')?.split('/');
+        let tenant = TenantId::new(parts.next()?).ok()?;
+        let user = UserId::new(parts.next()?).ok()?;
+        let named = parts.next()?;
+        let id = ThreadId::new(parts.next()?).ok()?;
+        let kind = Kind::from_name(kind).filter(|kind| kind.as_str() == named)?;
+        parts.next().is_none().then_some(Key { scope: Scope { tenant, user }, kind, id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_reads_back_and_nothing_else_is_taken_for_a_thread() {
+        let keys = Keys::new("app");
+        let scope = Scope { tenant: TenantId::new("t").unwrap(), user: UserId::new("u").unwrap() };
+        let key = Key { scope, kind: Kind::Session, id: ThreadId::new("s").unwrap() };
+        assert_eq!(keys.thread(&key), "app:session:{t/u/session/s}");
+        assert_eq!(keys.parse(&keys.thread(&key)), Some(key.clone()));
+        for other in [keys.log(&key), keys.set(&key.scope, Kind::Session), keys.contexts(&key)] {
+            assert_eq!(keys.parse(&other), None, "{other}");
+        }
+    }
+}

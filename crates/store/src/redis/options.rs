@@ -1,0 +1,149 @@
+//! How a Redis store is named: hosts, credentials, time to live.
+//!
+//! Invariant: a password is never in [`RedisOptions::location`], in `Debug` or in an error.
+
+use std::fmt;
+use std::time::Duration;
+
+use throughline_engine::store::{Result, StoreError};
+
+use crate::open::redact;
+
+/// How long a session lives after its last change, where nothing else is said.
+pub const SESSION_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long one command may take.
+pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a command is sent again after a failure that may pass.
+pub const RETRIES_MAX: usize = 8;
+
+/// Everything that is needed to open a Redis store.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RedisOptions {
+    /// One address a node, each with credentials and database.
+    pub(super) nodes: Vec<String>,
+    /// Whether the nodes form a cluster.
+    pub cluster: bool,
+    /// Before every key, so that several stores share a server.
+    pub prefix: String,
+    /// How long a session lives after its last change; `None`: for ever.
+    pub session_ttl: Option<Duration>,
+    /// Whether erasing asks the server to rewrite its append-only file.
+    pub rewrite_on_erase: bool,
+    /// How long one command may take.
+    pub timeout: Duration,
+    /// How often a failed command is sent again.
+    pub retries_max: usize,
+    location: String,
+}
+
+impl fmt::Debug for RedisOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedisOptions({})", self.location)
+    }
+}
+
+impl RedisOptions {
+    /// Reads `redis://[user:password@]host:port[,host:port…][/db][?cluster=true&…]`, or `rediss://`.
+    pub fn from_url(url: &str) -> Result<Self> {
+        let (address, query) = url.split_once('?').unwrap_or((url, ""));
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        if !matches!(scheme, "redis" | "rediss") {
+            return Err(refused("it does not start with redis:// or rediss://".into()));
+        }
+        let (credentials, rest) = match rest.rfind('@') {
+            Some(at) => rest.split_at(at + 1),
+            None => ("", rest),
+        };
+        let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let hosts: Vec<&str> = hosts.split(',').filter(|host| !host.is_empty()).collect();
+        if hosts.is_empty() {
+            return Err(refused("it names no host".into()));
+        }
+        let node = |host: &&str| format!("{scheme}://{credentials}{host}/{database}");
+        let mut options = Self {
+            nodes: hosts.iter().map(node).collect(),
+            cluster: hosts.len() > 1,
+            prefix: String::new(),
+            session_ttl: Some(SESSION_TTL),
+            rewrite_on_erase: false,
+            timeout: COMMAND_TIMEOUT,
+            retries_max: RETRIES_MAX,
+            location: redact(url),
+        };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, "true"));
+            options.set(name, value)?;
+        }
+        if options.cluster && !matches!(database, "" | "0") {
+            return Err(refused("a cluster has only database 0".into()));
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let flag = || value.parse().map_err(|_| bad(name, value, "true or false"));
+        let number = || value.parse::<u64>().map_err(|_| bad(name, value, "a number"));
+        match name {
+            "cluster" => self.cluster = flag()?,
+            "rewrite_on_erase" => self.rewrite_on_erase = flag()?,
+            "session_ttl" => {
+                self.session_ttl =
+                    Some(Duration::from_secs(number()?)).filter(|ttl| !ttl.is_zero());
+            }
+            "timeout_ms" => self.timeout = Duration::from_millis(number()?),
+            "retries" => {
+                self.retries_max = usize::try_from(number()?).unwrap_or(RETRIES_MAX).min(50)
+            }
+            "prefix" => {
+                let plain =
+                    |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
+                if !value.chars().all(plain) {
+                    return Err(bad(name, value, "letters, digits and . _ - :"));
+                }
+                value.clone_into(&mut self.prefix);
+            }
+            _ => return Err(refused(format!("there is no setting {name:?}"))),
+        }
+        Ok(())
+    }
+
+    /// The store as it is shown to people: no password.
+    pub fn location(&self) -> &str {
+        &self.location
+    }
+}
+
+fn bad(name: &str, value: &str, wanted: &str) -> StoreError {
+    refused(format!("{name}={value} is not {wanted}"))
+}
+
+fn refused(reason: String) -> StoreError {
+    StoreError::Refused {
+        what: "the Redis URL".into(),
+        reason,
+        hint: "write redis://host:6379/0 or redis://host1:7000,host2:7000?cluster=true".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_hosts_are_a_cluster_and_share_the_credentials() {
+        let options = RedisOptions::from_url("rediss://u:p@a:1,b:2?session_ttl=60").unwrap();
+        assert_eq!(options.nodes, ["rediss://u:p@a:1/", "rediss://u:p@b:2/"]);
+        assert!(options.cluster);
+        assert_eq!(options.session_ttl, Some(Duration::from_secs(60)));
+        assert_eq!(format!("{options:?}"), "RedisOptions(rediss://***@a:1,b:2?session_ttl=60)");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_by_name() {
+        let reason = |url| RedisOptions::from_url(url).unwrap_err().to_string();
+        assert!(reason("redis://h?clutser=true").contains("clutser"));
+        assert!(reason("redis://h?cluster=ja").contains("cluster=ja"));
+        assert!(reason("redis://h1,h2/3").contains("database 0"));
+        assert!(reason("redis://?x").contains("no host"));
+    }
+}
