@@ -19,7 +19,8 @@ pub struct ServerConfig {
     /// The longest time from starting it to its first answer.
     pub connect_timeout: Duration,
     /// How long a server may leave the newer era's first question unanswered before the older era is
-    /// tried. Older servers on stdio often answer nothing at all.
+    /// tried on the same connection. Some older servers on stdio answer nothing at all; one of the newer
+    /// era that takes longer than this to start is spoken to in the older one, if it can.
     pub probe_timeout: Duration,
     /// The longest time a call may take.
     pub call_timeout: Duration,
@@ -65,7 +66,7 @@ impl ServerConfig {
             name: name.into(),
             transport,
             connect_timeout: Duration::from_secs(30),
-            probe_timeout: Duration::from_secs(2),
+            probe_timeout: Duration::from_secs(5),
             call_timeout: Duration::from_secs(60),
             list_timeout: Duration::from_secs(5),
             tools_fresh_for: Duration::from_secs(300),

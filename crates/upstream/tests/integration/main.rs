@@ -8,6 +8,7 @@
 mod mcp_faults;
 mod mcp_http;
 mod model;
+mod real_mcp;
 
 use std::path::Path;
 
