@@ -9,6 +9,7 @@ mod mcp_faults;
 mod mcp_http;
 mod model;
 mod real_mcp;
+mod real_model;
 
 use std::path::Path;
 
