@@ -52,7 +52,7 @@ impl PromptMode {
 }
 
 const CUES: [(PromptMode, &[&str]); 4] = [
-    (PromptMode::Creation, &["create", "make", "build", "generate", "draft", "new"]),
+    (PromptMode::Creation, &["create", "make", "build", "generate", "draft"]),
     (
         PromptMode::Modification,
         &[
@@ -90,10 +90,7 @@ const CUES: [(PromptMode, &[&str]); 4] = [
     ),
     (
         PromptMode::Search,
-        &[
-            "list", "find", "show", "search", "which", "where", "display", "get", "lookup", "what",
-            "who", "many", "all",
-        ],
+        &["list", "find", "show", "search", "which", "where", "display", "get", "lookup", "many"],
     ),
 ];
 

@@ -1,0 +1,31 @@
+# Chores. `just` lists them; each is a plain command that can be typed as well.
+
+# What CI runs.
+test:
+    ./scripts/test
+
+# Rust only, quickly.
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo nextest run --workspace
+
+# The demo, on http://127.0.0.1:7400.
+demo:
+    cargo run --release -- serve --demo
+
+# Accept changed snapshots after looking at them.
+snapshots:
+    cargo insta review
+
+# Licences, advisories, sources.
+deny:
+    cargo deny check
+
+# The page, rebuilt into the binary's folder.
+page:
+    cd web && npm ci && npm run build
+
+# The figures of docs/benchmarks.md.
+bench *ARGS:
+    ./scripts/bench {{ARGS}}
