@@ -347,7 +347,7 @@ fn mention<'a>(reading: &mut Reading<'a>, entity_type: &'a EntityType, found: &N
     let (how, confidence) = (How::Cue, found.confidence);
     if !known.is_empty() {
         let (first, words) = (found.first, found.words);
-        reading.open.push(Open { first, words, candidates: known, how, confidence });
+        reading.leave_open(Open { first, words, candidates: known, how, confidence });
         return;
     }
     let (name, id) = if is_id { (String::new(), Some(text)) } else { (text, None) };

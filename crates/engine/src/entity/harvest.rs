@@ -43,6 +43,17 @@ pub fn harvest(
     packs: &PackSet,
     now: Timestamp,
 ) -> Harvest {
+    harvest_counted(tool, arguments, result, packs, now).0
+}
+
+/// The same, with the number of JSON values that were visited.
+pub(super) fn harvest_counted(
+    tool: &ToolName,
+    arguments: &Value,
+    result: &Value,
+    packs: &PackSet,
+    now: Timestamp,
+) -> (Harvest, usize) {
     let subject = subject_of(tool, arguments, packs);
     let mut walk = Walk {
         packs,
@@ -59,7 +70,7 @@ pub fn harvest(
         walk.harvest.listed.extend(walk.main.take());
     }
     walk.harvest.listed.truncate(LISTED_MAX);
-    walk.harvest
+    (walk.harvest, walk.visited)
 }
 
 /// The type that a call is about: what its arguments say, else its name.
@@ -108,8 +119,7 @@ impl Place<'_> {
 impl<'a> Walk<'a> {
     fn value(&mut self, value: &'a Value, place: Place<'a>) {
         self.visited += 1;
-        let full = self.harvest.entities.len() >= HARVEST_ENTITIES_MAX;
-        if self.visited > HARVEST_VALUES_MAX || place.depth > HARVEST_DEPTH_MAX || full {
+        if self.is_full() || place.depth > HARVEST_DEPTH_MAX {
             self.harvest.cut = true;
             return;
         }
@@ -117,7 +127,7 @@ impl<'a> Walk<'a> {
             Value::Array(elements) => {
                 for element in elements {
                     self.value(element, Place { depth: place.depth + 1, listed: true, ..place });
-                    if self.harvest.cut {
+                    if self.is_full() {
                         break;
                     }
                 }
@@ -127,9 +137,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn is_full(&self) -> bool {
+        self.visited > HARVEST_VALUES_MAX || self.harvest.entities.len() >= HARVEST_ENTITIES_MAX
+    }
+
     fn object(&mut self, object: &Object<'a>, place: Place<'a>) {
         let entity_type = object.type_of(place.hint, self.packs);
-        let found = entity_type.and_then(|found| Some((found, object.entity(found, self.now)?)));
+        let found = entity_type
+            .and_then(|found| Some((found, object.entity(found, self.packs, self.now)?)));
         let is_entity = found.is_some();
         let owner = match found {
             Some((found, mut entity)) => {
@@ -142,10 +157,13 @@ impl<'a> Walk<'a> {
             None => place.owner,
         };
         for (key, value) in object.0 {
-            if self.harvest.cut {
+            self.visited += 1;
+            if self.is_full() {
+                self.harvest.cut = true;
                 return;
             }
-            let named = self.packs.type_of_key(key);
+            let own = owner.filter(|_| is_entity).map(|owner| &self.harvest.entities[owner].entity);
+            let named = self.packs.type_of_key_in(own.map(|own| &own.kind), key);
             match value {
                 Value::Array(_) | Value::Object(_) => {
                     // A key that names no type, such as "results", passes on what its object was.
@@ -163,11 +181,10 @@ impl<'a> Walk<'a> {
 
     /// A plain value under a key that names a type: `"site": "Berlin"`, `"device_id": 5`.
     fn scalar(&mut self, key: &str, value: &Value, owner: Option<usize>) {
-        self.visited += 1;
         let Some(owner) = owner else { return };
         let Some((entity_type, entity)) = Object::named_by(key, value, self.packs) else { return };
         let own = &self.harvest.entities[owner].entity;
-        if entity.kind == own.kind || self.harvest.entities.len() >= HARVEST_ENTITIES_MAX {
+        if entity.kind == own.kind || self.is_full() {
             return;
         }
         let entity = Entity::new(entity, self.now);

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::limits::*;
-use super::record::{Entity, EntityRef, bounded};
-use crate::pack::{EntityType, PackSet};
+use super::record::{Entity, EntityRef, Kind, bounded};
+use crate::pack::{Check, EntityType, PackSet};
 
 /// Keys that describe every object and say nothing of this one.
 const NOT_DATA: [&str; 8] =
@@ -38,7 +38,12 @@ impl Object<'_> {
     }
 
     /// The entity, if the object has a name or an id where the type says they are.
-    pub fn entity(&self, entity_type: &EntityType, now: Timestamp) -> Option<Entity> {
+    pub fn entity(
+        &self,
+        entity_type: &EntityType,
+        packs: &PackSet,
+        now: Timestamp,
+    ) -> Option<Entity> {
         let id = self.first(&entity_type.id);
         let name = self.first(&entity_type.label).unwrap_or_default();
         if id.is_none() && name.is_empty() {
@@ -57,7 +62,7 @@ impl Object<'_> {
             .collect();
         entity.slug = self.first(&entity_type.slug);
         entity.url = self.first(&entity_type.url);
-        entity.data = self.data();
+        entity.data = self.data(&entity.entity.kind, packs);
         let until = now.checked_add(SignedDuration::from_secs(DATA_SECONDS)).ok();
         entity.data_expires_at = until.filter(|_| !entity.data.is_empty());
         Some(entity)
@@ -71,13 +76,18 @@ impl Object<'_> {
     ) -> Option<(&'a EntityType, EntityRef)> {
         let by_id = key.strip_suffix("_id").filter(|_| key != "spec_id");
         let by_name = key.strip_suffix("_name");
-        let entity_type = packs.type_of_key(by_id.or(by_name).unwrap_or(key))?;
+        let entity_type = packs.type_of_plain_key(by_id.or(by_name).unwrap_or(key))?;
         let kind = entity_type.kind.clone();
         let text = text_of(value)?;
         let numeric = text.bytes().all(|byte| byte.is_ascii_digit());
         let is_id = by_id.is_some();
         // A bare number under a plain key is a count or an id; neither names anything.
         if text.is_empty() || (!is_id && (numeric || text.contains('\n') || text.len() > 80)) {
+            return None;
+        }
+        let checked = entity_type.patterns.iter().any(|pattern| pattern.check != Check::Any);
+        let looks = |text: &str| entity_type.patterns.iter().any(|pattern| pattern.matches(text));
+        if !is_id && checked && !looks(&text) {
             return None;
         }
         let entity = if is_id {
@@ -97,11 +107,12 @@ impl Object<'_> {
         })
     }
 
-    /// A short summary of its plain fields; of a choice, its label.
-    fn data(&self) -> Map<String, Value> {
+    /// A short summary of its plain fields; of a choice, its label. What becomes a relation is left out.
+    fn data(&self, kind: &Kind, packs: &PackSet) -> Map<String, Value> {
         let fields = self.0.iter().filter(|(key, _)| !NOT_DATA.contains(&key.as_str()));
         let short = fields.take(64).filter_map(|(key, value)| {
             let value = match value {
+                Value::Object(_) if packs.type_of_key_in(Some(kind), key).is_some() => return None,
                 Value::Object(choice) => choice.get("label").or_else(|| choice.get("name"))?,
                 value => value,
             };

@@ -12,6 +12,9 @@ use crate::pack::PackSet;
 /// How sure a misspelt name is: never enough to act on.
 const MISSPELT: f32 = 0.6;
 
+/// Words of one message that are compared with the spelling of known names.
+const SPELLINGS_TRIED_MAX: usize = 64;
+
 pub(super) fn read(reading: &mut Reading<'_>) {
     let mut at = 0;
     while at < reading.tokens.len() {
@@ -34,7 +37,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
             reading.ask(span, refs);
         } else {
             let confidence = if how == How::Name { 0.95 } else { 0.85 };
-            reading.open.push(Open { first: at, words, candidates, how, confidence });
+            reading.leave_open(Open { first: at, words, candidates, how, confidence });
         }
         at += words;
     }
@@ -71,6 +74,7 @@ fn is_meant(reading: &Reading<'_>, at: usize, words: usize) -> bool {
 /// Words left over that are nearly a known name.
 pub(super) fn read_misspelt(reading: &mut Reading<'_>) {
     misspelt_beside_cues(reading);
+    let mut tried = 0;
     for at in 0..reading.tokens.len() {
         let token = &reading.tokens[at];
         let looks = match token.shape {
@@ -82,13 +86,18 @@ pub(super) fn read_misspelt(reading: &mut Reading<'_>) {
         if !looks || reading.taken[at] || !reading.is_own(at) {
             continue;
         }
+        tried += 1;
+        if tried > SPELLINGS_TRIED_MAX {
+            return;
+        }
+        reading.work(token.lower.len());
         let near = reading.known.spellings.near(&token.lower);
         let candidates: Vec<_> =
             near.iter().filter_map(|(slot, _)| reading.known.at(*slot)).collect();
         if !candidates.is_empty() {
             reading.take(at, 1);
             let (how, confidence) = (How::Fuzzy, MISSPELT);
-            reading.open.push(Open { first: at, words: 1, candidates, how, confidence });
+            reading.leave_open(Open { first: at, words: 1, candidates, how, confidence });
         }
     }
 }

@@ -5,6 +5,8 @@
 //!
 //! Invariant: a word takes part in one mention at most, and nothing unsure is passed off as sure.
 
+use std::cell::Cell;
+
 use super::limits::{CANDIDATES_MAX, MENTIONS_MAX};
 use super::mention::{Ambiguity, How, Mention, Noticed, Span, Unresolved};
 use super::record::{Entity, EntityRef, Kind};
@@ -23,6 +25,16 @@ pub fn notice(
     known: &KnownEntities,
     packs: &PackSet,
 ) -> Noticed {
+    notice_counted(message, entities, known, packs).0
+}
+
+/// The same, with the steps of work that it took.
+pub(super) fn notice_counted(
+    message: &str,
+    entities: &Entities,
+    known: &KnownEntities,
+    packs: &PackSet,
+) -> (Noticed, usize) {
     let mut reading = Reading::new(message, entities, known, packs);
     cue::read(&mut reading);
     name::read(&mut reading);
@@ -32,7 +44,8 @@ pub fn notice(
     settle::settle(&mut reading);
     reference::read(&mut reading);
     correction::read(&mut reading);
-    reading.finish()
+    let steps = reading.steps.get();
+    (reading.finish(), steps)
 }
 
 /// A message while it is being read.
@@ -50,6 +63,7 @@ pub(super) struct Reading<'a> {
     /// Words that fit several known entities, until the rest of the message is read.
     pub open: Vec<Open<'a>>,
     hypothetical: Vec<bool>,
+    steps: Cell<usize>,
 }
 
 /// A cue without a name: "the device", "interfaces".
@@ -89,6 +103,7 @@ impl<'a> Reading<'a> {
             bare_cues: Vec::new(),
             open: Vec::new(),
             hypothetical,
+            steps: Cell::new(0),
         }
     }
 
@@ -96,6 +111,7 @@ impl<'a> Reading<'a> {
     /// them and none is taken.
     pub fn phrase(&self, first: usize, words: usize) -> Option<String> {
         let tokens = self.tokens.get(first..first + words)?;
+        self.work(words);
         let joined = tokens.iter().skip(1).all(|token| token.gap == Gap::Space);
         let free = !self.taken[first..first + words].contains(&true);
         let lower: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
@@ -105,11 +121,38 @@ impl<'a> Reading<'a> {
     /// The cue that begins at a word.
     pub fn cue_at(&self, at: usize) -> Option<(&'a EntityType, usize, Grammar)> {
         let rest = self.tokens.get(at..)?;
+        self.work(1);
         let joined = rest.iter().enumerate();
         let words = joined
             .take_while(|(index, token)| *index == 0 || token.gap == Gap::Space)
             .map(|(_, token)| token.lower.as_str());
         self.packs.cue_at(words)
+    }
+
+    /// The cue without a name at a word.
+    pub fn bare_cue_at(&self, at: usize) -> Option<&BareCue<'a>> {
+        self.work(1);
+        let index = self.bare_cues.binary_search_by_key(&at, |cue| cue.at).ok()?;
+        self.bare_cues.get(index)
+    }
+
+    /// Counts steps of work, so that a test can hold them against the length of the message.
+    pub fn work(&self, steps: usize) {
+        self.steps.set(self.steps.get() + steps);
+    }
+
+    /// Whether as much was found as is taken from one message.
+    pub fn is_full(&self) -> bool {
+        let noticed = &self.noticed;
+        let found = noticed.mentions.len() + noticed.ambiguous.len() + noticed.unresolved.len();
+        found + self.open.len() >= MENTIONS_MAX
+    }
+
+    /// Keeps words that fit known entities until the rest of the message is read.
+    pub fn leave_open(&mut self, open: Open<'a>) {
+        if !self.is_full() {
+            self.open.push(open);
+        }
     }
 
     /// The longest known phrase of a type that begins at a word: its length and entities.
@@ -162,6 +205,7 @@ impl<'a> Reading<'a> {
     }
 
     pub fn mention(&mut self, mention: Mention) {
+        self.work(1);
         if self.noticed.mentions.len() < MENTIONS_MAX {
             self.noticed.mentions.push(mention);
         }
@@ -183,6 +227,9 @@ impl<'a> Reading<'a> {
     }
 
     pub fn ask(&mut self, span: Span, candidates: Vec<EntityRef>) {
+        if self.noticed.ambiguous.len() >= MENTIONS_MAX {
+            return;
+        }
         let text = self.message[span.start..span.end].to_owned();
         let candidates = candidates.into_iter().take(CANDIDATES_MAX).collect();
         self.noticed.ambiguous.push(Ambiguity { text, span, candidates });
@@ -198,6 +245,7 @@ impl<'a> Reading<'a> {
         let first = self.tokens.partition_point(|token| token.span.start < mention.span.start);
         let mut before = first;
         while before > 0 {
+            self.work(1);
             let gap = self.tokens[before].gap;
             let Some(token) = self.tokens.get(before - 1).filter(|_| gap != Gap::Stop) else {
                 return false;

@@ -55,7 +55,7 @@ fn read_at(reading: &mut Reading<'_>, at: usize, words: usize) -> bool {
         reading.mention(Mention { kind, name, id, entity: None, span, how, confidence });
     } else {
         let confidence = confidence.max(KNOWN);
-        reading.open.push(Open { first: at, words, candidates, how, confidence });
+        reading.leave_open(Open { first: at, words, candidates, how, confidence });
     }
     true
 }

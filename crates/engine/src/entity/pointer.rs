@@ -56,7 +56,7 @@ pub(super) fn pointer_at(reading: &Reading<'_>, at: usize) -> Option<(usize, Poi
     };
     let cue = |ahead: usize| {
         word(ahead)?;
-        reading.bare_cues.iter().find(|cue| cue.at == at + ahead && !reading.taken[cue.at])
+        reading.bare_cue_at(at + ahead).filter(|cue| !reading.taken[cue.at])
     };
     match word(0)? {
         "it" if !is_empty_it(&reading.tokens, at) => Some((1, Pointer::new(Number::One, None))),
@@ -115,7 +115,7 @@ fn definite(reading: &Reading<'_>, at: usize) -> Option<(usize, Pointer)> {
     };
     let cue = |ahead: usize| {
         word(ahead)?;
-        reading.bare_cues.iter().find(|cue| cue.at == at + ahead)
+        reading.bare_cue_at(at + ahead)
     };
     match word(1)? {
         "same" => {
@@ -169,7 +169,7 @@ fn counted(reading: &Reading<'_>, at: usize, from: usize) -> Option<(usize, Poin
     };
     let cue = |ahead: usize| {
         word(ahead)?;
-        reading.bare_cues.iter().find(|cue| cue.at == at + ahead)
+        reading.bare_cue_at(at + ahead)
     };
     let several = word(2).filter(|word| *word != "one").and_then(cardinal);
     let ahead = if several.is_some() { 3 } else { 2 };
@@ -187,11 +187,10 @@ fn counted(reading: &Reading<'_>, at: usize, from: usize) -> Option<(usize, Poin
 
 /// The types that what follows belongs to: devices, for "its interfaces".
 fn owners_after(reading: &Reading<'_>, at: usize) -> Option<Vec<Kind>> {
-    let near = |cue: &&BareCue<'_>| cue.at > at && cue.at <= at + 3;
     let joined = |cue: &&BareCue<'_>| {
         reading.tokens[at + 1..=cue.at].iter().all(|token| token.gap == Gap::Space)
     };
-    let cue = reading.bare_cues.iter().find(|cue| near(cue) && joined(cue))?;
+    let cue = (at + 1..=at + 3).find_map(|near| reading.bare_cue_at(near)).filter(joined)?;
     let kind = &cue.entity_type.kind;
     let parents = cue.entity_type.parents.iter();
     // What belongs together can be asked for from either side: "its site" of a device, "its

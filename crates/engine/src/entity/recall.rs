@@ -96,7 +96,8 @@ fn line(entity: &Entity, now: Timestamp) -> String {
     }
     let _ = write!(line, ", last {}", entity.last_mentioned.strftime("%Y-%m-%dT%H:%MZ"));
     let fields = entity.fresh_data(now).into_iter().flatten().take(TOLD_FIELDS_MAX);
-    let fields: Vec<String> = fields.map(|(key, value)| format!("{key}={value}")).collect();
+    let fields: Vec<String> =
+        fields.map(|(key, value)| format!("{}={value}", key_shown(key))).collect();
     if !fields.is_empty() {
         let _ = write!(line, "; details: {}", fields.join(", "));
     }
@@ -119,6 +120,12 @@ fn line(entity: &Entity, now: Timestamp) -> String {
         let _ = write!(line, "; from {}", from.join(" and "));
     }
     line
+}
+
+/// A key as it is, if it is a plain identifier; anything else is quoted like a value.
+fn key_shown(key: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if key.bytes().all(plain) { key.to_owned() } else { quoted(key) }
 }
 
 /// Text as a JSON string: whatever it holds, it cannot end the quotation.

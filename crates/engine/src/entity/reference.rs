@@ -12,9 +12,12 @@ use super::record::{EntityRef, Kind};
 const WITH_TYPE: f32 = 0.85;
 const WITHOUT_TYPE: f32 = 0.8;
 
+/// A clause is shorter than this, in bytes.
+const CLAUSE_BYTES_MAX: usize = 512;
+
 pub(super) fn read(reading: &mut Reading<'_>) {
     let mut at = 0;
-    while at < reading.tokens.len() {
+    while at < reading.tokens.len() && !reading.is_full() {
         let pointer =
             if reading.taken[at] || !reading.is_own(at) { None } else { pointer_at(reading, at) };
         let Some((words, pointer)) = pointer else {
@@ -32,6 +35,8 @@ pub(super) fn read(reading: &mut Reading<'_>) {
 }
 
 fn resolve(reading: &mut Reading<'_>, span: Span, pointer: &Pointer) {
+    // Each looks through what was mentioned and spoken of, both of which are bounded.
+    reading.work(reading.noticed.mentions.len());
     let meant = antecedent(reading, span.start, pointer);
     let confidence = if pointer.kinds.is_some() { WITH_TYPE } else { WITHOUT_TYPE };
     match meant {
@@ -162,9 +167,14 @@ fn one(
 fn new_clause_since_mention(reading: &Reading<'_>, before: usize) -> bool {
     let ends = reading.noticed.mentions.iter().map(|mention| mention.span.end);
     let Some(last) = ends.filter(|end| *end <= before).max() else { return false };
+    if before - last > CLAUSE_BYTES_MAX {
+        return true;
+    }
     let stops = reading.message[last..before].contains([',', ';', '.', '?', '!', ':', '(', '\n']);
-    let between = reading.tokens.iter().filter(|token| token.span.start >= last);
-    let mut between = between.take_while(|token| token.span.start < before);
+    let from = reading.tokens.partition_point(|token| token.span.start < last);
+    let to = reading.tokens.partition_point(|token| token.span.start < before);
+    reading.work(before - last);
+    let mut between = reading.tokens[from..to].iter();
     let joins = ["and", "then", "but", "if", "because", "so", "when", "while", "or", "where"];
     stops || between.any(|token| joins.contains(&token.lower.as_str()))
 }

@@ -257,7 +257,7 @@ fn shape_of(text: &str) -> Shape {
         return Shape::Number;
     }
     let joined = text.contains(['-', '_', '.', '/', ':', '@', '&']);
-    let marked = text.contains('_') || text.ends_with("++") || text.ends_with('#');
+    let marked = letters && (text.contains('_') || text.ends_with("++") || text.ends_with('#'));
     if (digits > 0 && (letters || joined)) || marked {
         return Shape::Identifier;
     }

@@ -4,6 +4,7 @@
 //! one replaces it as a whole.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::alias::aliases_of;
 use super::check::{self, Pack};
@@ -29,6 +30,10 @@ pub struct PackSet {
     /// Cues by their first word, the longest first.
     cues: HashMap<String, Vec<CueEntry>>,
     nouns: Nouns,
+    /// The names of types alone, without the other words for them.
+    plain_nouns: Nouns,
+    /// Keys that name a type only inside an entity of another: (type outside, key).
+    owned_keys: HashMap<(String, String), usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -41,13 +46,15 @@ struct CueEntry {
 impl PackSet {
     /// The packs that ship with Throughline.
     pub fn builtin() -> Self {
-        let mut packs = Vec::new();
-        for (file, text) in BUILTIN {
-            packs.push(check::read(text).unwrap_or_else(|(_, reason)| {
-                unreachable!("the shipped pack {file} is checked by a test: {reason}")
-            }));
-        }
-        Self::of(packs)
+        static READ: LazyLock<PackSet> = LazyLock::new(|| {
+            let packs = BUILTIN.map(|(file, text)| {
+                check::read(text).unwrap_or_else(|(_, reason)| {
+                    unreachable!("the shipped pack {file} is checked by a test: {reason}")
+                })
+            });
+            PackSet::of(packs.into())
+        });
+        READ.clone()
     }
 
     /// No packs.
@@ -84,6 +91,7 @@ impl PackSet {
             let index = set.types.len();
             set.by_kind.insert(entity_type.kind.to_string(), index);
             set.nouns.add(entity_type.kind.as_str(), index);
+            set.plain_nouns.add(entity_type.kind.as_str(), index);
             for cue in &entity_type.cues {
                 let words: Vec<String> = cue.text.split(' ').map(str::to_owned).collect();
                 let entries = set.cues.entry(words[0].clone()).or_default();
@@ -94,7 +102,12 @@ impl PackSet {
         }
         for (index, entity_type) in set.types.iter().enumerate() {
             for key in &entity_type.keys {
-                set.nouns.add(key, index);
+                match key.split_once('.') {
+                    Some((owner, key)) => {
+                        set.owned_keys.insert((owner.to_owned(), key.to_owned()), index);
+                    }
+                    None => set.nouns.add(key, index),
+                }
             }
         }
         for entries in set.cues.values_mut() {
@@ -153,6 +166,22 @@ impl PackSet {
     /// The type that a JSON key or a parameter names with its last words.
     pub fn type_of_key(&self, key: &str) -> Option<&EntityType> {
         self.nouns.last_in(&words_of_identifier(key)).map(|index| &self.types[index])
+    }
+
+    /// The same for a key inside an entity of a type, if it is inside one.
+    pub fn type_of_key_in(&self, owner: Option<&Kind>, key: &str) -> Option<&EntityType> {
+        let owned = owner.and_then(|owner| {
+            self.owned_keys
+                .get(&(owner.to_string(), key.to_owned()))
+                .map(|index| &self.types[*index])
+        });
+        owned.or_else(|| self.type_of_key(key))
+    }
+
+    /// The type that a key of a plain value names: only the type's own name counts, since "address"
+    /// or "host" may hold anything.
+    pub fn type_of_plain_key(&self, key: &str) -> Option<&EntityType> {
+        self.plain_nouns.last_in(&words_of_identifier(key)).map(|index| &self.types[index])
     }
 
     /// The type that a tool's name is about.

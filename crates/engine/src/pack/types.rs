@@ -32,7 +32,8 @@ pub struct EntityType {
     pub parents: Vec<Kind>,
     /// How further names are made from a name.
     pub aliases: Vec<AliasRule>,
-    /// JSON keys that hold an entity of this type, besides its name and plural.
+    /// JSON keys that hold an entity of this type, besides its name and plural; as `type.key`, only
+    /// inside an entity of that type.
     pub keys: Vec<String>,
     /// Parts of a URL that show an entity of this type.
     pub urls: Vec<String>,

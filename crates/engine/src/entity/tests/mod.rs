@@ -1,12 +1,20 @@
 //! A conversation in a few lines: what is noticed, message by message.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::*;
 use crate::pack::PackSet;
 use crate::tool::ToolName;
 
+mod argument;
+mod harvest;
+mod memory;
+mod notice;
+mod resolution;
+mod robust;
+
+#[derive(Clone)]
 struct Talk {
     packs: PackSet,
     entities: Entities,
@@ -62,52 +70,4 @@ fn shown(noticed: &Noticed) -> String {
     parts.extend(noticed.ambiguous.iter().map(|asked| format!("{}?", asked.text)));
     parts.extend(noticed.unresolved.iter().map(|gap| format!("!{}", gap.text)));
     parts.join(", ")
-}
-
-#[test]
-fn names_beside_cue_words_are_noticed() {
-    let mut talk = Talk::new();
-    talk.check(
-        "Show device core-sw-01 in rack R12 at site Berlin",
-        "device core-sw-01, rack R12, site Berlin",
-    );
-    talk.check("VLANs 10, 20 and 30 please", "vlan 10, vlan 20, vlan 30");
-    talk.check(
-        "add C++ and Python answers to project 123 survey",
-        "answer C++, answer Python, project 123",
-    );
-    talk.check("What about the Task Management workflow?", "workflow Task Management");
-}
-
-#[test]
-fn ordinary_words_are_not_names() {
-    let mut talk = Talk::new();
-    talk.check("I will rack my brains on site today", "");
-    talk.check("It is raining, is it possible to continue?", "");
-    talk.check("for example project 999 or device foo-01", "");
-}
-
-#[test]
-fn references_point_back() {
-    let mut talk = Talk::new();
-    talk.check("Show device core-sw-01 in site Berlin", "device core-sw-01, site Berlin");
-    talk.check("what are its interfaces?", "device core-sw-01");
-    talk.check("is it reachable?", "device core-sw-01");
-    talk.check("what else is in that site", "site Berlin");
-}
-
-#[test]
-fn the_second_one_is_the_second_of_the_last_list() {
-    let mut talk = Talk::new();
-    talk.say("list devices in site Berlin");
-    talk.answer(
-        "list_devices",
-        &json!({"results": [
-            {"id": 1, "name": "core-sw-01", "site": {"id": 9, "name": "Berlin"}},
-            {"id": 2, "name": "core-sw-02", "site": {"id": 9, "name": "Berlin"}},
-            {"id": 3, "name": "edge-01", "site": {"id": 9, "name": "Berlin"}},
-        ]}),
-    );
-    talk.check("show the second one", "device core-sw-02");
-    talk.check("and the first two", "device core-sw-01, device core-sw-02");
 }

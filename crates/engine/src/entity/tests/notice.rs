@@ -1,0 +1,84 @@
+//! Single rules of noticing, each with its counter-example. Whole conversations are in
+//! `tests/entities/`.
+
+use serde_json::json;
+
+use super::Talk;
+
+#[test]
+fn names_beside_cue_words_are_noticed() {
+    let mut talk = Talk::new();
+    talk.check(
+        "Show device core-sw-01 in rack R12 at site Berlin",
+        "device core-sw-01, rack R12, site Berlin",
+    );
+    talk.check("VLANs 10, 20 and 30 please", "vlan 10, vlan 20, vlan 30");
+    talk.check(
+        "add C++ and Python answers to project 123 survey",
+        "answer C++, answer Python, project 123",
+    );
+    talk.check("What about the Task Management workflow?", "workflow Task Management");
+}
+
+#[test]
+fn ordinary_words_are_not_names() {
+    let mut talk = Talk::new();
+    talk.check("interfaces # and device #", "");
+    talk.check("I will rack my brains on site today", "");
+    talk.check("It is raining, is it possible to continue?", "");
+    talk.check("for example project 999 or device foo-01", "");
+}
+
+#[test]
+fn references_point_back() {
+    let mut talk = Talk::new();
+    talk.check("Show device core-sw-01 in site Berlin", "device core-sw-01, site Berlin");
+    talk.check("what are its interfaces?", "device core-sw-01");
+    talk.check("is it reachable?", "device core-sw-01");
+    talk.check("what else is in that site", "site Berlin");
+}
+
+#[test]
+fn the_second_one_is_the_second_of_the_last_list() {
+    let mut talk = Talk::new();
+    talk.say("list devices in site Berlin");
+    talk.answer(
+        "list_devices",
+        &json!({"results": [
+            {"id": 1, "name": "core-sw-01", "site": {"id": 9, "name": "Berlin"}},
+            {"id": 2, "name": "core-sw-02", "site": {"id": 9, "name": "Berlin"}},
+            {"id": 3, "name": "edge-01", "site": {"id": 9, "name": "Berlin"}},
+        ]}),
+    );
+    talk.check("show the second one", "device core-sw-02");
+    talk.check("and the first two", "device core-sw-01, device core-sw-02");
+}
+
+#[test]
+fn the_other_is_the_other_of_two() {
+    let mut talk = Talk::new();
+    talk.say("list racks in site Berlin");
+    talk.answer("list_racks", &json!([{"id": 1, "name": "R1"}, {"id": 2, "name": "R2"}]));
+    talk.check("show the first one", "rack R1");
+    let noticed = talk.say("not that one, the other");
+    assert_eq!(super::shown(&noticed), "rack R2");
+    let meant = noticed.correction.and_then(|correction| correction.right).map(|right| right.name);
+    assert_eq!(meant.as_deref(), Some("R2"));
+}
+
+#[test]
+fn a_different_number_is_a_different_thing_and_not_a_typing_error() {
+    let mut talk = Talk::new();
+    talk.check("show device core-sw-01", "device core-sw-01");
+    talk.check("show device core-sw-02", "device core-sw-02");
+    talk.check("show device coer-sw-01", "~device core-sw-01");
+    assert_eq!(talk.known.len(), 2, "what is unsure is not remembered");
+}
+
+#[test]
+fn spans_cover_the_words() {
+    let message = "Größe von device core-sw-01?";
+    let noticed = Talk::new().say(message);
+    let span = noticed.mentions[0].span;
+    assert_eq!(&message[span.start..span.end], "core-sw-01");
+}
