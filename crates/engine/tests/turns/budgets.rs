@@ -1,0 +1,108 @@
+//! The window: what is kept, what is dropped, and what is said about it.
+
+use throughline_engine::context::Brought;
+use throughline_engine::engine::RecordedTurn;
+use throughline_engine::error::Error;
+use throughline_engine::piece::{IncludeMode, Source};
+use throughline_engine::receipt::DropReason;
+
+use crate::bench::{Bench, bench, rule, session};
+
+async fn with_turns(bench: &Bench, count: usize) {
+    use throughline_engine::engine::NewSession;
+    let new = NewSession { id: Some(session()), ..NewSession::default() };
+    bench.engine.create_session(&bench.caller, new).await.unwrap();
+    for number in 0..count {
+        let turn = RecordedTurn {
+            message: format!("question {number} about the weather in town {number}"),
+            reply: format!("answer {number}: it rains").repeat(20),
+            ..RecordedTurn::default()
+        };
+        bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_small_budget_drops_the_oldest_history_first_and_says_so() {
+    let bench = bench().start().await;
+    with_turns(&bench, 12).await;
+    let brought = Brought {
+        message: "and tomorrow?".into(),
+        budget_tokens: Some(1_200),
+        ..Brought::default()
+    };
+    let context = bench.engine.prepare(&bench.caller, &session(), &brought).await.unwrap();
+    let budget = context.receipt.budget;
+    assert!(budget.used_tokens <= 1_200 && budget.considered_tokens > 1_200, "{budget:?}");
+    let dropped: Vec<u64> = context
+        .receipt
+        .pieces
+        .iter()
+        .filter(|piece| piece.dropped.is_some())
+        .filter_map(|piece| match piece.source {
+            Source::History { turn, .. } => Some(turn),
+            _ => None,
+        })
+        .collect();
+    assert!(dropped.contains(&1) && !dropped.contains(&12), "{dropped:?}");
+}
+
+#[tokio::test]
+async fn a_budget_that_cannot_hold_the_message_is_an_error() {
+    let bench = bench().start().await;
+    with_turns(&bench, 1).await;
+    let brought =
+        Brought { message: "hello".into(), budget_tokens: Some(10), ..Brought::default() };
+    let outcome = bench.engine.prepare(&bench.caller, &session(), &brought).await;
+    assert!(matches!(outcome, Err(Error::OverBudget { budget: 10, .. })));
+}
+
+#[tokio::test]
+async fn older_turns_are_recalled_beyond_the_window() {
+    let bench = bench().start().await;
+    with_turns(&bench, 40).await;
+    let message = "what about the weather in town 3?".to_owned();
+    let brought = Brought { message, ..Brought::default() };
+    let context = bench.engine.prepare(&bench.caller, &session(), &brought).await.unwrap();
+    let recalled = context
+        .receipt
+        .pieces
+        .iter()
+        .any(|piece| piece.sent() && matches!(piece.source, Source::Recalled { turn: 4, .. }));
+    assert!(recalled, "{:#?}", context.receipt.pieces);
+}
+
+#[tokio::test]
+async fn a_rule_that_changed_is_rebuilt_as_it_was() {
+    let old = rule("tone", IncludeMode::Always, "Be brief.");
+    let bench = bench().rule(old).start().await;
+    bench.turn("hello").await;
+    bench.reload(vec![rule("tone", IncludeMode::Always, "Be verbose.")], false);
+    bench.turn("hello again").await;
+    let text = |request: &throughline_engine::model::ModelRequest| {
+        serde_json::to_string(&request.system).unwrap()
+    };
+    let first = bench.engine.request(&bench.caller, &session(), 1).await.unwrap();
+    let second = bench.engine.request(&bench.caller, &session(), 2).await.unwrap();
+    assert!(text(&first).contains("Be brief.") && !text(&first).contains("verbose"));
+    assert!(text(&second).contains("Be verbose."));
+}
+
+#[tokio::test]
+async fn agent_items_come_when_they_fit_and_are_reported_when_they_do_not() {
+    let bench = bench()
+        .rule(rule("weather", IncludeMode::Agent, "Weather reports give rain in millimetres."))
+        .rule(rule("cooking", IncludeMode::Agent, "Recipes list ingredients before steps."))
+        .start()
+        .await;
+    let turn = bench.turn("weather reports: give rain in millimetres").await;
+    let fate = |name: &str| {
+        let pieces = &turn.receipt.as_ref().unwrap().pieces;
+        pieces
+            .iter()
+            .find(|p| matches!(&p.source, Source::Rule { name: n, .. } if n == name))
+            .map(|p| (p.dropped, p.score.is_some()))
+    };
+    assert_eq!(fate("weather"), Some((None, true)));
+    assert_eq!(fate("cooking"), Some((Some(DropReason::NotRelevant), true)));
+}

@@ -1,0 +1,81 @@
+//! Replies by a model, and what happens when it fails.
+
+use serde_json::json;
+use throughline_engine::model::Block;
+use throughline_engine::session::record::{ReplyForm, TurnStatus};
+
+use crate::bench::{Line, bench, session};
+
+#[tokio::test]
+async fn a_reply_is_kept_with_the_receipt_of_what_was_sent() {
+    let bench = bench().model([Line::Says("Hello."), Line::Says("Again.")]).start().await;
+    bench.turn("Good morning").await;
+    let second = bench.turn("Still there?").await;
+    assert_eq!((second.turn, second.reply.as_str()), (2, "Again."));
+    let rebuilt = bench.engine.request(&bench.caller, &session(), 2).await.unwrap();
+    assert_eq!(rebuilt, bench.model.requests.lock().unwrap()[1]);
+    assert!(second.receipt.as_ref().unwrap().stable_prefix_tokens > 0);
+}
+
+#[tokio::test]
+async fn a_tool_that_the_model_calls_is_run_and_its_result_shown() {
+    let call = Line::Calls("inventory__get_device", json!({"device": "sw1"}));
+    let bench = bench().tools().model([call, Line::Says("It is active.")]).start().await;
+    let turn = bench.turn("How is device sw1?").await;
+    assert_eq!(turn.reply, "It is active.");
+    assert_eq!(turn.calls.len(), 1);
+    let requests = bench.model.requests.lock().unwrap();
+    let last = &requests[1].messages.last().unwrap().content[0];
+    assert!(matches!(last, Block::ToolResult { content, .. } if content.contains("active")));
+}
+
+#[tokio::test]
+async fn a_wrong_tool_name_and_wrong_arguments_are_told_to_the_model() {
+    let lines = [
+        Line::Calls("inventory__nothing", json!({})),
+        Line::Calls("inventory__get_device", json!({"device": 7})),
+        Line::Says("Sorry."),
+    ];
+    let bench = bench().tools().model(lines).start().await;
+    let turn = bench.turn("How is device sw1?").await;
+    let errors: Vec<&str> = turn.calls.iter().map(|c| c.error.as_deref().unwrap()).collect();
+    assert!(errors[0].contains("there is no tool"), "{errors:?}");
+    assert!(errors[1].contains("do not fit its schema"), "{errors:?}");
+    assert!(bench.tools.called.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
+    let bench = bench().model([Line::Fails]).start().await;
+    let turn = bench.turn("Hello?").await;
+    assert_eq!(turn.status, TurnStatus::Complete);
+    assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("it broke")));
+    assert_eq!(turn.message, "Hello?");
+}
+
+#[tokio::test]
+async fn a_reply_that_breaks_off_is_kept_as_far_as_it_came() {
+    let bench = bench().model([Line::Breaks("Half a sen")]).start().await;
+    let turn = bench.turn("Tell me").await;
+    assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Partial, "Half a sen"));
+    assert_eq!(turn.error.as_ref().unwrap().code, "model_failed");
+}
+
+#[tokio::test]
+async fn a_result_is_worded_without_the_model_when_it_fails_after_the_call() {
+    let call = Line::Calls("inventory__get_device", json!({"device": "sw1"}));
+    let bench = bench().tools().model([call, Line::Fails]).start().await;
+    let turn = bench.turn("How is device sw1?").await;
+    assert!(turn.reply.contains("sw1 (id 7)"), "{}", turn.reply);
+    assert!(matches!(turn.form, ReplyForm::Offline { .. }));
+}
+
+#[tokio::test]
+async fn endless_tool_calls_end_at_the_limit() {
+    let call = || Line::Calls("inventory__get_device", json!({"device": "sw1"}));
+    let lines: Vec<Line> = (0..10).map(|_| call()).collect();
+    let bench = bench().tools().limits(|l| l.tool_rounds_max = 3).model(lines).start().await;
+    let turn = bench.turn("How is device sw1?").await;
+    assert_eq!(turn.calls.len(), 3);
+    assert_eq!(turn.error.as_ref().unwrap().code, "too_many_tool_calls");
+}

@@ -1,0 +1,120 @@
+//! Sessions as a whole: forks, exports, erasure, items, isolation.
+
+use std::collections::BTreeSet;
+
+use throughline_engine::access::{Caller, Grants};
+use throughline_engine::engine::{NewSession, RecordedTurn};
+use throughline_engine::error::Error;
+use throughline_engine::id::{SessionId, UserId};
+use throughline_engine::piece::IncludeMode;
+use throughline_engine::session::head::ItemName;
+use throughline_engine::session::record::TurnStatus;
+use throughline_engine::store::{Found, Kind, Page};
+
+use crate::bench::{Line, bench, rule, session};
+
+fn said(message: &str) -> RecordedTurn {
+    RecordedTurn { message: message.into(), reply: "ok".into(), ..RecordedTurn::default() }
+}
+
+#[tokio::test]
+async fn an_export_comes_back_byte_for_byte() {
+    let bench = bench().tools().rule(rule("r", IncludeMode::Always, "Rule.")).start().await;
+    bench.turn("show device sw1").await;
+    bench.turn("and its status?").await;
+    let export = bench.engine.export(&bench.caller, &session()).await.unwrap();
+    let bytes = serde_json::to_vec(&export).unwrap();
+    bench.engine.erase(&bench.caller, &session()).await.unwrap();
+    let parsed = serde_json::from_slice(&bytes).unwrap();
+    bench.engine.import(&bench.caller, parsed, None).await.unwrap();
+    let again = bench.engine.export(&bench.caller, &session()).await.unwrap();
+    assert_eq!(serde_json::to_vec(&again).unwrap(), bytes);
+}
+
+#[tokio::test]
+async fn a_fork_has_the_turns_so_far_and_goes_its_own_way() {
+    let bench = bench().model([Line::Says("a"), Line::Says("b"), Line::Says("c")]).start().await;
+    for message in ["one", "two", "three"] {
+        bench.turn(message).await;
+    }
+    let id = SessionId::new("fork").unwrap();
+    let fork =
+        bench.engine.fork(&bench.caller, &session(), Some(2), Some(id.clone())).await.unwrap();
+    assert_eq!(fork.head.turns, 2);
+    bench.engine.record(&bench.caller, &id, said("another three")).await.unwrap();
+    let (_, third) = bench.engine.turn(&bench.caller, &id, 3).await.unwrap();
+    assert_eq!(third.message, "another three");
+    let (_, original) = bench.engine.turn(&bench.caller, &session(), 3).await.unwrap();
+    assert_eq!(original.message, "three");
+    assert!(bench.engine.request(&bench.caller, &id, 2).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_erased_session_leaves_only_its_tombstone() {
+    let bench = bench().start().await;
+    bench.turn("my secret is 4711").await;
+    let key = bench.caller.session_key(&session());
+    let receipt = bench.engine.erase(&bench.caller, &session()).await.unwrap();
+    assert_eq!((receipt.stored.heads, receipt.stored.entries), (1, 1));
+    assert_eq!(bench.store.head(&key, None).await.unwrap(), Found::Missing);
+    let scope = throughline_engine::access::system_scope();
+    let page = Page { limit: 10, after: None };
+    let tombstones = bench.store.list(&scope, Kind::Tombstone, page).await.unwrap();
+    assert_eq!(tombstones.len(), 1);
+    assert!(matches!(
+        bench.engine.session(&bench.caller, &session()).await,
+        Err(Error::NoSession(_))
+    ));
+}
+
+#[tokio::test]
+async fn an_erased_turn_keeps_its_number_and_nothing_else() {
+    let bench = bench().start().await;
+    bench.turn("keep this").await;
+    bench.turn("my secret is 4711").await;
+    let turns = BTreeSet::from([2]);
+    assert_eq!(bench.engine.erase_turns(&bench.caller, &session(), &turns).await.unwrap(), 1);
+    let (_, erased) = bench.engine.turn(&bench.caller, &session(), 2).await.unwrap();
+    assert_eq!((erased.status, erased.message.as_str()), (TurnStatus::Erased, ""));
+    let export = bench.engine.export(&bench.caller, &session()).await.unwrap();
+    assert!(!serde_json::to_string(&export).unwrap().contains("4711"));
+    assert_eq!(bench.engine.erase_turns(&bench.caller, &session(), &turns).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn another_users_session_looks_like_one_that_never_was() {
+    let bench = bench().start().await;
+    bench.turn("mine").await;
+    let mut other = Caller { grants: Grants::Admin, ..bench.caller.clone() };
+    other.scope.user = UserId::new("other").unwrap();
+    let foreign = bench.engine.session(&other, &session()).await.unwrap_err();
+    let unknown = SessionId::new("s").unwrap();
+    assert_eq!(foreign.to_string(), Error::NoSession(unknown).to_string());
+}
+
+#[tokio::test]
+async fn items_are_added_once_and_a_vanished_one_is_shown_as_missing() {
+    let bench = bench().rule(rule("extra", IncludeMode::Manual, "Extra.")).start().await;
+    let new = NewSession { id: Some(session()), ..NewSession::default() };
+    bench.engine.create_session(&bench.caller, new).await.unwrap();
+    let item = ItemName::Rule { name: "extra".into() };
+    for _ in 0..2 {
+        bench.engine.add_item(&bench.caller, &session(), item.clone(), None).await.unwrap();
+    }
+    bench.reload(Vec::new(), false);
+    let (_, items) = bench.engine.session_items(&bench.caller, &session()).await.unwrap();
+    assert_eq!(items.len(), 1);
+    assert!(items[0].missing);
+    let unknown = ItemName::Rule { name: "nothing".into() };
+    let refused = bench.engine.add_item(&bench.caller, &session(), unknown, None).await;
+    assert!(matches!(refused, Err(Error::Missing { .. })));
+}
+
+#[tokio::test]
+async fn a_session_put_aside_takes_no_turns_until_it_is_restored() {
+    let bench = bench().start().await;
+    bench.turn("hello").await;
+    bench.engine.put_aside(&bench.caller, &session()).await.unwrap();
+    let refused = bench.engine.record(&bench.caller, &session(), said("more")).await;
+    assert!(matches!(refused, Err(Error::Inactive { state: "deleted", .. })));
+}
