@@ -9,10 +9,12 @@
 //! - [`memory`], [`sqlite`], [`files`]: the backends that live on this machine.
 //! - [`redis`], [`s3`]: the backends of many machines.
 //! - [`index`]: full-text search, derived and rebuilt at will.
+//! - [`copy`]: everything from one store into another.
 //! - [`conformance`]: one function a promise of the contract.
 //! - [`limit`]: what a store takes at most.
 
 pub mod conformance;
+pub mod copy;
 pub mod files;
 pub mod index;
 pub mod limit;

@@ -9,9 +9,11 @@
 //! - [`scripted_mcp`]: an MCP server that behaves as a test says, over stdio and HTTP.
 //! - [`scripted_model`]: a language model that says what a test tells it to, over both wire formats.
 //! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and ended by a test.
-//! - [`fault_proxy`]: a proxy that fails on purpose. [`seeded`]: choices that a seed repeats.
+//! - [`fault_proxy`]: a proxy that fails on purpose. [`fault_run`]: writers behind it, and a count.
+//! - [`seeded`]: choices that a seed repeats. [`twins`]: one plan on several stores at once.
 
 pub mod fault_proxy;
+pub mod fault_run;
 pub mod fixed_clock;
 pub mod peer;
 pub mod redis_server;
@@ -19,3 +21,4 @@ pub mod s3_server;
 pub mod scripted_mcp;
 pub mod scripted_model;
 pub mod seeded;
+pub mod twins;

@@ -47,7 +47,8 @@ impl S3Store {
     ) -> Result<Version> {
         limit::check_sizes(key, change)?;
         let base = match expected {
-            Expected::Absent if self.conditional => None,
+            // An overwrite of what was never there is refused, but only if nothing is there.
+            Expected::Absent if self.conditional && change.overwrite.is_empty() => None,
             Expected::Absent => match self.fresh_head(key).await? {
                 None => None,
                 current => return Err(conflict(key, current)),

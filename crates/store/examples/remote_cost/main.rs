@@ -1,0 +1,161 @@
+//! What a turn costs on Redis and S3: time and bytes at 100 and at 10,000 turns, and a race of writers
+//! beside the way of the seeds, "read all, append, write all". `cargo run --release --example remote_cost`
+//!
+//! Needs the servers of `scripts/setup/stores.sh`.
+
+mod naive;
+mod race;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use throughline_engine::id::{TenantId, ThreadId, UserId};
+use throughline_engine::store::{Change, Expected, Key, Kind, Scope, Store, Version};
+use throughline_store::redis::{RedisOptions, RedisStore};
+use throughline_store::s3::{S3Options, S3Store};
+use throughline_testkit::fault_proxy::{FaultProxy, Speaks};
+use throughline_testkit::redis_server::RedisServer;
+use throughline_testkit::s3_server::{S3Server, environment, url_at};
+use throughline_testkit::seeded::Seeded;
+
+/// Lengths at which a turn is measured.
+const LENGTHS: [u64; 2] = [100, 10_000];
+/// Turns that are measured at each.
+const MEASURED: u64 = 300;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> Result<(), Failure> {
+    let redis = RedisServer::start().await;
+    let weed = S3Server::weed().await;
+    println!(
+        "| backend | append @100 ms p50 | @10,000 | ratio | bytes sent a turn @100 | @10,000 |"
+    );
+    println!("|---|---|---|---|---|---|");
+    if let Some(server) = &redis {
+        let proxy = FaultProxy::start(server.port, Speaks::Tcp).await;
+        cost("redis", redis_at(server.port).await?, redis_at(proxy.port).await?, &proxy).await?;
+    }
+    if let Some(server) = &weed {
+        let proxy = FaultProxy::start(server.port, Speaks::Http).await;
+        for compression in ["deflate", "none"] {
+            let direct = s3_at(server.port, compression).await?;
+            let counted = s3_at(proxy.port, compression).await?;
+            cost(&format!("s3, {compression}"), direct, counted, &proxy).await?;
+        }
+    }
+    println!("\n| writers race | turns | turns/s | lost | doubled | naive turns/s | naive lost |");
+    println!("|---|---|---|---|---|---|---|");
+    if let Some(server) = &redis {
+        let stores = [redis_at(server.port).await?, redis_at(server.port).await?];
+        let naive = naive::Redis::open(server.port).await?;
+        race::compare("redis", &stores, &naive).await?;
+    }
+    if let Some(server) = &weed {
+        let stores = [s3_at(server.port, "deflate").await?, s3_at(server.port, "deflate").await?];
+        race::compare("s3", &stores, &naive::S3::open(server.port)?).await?;
+    }
+    Ok(())
+}
+
+async fn redis_at(port: u16) -> Result<Arc<dyn Store>, Failure> {
+    let options = RedisOptions::from_url(&format!("redis://127.0.0.1:{port}"))?;
+    Ok(Arc::new(RedisStore::open(options).await?))
+}
+
+async fn s3_at(port: u16, compression: &str) -> Result<Arc<dyn Store>, Failure> {
+    let url = format!("{}&compression={compression}", url_at(port, "cost", ""));
+    let options = S3Options::from_url(&url)?.with_environment(environment());
+    Ok(Arc::new(S3Store::open(options).await?))
+}
+
+/// Fills one thread turn by turn and measures on the way: time directly, bytes through the proxy.
+async fn cost(
+    name: &str,
+    direct: Arc<dyn Store>,
+    counted: Arc<dyn Store>,
+    proxy: &FaultProxy,
+) -> Result<(), Failure> {
+    let key = key(&format!("cost-{}", name.replace([',', ' '], "-")));
+    let mut words = Seeded::new(1);
+    let mut version: Option<Version> = None;
+    let (mut times, mut sizes) = (Vec::new(), Vec::new());
+    let mut turns = 0;
+    for length in LENGTHS {
+        while turns < length {
+            turns += 1;
+            version = Some(append(&*direct, &key, version, turn(&mut words)).await?);
+        }
+        let mut taken = Vec::new();
+        for _ in 0..MEASURED {
+            let change = turn(&mut words);
+            let start = Instant::now();
+            version = Some(append(&*direct, &key, version, change).await?);
+            taken.push(start.elapsed());
+        }
+        taken.sort();
+        times.push(taken[taken.len() / 2]);
+        // The other store learns where the thread is before its bytes are counted.
+        version = Some(append(&*counted, &key, version, turn(&mut words)).await?);
+        let before = proxy.counts().sent_bytes.load(Ordering::Relaxed);
+        for _ in 0..MEASURED {
+            version = Some(append(&*counted, &key, version, turn(&mut words)).await?);
+        }
+        sizes.push((proxy.counts().sent_bytes.load(Ordering::Relaxed) - before) / MEASURED);
+        turns += 2 * MEASURED + 1;
+    }
+    let ratio = times[1].as_secs_f64() / times[0].as_secs_f64();
+    let (first, last) = (milliseconds(times[0]), milliseconds(times[1]));
+    println!("| {name} | {first} | {last} | {ratio:.2} | {} | {} |", sizes[0], sizes[1]);
+    Ok(())
+}
+
+async fn append(
+    store: &dyn Store,
+    key: &Key,
+    version: Option<Version>,
+    change: Change,
+) -> Result<Version, Failure> {
+    let expected = version.map_or(Expected::Absent, Expected::At);
+    Ok(store.commit(key, expected, change).await?)
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2}", time.as_secs_f64() * 1000.0)
+}
+
+/// A session of this example.
+fn key(id: &str) -> Key {
+    let scope = Scope {
+        tenant: TenantId::new("bench").expect("letters"),
+        user: UserId::new("bench").expect("letters"),
+    };
+    Key { scope, kind: Kind::Session, id: ThreadId::new(id).expect("letters and hyphens") }
+}
+
+/// One turn: a head of 600 characters, an exchange of 200 and 800.
+fn turn(words: &mut Seeded) -> Change {
+    Change {
+        at: Timestamp::now(),
+        head: text(words, 600),
+        append: vec![text(words, 1000)],
+        overwrite: Vec::new(),
+        expires_at: None,
+        write_id: uuid::Uuid::now_v7(),
+    }
+}
+
+/// Text of about this many characters that compresses about as well as prose does.
+fn text(words: &mut Seeded, length: usize) -> Bytes {
+    let mut text = String::new();
+    while text.len() < length {
+        let number = words.below(40) * words.below(40);
+        text.push_str(&format!("{:x} ", number.wrapping_mul(0x9e37_79b9) & 0xff_ffff));
+    }
+    text.truncate(length);
+    Bytes::from(text)
+}

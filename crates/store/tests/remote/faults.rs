@@ -1,0 +1,42 @@
+//! Writers behind a proxy that fails: nothing acknowledged is lost or doubled. The long form, with a
+//! thousand faults a backend, is the example `faults`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use throughline_store::s3::S3Store;
+use throughline_testkit::fault_proxy::{FaultProxy, HTTP_FAULTS, Speaks, TCP_FAULTS, Weather};
+use throughline_testkit::fault_run::{FaultRun, run};
+use throughline_testkit::redis_server::RedisServer;
+use throughline_testkit::s3_server::{S3Server, url_at};
+
+const FAULTS: u64 = 80;
+
+fn rough(faults: &[throughline_testkit::fault_proxy::Fault]) -> FaultRun {
+    let weather = Weather { seed: 7, permille: 250, faults: faults.to_vec() };
+    FaultRun { weather, faults: FAULTS, writers: 4, threads: 2 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_acknowledged_entry_is_lost_or_doubled_in_redis() {
+    let Some(server) = RedisServer::start().await else { return };
+    let proxy = FaultProxy::start(server.port, Speaks::Tcp).await;
+    let url = format!("redis://127.0.0.1:{}", proxy.port);
+    let store = Arc::new(super::redis::open(&url).await.unwrap());
+    let report = run(store.clone(), &proxy, &rough(&TCP_FAULTS)).await;
+    assert!(report.is_clean() && report.acknowledged > 0, "{report:?}");
+    assert!(store.own_writes_recognised() > 0, "no reply to a commit was lost: {report:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_acknowledged_entry_is_lost_or_doubled_in_s3() {
+    let Some(server) = S3Server::weed().await else { return };
+    let proxy = FaultProxy::start(server.port, Speaks::Http).await;
+    let mut settings = super::s3::options(&url_at(proxy.port, "faults", "f"));
+    settings.timeout = Duration::from_secs(5);
+    settings.tail_entries_max = 8;
+    let store = Arc::new(S3Store::open(settings).await.unwrap());
+    let report = run(store.clone(), &proxy, &rough(&HTTP_FAULTS)).await;
+    assert!(report.is_clean() && report.acknowledged > 0, "{report:?}");
+    assert!(store.own_writes_recognised() > 0, "no success was hidden: {report:?}");
+}
