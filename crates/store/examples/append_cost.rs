@@ -1,20 +1,22 @@
 //! What a durable append costs as a conversation grows, beside what this disk charges for a sync.
 //!
-//! `cargo run --release -p throughline-store --example append_cost [FOLDER]`
+//! `cargo run --release -p throughline-store --example append_cost [FOLDER] [KIND]`
 //!
 //! For SQLite and files: the median of appends of one 1 KB turn at 10, 100, 1,000 and 10,000 entries, a
 //! read of the last 20, and the disk that 1,000 sessions of 50 turns take. It asserts nothing.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
 use throughline_engine::id::{TenantId, ThreadId, UserId};
-use throughline_engine::store::{Change, Expected, Key, Kind, Scope, Store, Version};
+use throughline_engine::store::{Change, Expected, Key, Kind, Scope, Store, StoreError, Version};
 use throughline_store::{OpenOptions as StoreOptions, StoreUrl, open};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -41,7 +43,11 @@ async fn measure(folder: &Path) -> Outcome<()> {
     println!("{:<34} {:>10}", "what", "median µs");
     print("4 KiB appended + fdatasync", raw_sync(&folder.join("raw"), Place::Append)?);
     print("4 KiB overwritten + fdatasync", raw_sync(&folder.join("raw2"), Place::Overwrite)?);
+    let only = std::env::args().nth(2);
     for kind in ["sqlite", "files"] {
+        if only.as_deref().is_some_and(|only| only != kind) {
+            continue;
+        }
         let url: StoreUrl = format!("{kind}:{}", folder.join(kind).display()).parse()?;
         let store = open(&url, &StoreOptions::default()).await?;
         growth(store.as_ref(), kind).await?;
@@ -105,25 +111,38 @@ async fn growth(store: &dyn Store, kind: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Appends of many callers to threads of their own.
-async fn many_writers(store: &std::sync::Arc<dyn Store>, kind: &str) -> Outcome<()> {
-    let started = Instant::now();
+/// Appends of many callers, each to sessions of its own that grow in turn, as they do in life.
+async fn append_together(
+    store: &Arc<dyn Store>,
+    name: &'static str,
+    sessions: usize,
+) -> Outcome<()> {
     let tasks: Vec<_> = (0..WRITERS)
         .map(|writer| {
-            let store = std::sync::Arc::clone(store);
-            let key = key(&format!("many-{kind}-{writer}"));
+            let store = Arc::clone(store);
             tokio::spawn(async move {
-                let mut version = store.commit(&key, Expected::Absent, change(1)).await?;
-                for _ in 1..TURNS_EACH {
-                    version = store.commit(&key, Expected::At(version), change(1)).await?;
+                let mut versions: BTreeMap<usize, Version> = BTreeMap::new();
+                for _ in 0..TURNS_EACH {
+                    for session in (writer..sessions).step_by(WRITERS) {
+                        let key = key(&format!("{name}-{session}"));
+                        let at =
+                            versions.get(&session).map_or(Expected::Absent, |v| Expected::At(*v));
+                        versions.insert(session, store.commit(&key, at, change(1)).await?);
+                    }
                 }
-                Ok::<Version, throughline_engine::store::StoreError>(version)
+                Ok::<(), StoreError>(())
             })
         })
         .collect();
     for task in tasks {
         task.await??;
     }
+    Ok(())
+}
+
+async fn many_writers(store: &Arc<dyn Store>, kind: &str) -> Outcome<()> {
+    let started = Instant::now();
+    append_together(store, "many", WRITERS).await?;
     let turns = (WRITERS * TURNS_EACH) as f64;
     println!(
         "{kind}: {WRITERS} writers, turns/s {:>17.0}",
@@ -132,16 +151,9 @@ async fn many_writers(store: &std::sync::Arc<dyn Store>, kind: &str) -> Outcome<
     Ok(())
 }
 
-/// Sessions that grow in turn, as they do in life.
 async fn disk_use(url: &StoreUrl, folder: &Path, kind: &str) -> Outcome<()> {
     let store = open(url, &StoreOptions::default()).await?;
-    let mut versions: Vec<Option<Version>> = vec![None; SESSIONS];
-    for _ in 0..TURNS_EACH {
-        for (session, version) in versions.iter_mut().enumerate() {
-            let expected = version.map_or(Expected::Absent, Expected::At);
-            *version = Some(store.commit(&key(&format!("s{session}")), expected, change(1)).await?);
-        }
-    }
+    append_together(&store, "disk", SESSIONS).await?;
     drop(store);
     let bytes = size(&folder.join(format!("{kind}-disk")))?;
     println!("{kind}: {SESSIONS} x {TURNS_EACH} turns, MB {:>16.1}", bytes as f64 / 1e6);

@@ -18,10 +18,13 @@ pub mod copy;
 pub mod files;
 pub mod index;
 pub mod limit;
+mod listing;
 pub mod memory;
 pub mod open;
 pub mod redis;
 pub mod s3;
+#[cfg(feature = "sabotage")]
+pub mod sabotage;
 pub mod sqlite;
 
 pub use open::{OpenOptions, StoreUrl, open};

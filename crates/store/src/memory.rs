@@ -17,6 +17,7 @@ use throughline_engine::store::{
 };
 
 use crate::limit::{PAGE_THREADS_MAX, check_sizes, new_incarnation, no_such_entry};
+use crate::listing::page_of;
 
 /// Threads in memory.
 #[derive(Debug, Default)]
@@ -47,6 +48,13 @@ impl Memory {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Puts a thread of another store in as it is.
+    #[cfg(feature = "sabotage")]
+    pub(crate) fn seed(&self, listed: Listed, head: Bytes, log: Vec<Bytes>) {
+        let thread = Thread { version: listed.version, changed_at: listed.changed_at, head, log };
+        self.threads().insert(listed.key, thread);
     }
 
     fn threads(&self) -> MutexGuard<'_, BTreeMap<Key, Thread>> {
@@ -109,21 +117,13 @@ impl Store for Memory {
     }
 
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
-        let mut found: Vec<Listed> = self
+        let found = self
             .threads()
             .iter()
             .filter(|(key, _)| key.scope == *scope && key.kind == kind)
             .map(|(key, thread)| thread.listed(key))
             .collect();
-        found.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.id.cmp(&b.key.id)));
-        if let Some(mark) = page.after {
-            found.retain(|listed| {
-                listed.changed_at < mark.changed_at
-                    || (listed.changed_at == mark.changed_at && listed.key.id > mark.id)
-            });
-        }
-        found.truncate(page.limit.min(PAGE_THREADS_MAX));
-        Ok(found)
+        Ok(page_of(found, &page))
     }
 
     async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {

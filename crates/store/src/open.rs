@@ -145,17 +145,26 @@ pub struct OpenOptions {
     pub index_path: Option<PathBuf>,
     /// What a URL must not hold: the keys of an S3 store. The server reads them.
     pub variables: Variables,
+    /// Which promise to break, to see that a test notices.
+    #[cfg(feature = "sabotage")]
+    pub sabotage: Option<crate::sabotage::Sabotage>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { busy_wait: BUSY_WAIT, index_path: None, variables: Variables::default() }
+        Self {
+            busy_wait: BUSY_WAIT,
+            index_path: None,
+            variables: Variables::default(),
+            #[cfg(feature = "sabotage")]
+            sabotage: None,
+        }
     }
 }
 
 /// Opens the store, making it where there is none.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>> {
-    Ok(match url {
+    let store: Arc<dyn Store> = match url {
         StoreUrl::Memory => Arc::new(Memory::new()),
         StoreUrl::Sqlite(path) => Arc::new(Sqlite::open(path, options.busy_wait).await?),
         StoreUrl::S3(url) => {
@@ -165,7 +174,13 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
         }
         StoreUrl::Files(path) => Arc::new(Files::open(path).await?),
         StoreUrl::Redis(url) => Arc::new(RedisStore::open(RedisOptions::from_url(url)?).await?),
-    })
+    };
+    #[cfg(feature = "sabotage")]
+    let store = match options.sabotage {
+        Some(sabotage) => crate::sabotage::apply(store, sabotage).await?,
+        None => store,
+    };
+    Ok(store)
 }
 
 #[cfg(test)]

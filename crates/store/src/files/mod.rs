@@ -36,6 +36,7 @@ use throughline_engine::store::{
 use tokio::sync::Mutex;
 
 use crate::limit::check_sizes;
+use crate::listing::page_of;
 use catalogue::Catalogue;
 use fault::translate;
 use layout::Layout;
@@ -160,7 +161,7 @@ impl Store for Files {
         let scope = scope.clone();
         self.run(move |shared| {
             let found = shared.catalogue.all(&shared.layout, &scope, kind)?;
-            Ok(read::page_of(found, &page))
+            Ok(page_of(found, &page))
         })
         .await
     }

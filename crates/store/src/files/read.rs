@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use throughline_engine::store::{Found, Head, Key, Listed, Page, Result, StoreError, Version};
+use throughline_engine::store::{Found, Head, Key, Listed, Result, StoreError, Version};
 
 use super::Shared;
 use super::fault::translate;
@@ -60,19 +60,6 @@ pub(super) fn entries(layout: &Layout, key: &Key, range: Range<u64>) -> Result<V
         reason: "it changed faster than it could be read".into(),
         outcome_unknown: false,
     })
-}
-
-/// The stretch of a listing, most recently changed first.
-pub(super) fn page_of(mut found: Vec<Listed>, page: &Page) -> Vec<Listed> {
-    if let Some(mark) = &page.after {
-        found.retain(|listed| {
-            listed.changed_at < mark.changed_at
-                || (listed.changed_at == mark.changed_at && listed.key.id > mark.id)
-        });
-    }
-    found.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.id.cmp(&b.key.id)));
-    found.truncate(page.limit.min(PAGE_THREADS_MAX));
-    found
 }
 
 pub(super) fn scan(shared: &Shared, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {

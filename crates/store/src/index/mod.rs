@@ -34,7 +34,13 @@ pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn
         (None, StoreUrl::Files(folder)) => Some(beside(folder)),
         (None, _) => None,
     };
-    Ok(Arc::new(SqliteIndex::open(place, options.busy_wait).await?))
+    let index = SqliteIndex::open(place, options.busy_wait).await?;
+    #[cfg(feature = "sabotage")]
+    let index = SqliteIndex {
+        ignores_scopes: options.sabotage == Some(crate::sabotage::Sabotage::IgnoreScopes),
+        ..index
+    };
+    Ok(Arc::new(index))
 }
 
 /// A folder of files holds threads only, so its index lies next to it.
@@ -51,6 +57,8 @@ pub struct SqliteIndex {
     writer: Workers,
     /// Absent in memory, where the writer's connection is the only one.
     reader: Option<Workers>,
+    #[cfg(feature = "sabotage")]
+    ignores_scopes: bool,
 }
 
 impl SqliteIndex {
@@ -76,7 +84,13 @@ impl SqliteIndex {
         };
         let reader = reading.map(start).transpose()?;
         let writer = start(writing)?;
-        Ok(Self { place, writer, reader })
+        Ok(Self {
+            place,
+            writer,
+            reader,
+            #[cfg(feature = "sabotage")]
+            ignores_scopes: false,
+        })
     }
 
     async fn run<T: Send + 'static>(
@@ -143,6 +157,10 @@ impl Index for SqliteIndex {
 
     async fn search(&self, query: &Query) -> Result<Vec<Hit>> {
         let query = query.clone();
+        #[cfg(feature = "sabotage")]
+        if self.ignores_scopes {
+            return self.read(move |connection| search::search_everyone(connection, &query)).await;
+        }
         self.read(move |connection| search::search(connection, &query)).await
     }
 

@@ -35,14 +35,34 @@ pub(super) fn position(
         .optional()
 }
 
+/// The condition that keeps a search in its scope.
+const OF_SCOPE: &str = "session.tenant = ?2 AND session.user = ?3";
+
 pub(super) fn search(connection: &Connection, query: &Query) -> rusqlite::Result<Vec<Hit>> {
+    search_where(connection, query, OF_SCOPE)
+}
+
+/// A search with the condition taken out, to see that a test notices.
+#[cfg(feature = "sabotage")]
+pub(super) fn search_everyone(
+    connection: &Connection,
+    query: &Query,
+) -> rusqlite::Result<Vec<Hit>> {
+    search_where(connection, query, "(?2 = ?2 AND ?3 = ?3)")
+}
+
+fn search_where(
+    connection: &Connection,
+    query: &Query,
+    condition: &str,
+) -> rusqlite::Result<Vec<Hit>> {
     let Some(expression) = expression(&query.text, query.words) else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(&format!(
         "SELECT found.rowid, bm25(found), session.name
          FROM found JOIN session ON session.id = found.rowid >> 32
-         WHERE found MATCH ?1 AND session.tenant = ?2 AND session.user = ?3
+         WHERE found MATCH ?1 AND {condition}
          ORDER BY bm25(found), found.rowid LIMIT ?4 OFFSET ?5",
-    )?;
+    ))?;
     let scope = &query.scope;
     let limit = i64::try_from(query.limit.min(HITS_MAX)).unwrap_or(i64::MAX);
     let offset = i64::try_from(query.offset).unwrap_or(i64::MAX);

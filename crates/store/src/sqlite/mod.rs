@@ -7,6 +7,7 @@
 //! Invariant: a file that is foreign, newer or damaged at its head is refused and left untouched.
 
 mod apply;
+mod backup;
 mod check;
 pub(crate) mod fault;
 pub(crate) mod inspect;
@@ -30,6 +31,8 @@ use throughline_engine::store::{
 use tokio::sync::oneshot;
 
 use crate::limit::check_sizes;
+pub use backup::{Copied, CopyProgress};
+
 use apply::Refusal;
 use fault::{Outcome, translate};
 use schema::Purpose;
@@ -43,6 +46,7 @@ const READERS: usize = 3;
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
+    busy: Duration,
     readers: Workers,
     writer: Writer,
     notes: Vec<String>,
@@ -75,12 +79,36 @@ impl Sqlite {
             format!("schema version {}", schema::VERSION),
             "WAL, synchronous=FULL, secure_delete".into(),
         ];
-        Ok(Self { path, readers, writer, notes })
+        Ok(Self { path, busy, readers, writer, notes })
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Copies the store as it is now to a new file, while it is in use. The copy is read back and
+    /// proven sound before it gets its name.
+    pub async fn backup_to(
+        &self,
+        to: impl Into<PathBuf>,
+        progress: impl Fn(CopyProgress) + Send + 'static,
+    ) -> Result<Copied> {
+        Self::copy(&self.path, to, self.busy, progress).await
+    }
+
+    /// The same for a store that is not open: to restore a backup, say.
+    pub async fn copy(
+        from: impl Into<PathBuf>,
+        to: impl Into<PathBuf>,
+        busy: Duration,
+        progress: impl Fn(CopyProgress) + Send + 'static,
+    ) -> Result<Copied> {
+        let (from, to) = (from.into(), to.into());
+        let what = to.display().to_string();
+        tokio::task::spawn_blocking(move || backup::copy(&from, &to, busy, &progress))
+            .await
+            .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
     }
 
     async fn read<T: Send + 'static>(

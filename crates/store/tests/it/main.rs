@@ -3,4 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod conformance;
+mod crash;
+mod files;
 mod index;
+mod sabotage;
+mod sample;
+mod sqlite;

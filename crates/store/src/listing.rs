@@ -1,0 +1,18 @@
+//! The order of a listing, for backends that sort it themselves.
+
+use throughline_engine::store::{Listed, Page};
+
+use crate::limit::PAGE_THREADS_MAX;
+
+/// The stretch of a listing that `page` asks for, most recently changed first, then by id.
+pub(crate) fn page_of(mut found: Vec<Listed>, page: &Page) -> Vec<Listed> {
+    if let Some(mark) = &page.after {
+        found.retain(|listed| {
+            listed.changed_at < mark.changed_at
+                || (listed.changed_at == mark.changed_at && listed.key.id > mark.id)
+        });
+    }
+    found.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.id.cmp(&b.key.id)));
+    found.truncate(page.limit.min(PAGE_THREADS_MAX));
+    found
+}

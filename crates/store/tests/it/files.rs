@@ -1,0 +1,253 @@
+//! Files: readable, set aside when damaged, shared by processes, nothing left behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use throughline_engine::store::{Change, Expected, Found, Kind, Page, Store, StoreError};
+use throughline_store::conformance::check_all;
+use throughline_store::files::Files;
+
+use crate::sample::{append, change, key, log, scope};
+
+async fn open(root: &Path) -> Files {
+    Files::open(root).await.unwrap()
+}
+
+fn folder_of(root: &Path, id: &str) -> PathBuf {
+    root.join("threads/acme/ada/session").join(id)
+}
+
+/// A store with threads `one` and `two` of 130 turns, closed again.
+async fn filled(root: &Path) {
+    let store = open(root).await;
+    for id in ["one", "two"] {
+        let entries: Vec<String> = (0..130).map(|n| format!("{{\"said\":\"{id} {n}\"}}")).collect();
+        let (first, rest) = entries.split_at(60);
+        append(&store, &key(id), &first.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        append(&store, &key(id), &rest.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_person_can_read_a_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("conversations");
+    let store = open(&root).await;
+    let made = change("{\"title\":\"Racks\"}", &["{\"message\":\"Hello\"}", "two\nlines"]);
+    let version = store.commit(&key("one"), Expected::Absent, made).await.unwrap();
+    let head = fs::read_to_string(folder_of(&root, "one").join("head.json")).unwrap();
+    let without_check: Vec<&str> =
+        head.lines().filter(|line| !line.contains("\"check\"")).collect();
+    assert_eq!(
+        without_check.join("\n"),
+        format!(
+            r#"{{
+  "key": "acme/ada/session/one",
+  "version": 1,
+  "incarnation": {},
+  "entries": 2,
+  "tail_bytes": 123,
+  "changed_at": "2026-09-21T14:13:20Z",
+  "expires_at": null,
+  "rewritten": {{}},
+  "head": {{
+    "json": {{"title":"Racks"}}
+  }}
+}}"#,
+            version.incarnation
+        )
+    );
+    let log = fs::read_to_string(folder_of(&root, "one").join("turns-000001.jsonl")).unwrap();
+    assert_eq!(log.lines().count(), 2);
+    assert!(log.starts_with("{\"turn\":1,\"sum\":\""), "{log}");
+    assert!(log.contains("\"entry\":{\"json\":{\"message\":\"Hello\"}}}\n"), "{log}");
+    serde_json::from_str::<serde_json::Value>(&head).unwrap();
+    for name in ["head.json", "turns-000001.jsonl", "."] {
+        let mode = fs::metadata(folder_of(&root, "one").join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_thread_is_set_aside_and_stops_nobody() {
+    let break_it: [(&str, fn(&Path)); 5] = [
+        ("head.json: it is cut short", |folder| {
+            fs::write(folder.join("head.json"), "{\n  \"ch").unwrap();
+        }),
+        ("head.json: its checksum does not fit", |folder| {
+            let head = fs::read_to_string(folder.join("head.json")).unwrap();
+            fs::write(
+                folder.join("head.json"),
+                head.replace("\"entries\": 130", "\"entries\": 129"),
+            )
+            .unwrap();
+        }),
+        ("it has no head.json", |folder| fs::remove_file(folder.join("head.json")).unwrap()),
+        ("turns-000101.jsonl is missing", |folder| {
+            fs::remove_file(folder.join("turns-000101.jsonl")).unwrap();
+        }),
+        ("turns-000101.jsonl: it has 10 bytes where", |folder| {
+            let file = fs::OpenOptions::new().write(true).open(folder.join("turns-000101.jsonl"));
+            file.unwrap().set_len(10).unwrap();
+        }),
+    ];
+    for (reason, break_it) in break_it {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("conversations");
+        filled(&root).await;
+        break_it(&folder_of(&root, "one"));
+        let store = open(&root).await;
+        let notes = store.facts().notes.join("\n");
+        assert!(notes.contains("acme/ada/session/one was damaged"), "{notes}");
+        assert!(notes.contains(reason), "{reason} is not in {notes}");
+        assert_eq!(store.head(&key("one"), None).await.unwrap(), Found::Missing);
+        assert_eq!(log(&store, &key("two")).await.len(), 130);
+        let aside = root.join("damaged/acme/ada/session/one/1");
+        assert!(fs::read_to_string(aside.join("reason.txt")).unwrap().contains(reason));
+        assert!(aside.join("turns-000001.jsonl").exists());
+        let report = store.check().await.unwrap();
+        assert!(report.problems[0].contains("a damaged copy is in"), "{report:?}");
+        // The key can be used again, and erasing takes the damaged copy along.
+        append(&store, &key("one"), &["1"]).await;
+        store.erase(&key("one")).await.unwrap();
+        assert!(!root.join("damaged/acme").exists());
+        assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn check_names_what_is_wrong_inside_a_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("conversations");
+    filled(&root).await;
+    let store = open(&root).await;
+    assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
+    let segment = folder_of(&root, "one").join("turns-000001.jsonl");
+    let log = fs::read_to_string(&segment).unwrap();
+    let mut lines: Vec<&str> = log.lines().collect();
+    let flipped = lines[6].replace("one 6", "one 7");
+    lines[6] = &flipped;
+    lines[20] = "{\"turn\":21,";
+    lines.swap(30, 31);
+    lines.pop();
+    fs::write(&segment, lines.join("\n") + "\n").unwrap();
+    fs::write(folder_of(&root, "two").join("notes.txt"), "mine").unwrap();
+    let seen = store.check().await.unwrap().problems.join("\n");
+    for sentence in [
+        "acme/ada/session/one: turns-000001.jsonl line 7: its checksum does not fit",
+        "acme/ada/session/one: turns-000001.jsonl line 21: it is not a line of a log",
+        "acme/ada/session/one: turns-000001.jsonl line 31: it says it is turn 32",
+        "acme/ada/session/one: turns-000001.jsonl has 99 lines where the head counts 100",
+        "acme/ada/session/two: notes.txt does not belong here",
+    ] {
+        assert!(seen.contains(sentence), "{sentence:?} is not in:\n{seen}");
+    }
+    let error = store.entries(&key("one"), 5..8).await.unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert_eq!(store.entries(&key("one"), 0..6).await.unwrap().len(), 6);
+    assert_eq!(store.entries(&key("one"), 100..130).await.unwrap().len(), 30);
+}
+
+#[tokio::test]
+async fn an_unfinished_commit_counts_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("conversations");
+    filled(&root).await;
+    let one = folder_of(&root, "one");
+    // What a process leaves that ends before the head is replaced, before a thread is in its place,
+    // and before an erased one is removed.
+    let mut tail = fs::read(one.join("turns-000101.jsonl")).unwrap();
+    tail.extend_from_slice(b"{\"turn\":131,\"sum\":\"00000000\",\"entry\":{\"te");
+    fs::write(one.join("turns-000101.jsonl"), tail).unwrap();
+    fs::write(one.join("turns-000201.jsonl"), "{}\n").unwrap();
+    fs::write(one.join("turns-000001.v9.jsonl"), "{}\n").unwrap();
+    fs::write(one.join("head.json.next"), "{").unwrap();
+    let place = one.parent().unwrap();
+    fs::create_dir(place.join(".new-three")).unwrap();
+    fs::write(place.join(".new-three/turns-000001.jsonl"), "{}\n").unwrap();
+    fs::create_dir(place.join(".erased-four")).unwrap();
+    fs::write(place.join(".erased-four/head.json"), "{}").unwrap();
+    let store = open(&root).await;
+    assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
+    assert_eq!(log(&store, &key("one")).await.len(), 130);
+    append(&store, &key("one"), &["\"later\""]).await;
+    assert_eq!(log(&store, &key("one")).await.last().unwrap(), "\"later\"");
+    append(&store, &key("three"), &["3"]).await;
+    assert_eq!(log(&store, &key("three")).await, ["3"]);
+    assert!(!place.join(".erased-four").exists());
+    assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
+    drop(store);
+    assert_eq!(log(&open(&root).await, &key("one")).await.len(), 131);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_ours_is_refused_and_left_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("letters");
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("letter.txt"), "Dear friend").unwrap();
+    let error = Files::open(&theirs).await.unwrap_err().to_string();
+    assert!(error.contains("a folder of something else"), "{error}");
+    assert_eq!(fs::read_dir(&theirs).unwrap().count(), 1);
+    let newer = folder.path().join("newer");
+    open(&newer).await;
+    let marker = fs::read_to_string(newer.join("throughline.json")).unwrap();
+    fs::write(newer.join("throughline.json"), marker.replace(": 1", ": 2")).unwrap();
+    let error = Files::open(&newer).await.unwrap_err().to_string();
+    assert!(error.contains("its layout is version 2"), "{error}");
+    fs::write(newer.join("throughline.json"), "[]").unwrap();
+    let error = Files::open(&newer).await.unwrap_err().to_string();
+    assert!(error.contains("throughline.json is not ours"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_stores_on_one_folder_conform_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("conversations");
+    let (one, two) = (Arc::new(open(&root).await), Arc::new(open(&root).await));
+    let shared = key("shared");
+    let tasks = [Arc::clone(&one), Arc::clone(&two)].map(|store| {
+        let key = shared.clone();
+        tokio::spawn(async move {
+            for number in 0..40 {
+                append(store.as_ref(), &key, &[&number.to_string()]).await;
+            }
+        })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let page = || Page { limit: 10, after: None };
+    let seen = one.list(&scope("ada"), Kind::Session, page()).await.unwrap();
+    assert_eq!((seen.len(), seen[0].entries), (1, 80), "what the other wrote is listed");
+    assert_eq!(seen, two.list(&scope("ada"), Kind::Session, page()).await.unwrap());
+    two.erase(&shared).await.unwrap();
+    assert_eq!(one.list(&scope("ada"), Kind::Session, page()).await.unwrap(), []);
+    check_all(two).await;
+}
+
+#[tokio::test]
+async fn what_was_erased_or_overwritten_is_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("conversations");
+    let store = open(&root).await;
+    let at = append(&store, &key("one"), &["\"zanzibar\"", "\"kept\""]).await;
+    let blank = Change { overwrite: vec![(0, Bytes::from("{}"))], ..change("{}", &["\"3\""]) };
+    store.commit(&key("one"), Expected::At(at), blank).await.unwrap();
+    let held = || {
+        fs::read_dir(folder_of(&root, "one"))
+            .unwrap()
+            .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+            .collect::<String>()
+    };
+    assert!(!held().contains("zanzibar"));
+    assert_eq!(log(&store, &key("one")).await, ["{}", "\"kept\"", "\"3\""]);
+    drop(store);
+    let store = open(&root).await;
+    assert_eq!(log(&store, &key("one")).await, ["{}", "\"kept\"", "\"3\""]);
+    store.erase(&key("one")).await.unwrap();
+    assert!(!root.join("threads/acme").exists(), "names of tenant and user go too");
+}
