@@ -1,32 +1,37 @@
 //! Configuration becomes an engine: the store, the embedder, the tools, the models, the agents.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use async_trait::async_trait;
-use serde_json::Value;
-use throughline_engine::agent::AgentBook;
 use throughline_engine::clock::Clock;
+use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, ModelBook, Parts};
-use throughline_engine::failure::{UpstreamError, UpstreamFault};
-use throughline_engine::id::AgentName;
 use throughline_engine::pack::PackSet;
 use throughline_engine::store::Store;
-use throughline_engine::tool::{ToolListing, ToolName, ToolOutput, Tools};
 use throughline_store::{OpenOptions, StoreUrl};
-use throughline_upstream::embed::{Cached, Embedded};
-use tokio_util::sync::CancellationToken;
+use throughline_upstream::embed::{Cached, Embedded, OpenAiEmbedder, OpenAiEmbedderSettings};
+use throughline_upstream::mcp::McpProxy;
+use throughline_upstream::model;
 
+use crate::agents::watch::{self, Fixed};
+use crate::agents::{AgentFolder, demo};
 use crate::clock::SystemClock;
-use crate::config::Config;
+use crate::config::{Config, EmbedderKind, PacksSettings};
 use crate::failure::Failure;
 
-/// Vectors that are remembered, in bytes.
-const VECTOR_BYTES_MAX: u64 = 32 << 20;
+/// The most pack files that are read.
+const PACK_FILES_MAX: usize = 64;
 
-/// Opens the configured store.
-pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
-    let url: StoreUrl = config.store.url.parse()?;
-    Ok(throughline_store::open(&url, &OpenOptions::default()).await?)
+/// An engine and what runs beside it.
+pub struct Assembled {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// MCP servers.
+    pub servers: Arc<McpProxy>,
+    /// The agents' folder, as read for the first time.
+    pub folder: AgentFolder,
+    /// Agents beside those of the folder.
+    pub fixed: Fixed,
 }
 
 /// The clock of everything.
@@ -34,42 +39,120 @@ pub fn clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
-/// The engine over `store`.
-pub async fn engine(config: &Config, store: Arc<dyn Store>) -> Result<Engine, Failure> {
-    let name = AgentName::new("default").expect("a constant name is valid");
-    let url: StoreUrl = config.store.url.parse()?;
-    let index = throughline_store::index::open_index(&url, &OpenOptions::default()).await?;
-    let parts = Parts {
-        store,
-        index: Some(index),
-        tools: Arc::new(NoTools),
-        models: ModelBook::default(),
-        embedder: Arc::new(Cached::new(Arc::new(Embedded::load()), VECTOR_BYTES_MAX)),
-        clock: clock(),
-        agents: AgentBook::new(name, []),
-        packs: PackSet::builtin(),
-        limits: config.limits.clone(),
-        settings: EngineSettings::default(),
-    };
-    Ok(Engine::start(parts).await?)
+/// The store's URL and how to open it.
+pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure> {
+    let url = config.store.url.parse()?;
+    let index = Some(config.store.index.as_str()).filter(|path| !path.is_empty());
+    let mut options = OpenOptions { index_path: index.map(Into::into), ..OpenOptions::default() };
+    options.variables.0 = config.environment.pairs();
+    Ok((url, options))
 }
 
-/// The tools of an installation with no MCP servers.
-pub struct NoTools;
+/// Opens the configured store.
+pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
+    let (url, options) = store_options(config)?;
+    Ok(throughline_store::open(&url, &options).await?)
+}
 
-#[async_trait]
-impl Tools for NoTools {
-    async fn list(&self) -> ToolListing {
-        ToolListing::default()
-    }
+/// Whether the demo's agent is part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demo {
+    /// Yes, and it is the default agent.
+    With,
+    /// No.
+    Without,
+}
 
-    async fn call(
-        &self,
-        tool: &ToolName,
-        _: &Value,
-        _: CancellationToken,
-    ) -> Result<ToolOutput, UpstreamError> {
-        let message = "no MCP server of that name is configured";
-        Err(UpstreamError::new(tool.to_string(), UpstreamFault::Unreachable, message))
+/// The engine over `store`.
+pub async fn engine(
+    config: &Config,
+    store: Arc<dyn Store>,
+    demo: Demo,
+) -> Result<Assembled, Failure> {
+    let mut fixed = Fixed { default: config.agents.default.clone(), agents: Vec::new() };
+    if demo == Demo::With {
+        let agent = demo::agent();
+        fixed.default = agent.name.clone();
+        fixed.agents.push(agent);
     }
+    let mut folder = AgentFolder::new(&config.agents.folder);
+    let (agents, _) = watch::look(&mut folder, &fixed);
+    let servers = McpProxy::new(config.server_configs()?).map_err(|error| {
+        Failure::wrong_use(error.to_string(), "correct it under [servers] in the configuration")
+    })?;
+    let servers = Arc::new(servers);
+    let (url, options) = store_options(config)?;
+    let parts = Parts {
+        store,
+        index: Some(throughline_store::index::open_index(&url, &options).await?),
+        tools: servers.clone(),
+        models: models(config)?,
+        embedder: embedder(config).await?,
+        clock: clock(),
+        agents,
+        packs: packs(&config.packs),
+        limits: config.limits.clone(),
+        settings: EngineSettings {
+            cache_bytes: config.cache.sessions_bytes,
+            cache_age: Duration::from_secs(config.cache.seconds),
+            pin_policy: config.tools.pin,
+        },
+    };
+    let engine = Arc::new(Engine::start(parts).await?);
+    Ok(Assembled { engine, servers, folder, fixed })
+}
+
+fn models(config: &Config) -> Result<ModelBook, Failure> {
+    let (configs, default) = config.model_configs()?;
+    let mut models = Vec::new();
+    for (name, model_config) in configs {
+        let model = model::connect(model_config).map_err(|error| {
+            Failure::new(error.to_string(), "see the [[model]] of that name in the configuration")
+        })?;
+        models.push((name, model));
+    }
+    Ok(ModelBook::new(models, default))
+}
+
+async fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+    let settings = &config.embedder;
+    let inner: Arc<dyn Embedder> = match settings.kind {
+        EmbedderKind::Embedded => Arc::new(Embedded::load()),
+        EmbedderKind::OpenAi => {
+            let key = config.environment.secret(&settings.api_key_env);
+            let settings = OpenAiEmbedderSettings {
+                base_url: settings.base_url.clone(),
+                model: settings.model.clone(),
+                key,
+                timeout: Duration::from_secs(settings.seconds_max),
+            };
+            let connected = OpenAiEmbedder::connect(settings).await.map_err(|error| {
+                Failure::new(error.to_string(), "see [embedder] in the configuration")
+            })?;
+            Arc::new(connected)
+        }
+    };
+    Ok(Arc::new(Cached::new(inner, config.cache.vectors_bytes)))
+}
+
+/// The shipped packs and those of the folder; a wrong one is named in the log and left out.
+fn packs(settings: &PacksSettings) -> PackSet {
+    let mut files = Vec::new();
+    let mut paths: Vec<_> = std::fs::read_dir(&settings.folder)
+        .map(|found| found.filter_map(|entry| Some(entry.ok()?.path())).collect())
+        .unwrap_or_default();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    paths.truncate(PACK_FILES_MAX);
+    for path in paths {
+        match std::fs::read_to_string(&path) {
+            Ok(text) => files.push((path.display().to_string(), text)),
+            Err(error) => tracing::warn!(pack.file = %path.display(), %error, "a pack is left out"),
+        }
+    }
+    let (packs, problems) = PackSet::load(files);
+    for problem in problems {
+        tracing::warn!(pack.problem = %problem, "a pack is left out");
+    }
+    packs
 }

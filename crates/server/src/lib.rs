@@ -8,11 +8,13 @@
 //! - [`cli`]: one file a command.
 //! - [`config`]: what is in force and from where, a file a topic.
 //! - [`assemble`]: configuration becomes an engine.
-//! - [`access`]: API keys.
+//! - [`access`]: API keys. [`agents`]: agents from files.
 //! - [`http`]: the REST API, `noun/verb.rs`.
+//! - [`telemetry`]: log, metrics, figures.
 //! - [`demo`]: the demo inventory, an MCP server of its own.
 
 pub mod access;
+pub mod agents;
 pub mod assemble;
 pub mod cli;
 pub mod clock;

@@ -1,8 +1,12 @@
 //! The command line: one file a command, and this match.
 //!
 //! Exit codes: 0 done, 1 failed, 2 wrong use. Errors say what failed, then what to try.
+//!
+//! A new command is a file with a `clap::Args` struct and a `run`, a variant here and an arm below.
 
+mod config;
 mod demo_inventory;
+mod key;
 mod serve;
 
 use std::path::PathBuf;
@@ -10,18 +14,42 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::Config;
+use crate::config::{Config, Environment, Layers};
 use crate::failure::Failure;
 
 /// Keeps the thread of a conversation.
 #[derive(Debug, Parser)]
 #[command(name = "throughline", version, about, propagate_version = true)]
 struct Cli {
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Where a command's settings come from.
+#[derive(Debug, clap::Args)]
+pub struct Settings {
     /// The configuration file; throughline.toml in this folder when absent.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    #[command(subcommand)]
-    command: Command,
+    /// The store instead of the configured one.
+    #[arg(long, global = true, value_name = "URL")]
+    store: Option<String>,
+}
+
+impl Settings {
+    /// The configuration with these flags over it.
+    pub fn load(&self) -> Result<Config, Failure> {
+        Ok(self.load_with(&[])?.0)
+    }
+
+    /// The configuration with these and more flags over it, and where each value came from.
+    pub fn load_with(&self, flags: &[(&str, String)]) -> Result<(Config, Layers), Failure> {
+        let mut all = flags.to_vec();
+        all.extend(self.store.iter().map(|url| ("store.url", url.clone())));
+        Config::load(self.config.as_deref(), Environment::of_process(), &all)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -30,6 +58,10 @@ enum Command {
     Serve(serve::Serve),
     /// The demo MCP server on standard input and output.
     DemoInventory,
+    /// API keys: shown once, stored hashed.
+    Key(key::Key),
+    /// The commented default file; what is in force and from where.
+    Config(config::ConfigCommand),
 }
 
 /// Runs the command that was asked for.
@@ -45,11 +77,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-async fn run(cli: Cli) -> Result<(), Failure> {
-    let config = || Config::load(cli.config.as_deref());
-    match cli.command {
-        Command::Serve(serve) => serve.run(config()?).await,
+async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
+    match command {
+        Command::Serve(command) => command.run(&settings).await,
         Command::DemoInventory => demo_inventory::run().await,
+        Command::Key(command) => command.run(&settings).await,
+        Command::Config(command) => command.run(&settings),
     }
 }
 

@@ -2,63 +2,76 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use throughline_engine::engine::Engine;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use super::Settings;
 use crate::access::{Gate, Keys};
-use crate::assemble;
-use crate::config::Config;
+use crate::agents::{demo, watch};
+use crate::assemble::{self, Assembled, Demo};
+use crate::config::{Config, ServerEntry};
 use crate::failure::Failure;
-use crate::http::{self, App};
+use crate::http::{self, App, Setup};
 use crate::telemetry;
 
 /// Flags of `serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
+    /// Also start the demo inventory, an MCP server over stdio, and an agent that uses it.
+    #[arg(long)]
+    demo: bool,
     /// Address and port instead of the configured ones.
     #[arg(long, value_name = "HOST:PORT")]
     bind: Option<SocketAddr>,
-    /// The store instead of the configured one.
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
 }
 
 impl Serve {
     /// Serves until it is asked to stop.
-    pub async fn run(self, mut config: Config) -> Result<(), Failure> {
-        if let Some(bind) = self.bind {
-            config.server.bind = bind;
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let flags = self.bind.map(|bind| ("server.bind", bind.to_string()));
+        let (mut config, _) = settings.load_with(flags.as_slice())?;
+        telemetry::log::start(&config.log);
+        let demo = if self.demo { Demo::With } else { Demo::Without };
+        if demo == Demo::With {
+            config.servers.insert(demo::SERVER.into(), demo_server()?);
         }
-        if let Some(store) = self.store {
-            config.store.url = store;
-        }
-        telemetry::start();
         let store = assemble::store(&config).await?;
         let keys = Keys::new(store.clone(), assemble::clock());
         let gate = Gate::open(keys, config.server.bind.ip()).await?;
-        let engine = Arc::new(assemble::engine(&config, store).await?);
+        let assembled = assemble::engine(&config, store, demo).await?;
         let listener = listen(config.server.bind).await?;
-        let address = listener.local_addr()?;
-        let facts = engine.store().facts();
-        tracing::info!(
-            store.backend = facts.backend,
-            store.location = facts.location,
-            store.durability = %facts.durability,
-            "serving on http://{address}"
-        );
-        let stop = CancellationToken::new();
-        let tending = tokio::spawn(tend(engine.clone(), stop.clone()));
-        let app = App::new(engine, gate, config.server);
+        announce(&listener, &assembled)?;
+        let servers = assembled.servers.clone();
+        servers.connect_in_background();
+        let tending = TaskTracker::new();
+        let app = application(&config, gate, assembled, &tending);
+        tending.close();
         http::run(listener, app, asked_to_stop()?).await?;
-        stop.cancel();
-        tending.await.ok();
+        tending.wait().await;
+        servers.shutdown().await;
         tracing::info!("stopped");
         Ok(())
     }
+}
+
+/// The app, with what runs beside it until it stops.
+fn application(config: &Config, gate: Gate, assembled: Assembled, beside: &TaskTracker) -> App {
+    let Assembled { engine, servers, folder, fixed } = assembled;
+    let (settings, telemetry) = (config.server.clone(), config.telemetry);
+    let app = App::new(Setup { engine: engine.clone(), gate, settings, servers, telemetry });
+    if config.agents.poll_seconds > 0 {
+        let every = Duration::from_secs(config.agents.poll_seconds);
+        let stop = app.stopping().clone();
+        beside.spawn(watch::watch(engine.clone(), folder, fixed, every, stop));
+    }
+    beside.spawn(tend(engine, app.stopping().clone()));
+    app
 }
 
 /// Background work: first what is behind from before, then what turns leave behind.
@@ -69,10 +82,29 @@ async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
     engine.tend_until(stop).await;
 }
 
+/// Our own binary as an MCP server.
+fn demo_server() -> Result<ServerEntry, Failure> {
+    let command = std::env::current_exe()?.to_string_lossy().into_owned();
+    Ok(ServerEntry { command, args: vec!["demo-inventory".into()], ..ServerEntry::default() })
+}
+
 async fn listen(bind: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(bind).await.map_err(|error| {
         Failure::new(format!("{bind} cannot be listened on: {error}"), "use another --bind")
     })
+}
+
+fn announce(listener: &TcpListener, assembled: &Assembled) -> Result<(), Failure> {
+    let address = listener.local_addr()?;
+    let facts = assembled.engine.store().facts();
+    tracing::info!(
+        store.backend = facts.backend,
+        store.location = facts.location,
+        store.durability = %facts.durability,
+        models = assembled.engine.model_names().len(),
+        "serving on http://{address}"
+    );
+    Ok(())
 }
 
 /// Answers when the process is asked to end.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
+use crate::failure::Failure;
 use crate::http::shape::ShapeLimits;
 
 /// The deepest JSON that the parser itself takes.
@@ -32,6 +33,22 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
+    /// What types alone do not tell.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        for (name, value) in [
+            ("body_bytes_max", self.body_bytes_max),
+            ("json_depth_max", self.json_depth_max),
+            ("json_elements_max", self.json_elements_max),
+            ("requests_at_once_max", self.requests_at_once_max),
+        ] {
+            if value == 0 || value > usize::MAX >> 4 {
+                let what = format!("server.{name} is {value}");
+                return Err(Failure::wrong_use(what, "it must be at least 1"));
+            }
+        }
+        Ok(())
+    }
+
     /// How deep and how large JSON may be.
     pub fn shape(&self) -> ShapeLimits {
         ShapeLimits {

@@ -1,10 +1,10 @@
 //! What every request passes through, outermost first.
 
 use std::any::Any;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +17,7 @@ use tower_http::trace::TraceLayer;
 
 use super::problem::Problem;
 use super::{App, guard};
+use crate::telemetry;
 
 /// What the page may load: nothing from elsewhere.
 const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' \
@@ -38,6 +39,7 @@ pub fn around(router: Router, app: &App) -> Router {
         .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
         .layer(fixed(HeaderName::from_static("cross-origin-resource-policy"), "same-origin"))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app.clone(), counted))
         .layer(TraceLayer::new_for_http())
         .layer(PropagateRequestIdLayer::new(request_id.clone()))
         .layer(SetRequestIdLayer::new(request_id, MakeRequestUuid))
@@ -71,6 +73,34 @@ async fn within_time(
     }
 }
 
+/// Counts requests by their route, never by their path, so that the labels stay few.
+async fn counted(
+    axum::extract::State(app): axum::extract::State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !app.telemetry_enabled() {
+        return next.run(request).await;
+    }
+    let started = Instant::now();
+    let method = request.method().clone();
+    let mut response = next.run(request).await;
+    let route = response.extensions_mut().remove::<MatchedPath>();
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    let status = response.status().as_u16();
+    telemetry::metrics::request(method.as_str(), route, status, started.elapsed());
+    response
+}
+
+/// Hands the matched route on to what stands around the router.
+pub async fn routed(route: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(route);
+    }
+    response
+}
+
 fn cross_site() -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
@@ -82,13 +112,7 @@ fn cross_site() -> Problem {
 
 fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("a request panicked; the backtrace is above");
-    Problem::new(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "internal",
-        "the request failed inside the server",
-        "see the server's log for the request id in x-request-id",
-    )
-    .into_response()
+    super::problem::internal().into_response()
 }
 
 /// There is no such route.

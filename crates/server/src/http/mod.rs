@@ -7,15 +7,17 @@
 //!
 //! - [`problem`]: errors. [`body`], [`shape`], [`part`]: requests, checked. [`condition`],
 //!   [`idempotency`]: headers. [`caller`]: who is asking.
-//! - [`conversations`] and the other nouns: the routes, a file a verb.
+//! - [`conversations`], [`chat`], [`agents`], [`about`]: the routes, a file a verb.
 //! - [`guard`], [`layers`]: what every request passes through.
 
+pub mod about;
+pub mod agents;
 pub mod body;
 pub mod caller;
+pub mod chat;
 pub mod condition;
 pub mod conversations;
 pub mod guard;
-pub mod health;
 pub mod idempotency;
 mod layers;
 pub mod openapi;
@@ -30,13 +32,15 @@ use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use throughline_engine::engine::Engine;
+use throughline_upstream::mcp::McpProxy;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::Gate;
-use crate::config::ServerSettings;
+use crate::config::{ServerSettings, TelemetrySettings};
+use crate::telemetry::{self, Figures};
 use prepared::Prepared;
 
 /// What the handlers share.
@@ -44,43 +48,59 @@ use prepared::Prepared;
 pub struct App(Arc<AppParts>);
 
 struct AppParts {
-    engine: Arc<Engine>,
-    gate: Gate,
-    settings: ServerSettings,
+    setup: Setup,
     prepared: Prepared,
+    figures: Figures,
     turns: TaskTracker,
     places: Semaphore,
     stopping: CancellationToken,
+    giving_up: CancellationToken,
+}
+
+/// What an app is made of.
+pub struct Setup {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// Who may come in.
+    pub gate: Gate,
+    /// Limits of the transport.
+    pub settings: ServerSettings,
+    /// MCP servers, for their state.
+    pub servers: Arc<McpProxy>,
+    /// Whether anything is counted.
+    pub telemetry: TelemetrySettings,
 }
 
 impl App {
     /// An app over an engine.
-    pub fn new(engine: Arc<Engine>, gate: Gate, settings: ServerSettings) -> Self {
-        let places = Semaphore::new(settings.requests_at_once_max);
+    pub fn new(setup: Setup) -> Self {
+        if setup.telemetry.enabled {
+            telemetry::metrics::start();
+        }
         Self(Arc::new(AppParts {
-            engine,
-            gate,
-            settings,
             prepared: Prepared::new(),
+            figures: Figures::default(),
             turns: TaskTracker::new(),
-            places,
+            places: Semaphore::new(setup.settings.requests_at_once_max),
             stopping: CancellationToken::new(),
+            giving_up: CancellationToken::new(),
+            setup,
         }))
     }
 
     /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
-        &self.0.engine
+        &self.0.setup.engine
     }
 
     /// Who may come in.
     pub fn gate(&self) -> &Gate {
-        &self.0.gate
+        &self.0.setup.gate
     }
 
     /// Limits of the transport.
     pub fn settings(&self) -> &ServerSettings {
-        &self.0.settings
+        &self.0.setup.settings
     }
 
     /// Contexts that were prepared and may be named when their exchange is recorded.
@@ -98,9 +118,29 @@ impl App {
         &self.0.places
     }
 
-    /// Cancelled when the server stops.
+    /// MCP servers.
+    pub fn servers(&self) -> &McpProxy {
+        &self.0.setup.servers
+    }
+
+    /// Figures of the last turns.
+    pub fn figures(&self) -> &Figures {
+        &self.0.figures
+    }
+
+    /// Whether anything is counted.
+    pub fn telemetry_enabled(&self) -> bool {
+        self.0.setup.telemetry.enabled
+    }
+
+    /// Cancelled when the server begins to stop.
     pub fn stopping(&self) -> &CancellationToken {
         &self.0.stopping
+    }
+
+    /// Cancelled when the time to stop is over; turns under way end with what they have.
+    pub fn giving_up(&self) -> &CancellationToken {
+        &self.0.giving_up
     }
 }
 
@@ -139,6 +179,7 @@ pub async fn run(
         }
     };
     stopping.cancel();
+    app.giving_up().cancel();
     app.turns().close();
     if tokio::time::timeout(limit, app.turns().wait()).await.is_err() {
         tracing::warn!(turns = app.turns().len(), "turns were cut off at the end");
@@ -154,5 +195,6 @@ fn routes(app: &App) -> axum::Router {
         .merge(page::routes())
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)
+        .route_layer(axum::middleware::from_fn(layers::routed))
         .with_state(app.clone())
 }

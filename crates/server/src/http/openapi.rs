@@ -6,7 +6,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, conversations, health};
+use super::{App, about, agents, chat, conversations};
 
 /// What stands at the top of the document.
 #[derive(OpenApi)]
@@ -20,8 +20,12 @@ struct Info;
 
 /// Every documented route.
 pub fn documented() -> OpenApiRouter<App> {
-    let api = OpenApiRouter::new().merge(conversations::routes()).merge(health::routes());
-    OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api)
+    let api = OpenApiRouter::new()
+        .merge(conversations::routes())
+        .merge(chat::routes())
+        .merge(agents::routes())
+        .merge(about::routes());
+    OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }
 
 /// The route that shows the document.

@@ -67,6 +67,16 @@ impl Problem {
     }
 }
 
+/// A fault of ours, of which only the log knows more.
+pub fn internal() -> Problem {
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "internal",
+        "the request failed inside the server",
+        "see the server's log for the request id in x-request-id",
+    )
+}
+
 /// The status for a kind of failure.
 pub fn status_of(fault: Fault) -> StatusCode {
     match fault {

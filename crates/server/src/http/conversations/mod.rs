@@ -12,7 +12,7 @@ mod prepare;
 mod record;
 mod show;
 mod transfer;
-mod turn;
+pub mod turn;
 pub mod view;
 
 use utoipa_axum::router::OpenApiRouter;

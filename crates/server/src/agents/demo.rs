@@ -1,0 +1,52 @@
+//! The agent that ships with `serve --demo`.
+
+use throughline_engine::agent::{Agent, Document};
+use throughline_engine::id::AgentName;
+
+use super::definition::Definition;
+use super::header;
+
+/// Its name.
+pub const NAME: &str = "demo";
+/// The MCP server that it uses.
+pub const SERVER: &str = "inventory";
+
+const DEFINITION: &str = include_str!("../../demo-agent/agent.toml");
+const RULES: [(&str, &str); 2] = [
+    ("name-what-you-changed", include_str!("../../demo-agent/rules/name-what-you-changed.md")),
+    ("short-lists", include_str!("../../demo-agent/rules/short-lists.md")),
+];
+const REFERENCES: [(&str, &str); 3] = [
+    ("sites", include_str!("../../demo-agent/references/sites.md")),
+    ("survey", include_str!("../../demo-agent/references/survey.md")),
+    ("maintenance", include_str!("../../demo-agent/references/maintenance.md")),
+];
+
+/// The demo agent.
+pub fn agent() -> Agent {
+    let name = AgentName::new(NAME).expect("a constant name is valid");
+    let definition = Definition::read(DEFINITION).expect("the shipped definition is valid");
+    let mut agent = definition.agent(name);
+    agent.rules = documents(&RULES);
+    agent.references = documents(&REFERENCES);
+    agent
+}
+
+fn documents(files: &[(&str, &str)]) -> Vec<Document> {
+    let read = |(name, text): &(&str, &str)| {
+        header::read(name, text).expect("the shipped documents are valid").document
+    };
+    files.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_agent_can_be_read() {
+        let agent = agent();
+        assert_eq!((agent.rules.len(), agent.references.len()), (2, 3));
+        assert_eq!(agent.servers[0].server, SERVER);
+    }
+}

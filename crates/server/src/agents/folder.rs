@@ -1,0 +1,209 @@
+//! A folder of agents, read again when a file in it changes.
+//!
+//! Invariant: a file that cannot be read never takes away what was good before it; each such file is in
+//! [`Reading::problems`] by name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use throughline_engine::agent::{Agent, Document};
+use throughline_engine::id::AgentName;
+
+use super::definition::Definition;
+use super::header::{self, Written};
+
+/// The largest file, in bytes.
+const FILE_BYTES_MAX: u64 = 256 * 1024;
+/// The most files in one folder.
+const FILES_MAX: usize = 1_000;
+/// The most agents.
+const AGENTS_MAX: usize = 200;
+
+/// What a look at the folder found.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// The agents.
+    pub agents: Vec<Agent>,
+    /// What is wrong, with the file's name.
+    pub problems: Vec<String>,
+    /// Whether anything differs from the look before.
+    pub changed: bool,
+}
+
+/// A folder of agents and what was good in it.
+#[derive(Debug)]
+pub struct AgentFolder {
+    root: PathBuf,
+    documents: BTreeMap<PathBuf, Kept<Written>>,
+    definitions: BTreeMap<PathBuf, Kept<Definition>>,
+}
+
+/// The state of a file: when it was looked at, its last good content, and what is wrong now.
+#[derive(Debug, Clone)]
+struct Kept<T> {
+    stamp: Option<(SystemTime, u64)>,
+    good: Option<T>,
+    problem: Option<String>,
+}
+
+impl AgentFolder {
+    /// The folder at `root`; one that is not there is empty.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), documents: BTreeMap::new(), definitions: BTreeMap::new() }
+    }
+
+    /// Looks at every file, reads those that changed.
+    pub fn look(&mut self) -> Reading {
+        let mut reading = Reading::default();
+        let mut seen = Vec::new();
+        for folder in entries(&self.root, AGENTS_MAX, |path| path.is_dir()) {
+            let stem = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match AgentName::new(stem) {
+                Ok(name) => {
+                    let agent = self.agent(name, &folder, &mut seen, &mut reading);
+                    reading.agents.push(agent);
+                }
+                Err(error) => reading.problems.push(format!("{}: {error}", folder.display())),
+            }
+        }
+        let before = self.documents.len() + self.definitions.len();
+        self.documents.retain(|path, _| seen.contains(path));
+        self.definitions.retain(|path, _| seen.contains(path));
+        reading.changed |= self.documents.len() + self.definitions.len() != before;
+        reading
+    }
+
+    fn agent(
+        &mut self,
+        name: AgentName,
+        folder: &Path,
+        seen: &mut Vec<PathBuf>,
+        reading: &mut Reading,
+    ) -> Agent {
+        let path = folder.join("agent.toml");
+        let definition = if path.is_file() {
+            seen.push(path.clone());
+            let read = |text: &str| Definition::read(text);
+            look_at(&mut self.definitions, &path, read, reading)
+        } else {
+            None
+        };
+        let mut agent = definition.unwrap_or_default().agent(name);
+        agent.rules = self.documents_in(&folder.join("rules"), seen, reading);
+        agent.references = self.documents_in(&folder.join("references"), seen, reading);
+        agent
+    }
+
+    fn documents_in(
+        &mut self,
+        folder: &Path,
+        seen: &mut Vec<PathBuf>,
+        reading: &mut Reading,
+    ) -> Vec<Document> {
+        let mut documents: Vec<Document> = Vec::new();
+        let markdown = |path: &Path| path.extension().is_some_and(|ending| ending == "md");
+        for path in entries(folder, FILES_MAX, markdown) {
+            seen.push(path.clone());
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let read = |text: &str| header::read(&stem, text);
+            let Some(written) = look_at(&mut self.documents, &path, read, reading) else {
+                continue;
+            };
+            let Written { document, enabled } = written;
+            if documents.iter().any(|other| other.name == document.name) {
+                let name = &document.name;
+                reading.problems.push(format!("{}: there is a {name} already", path.display()));
+            } else if enabled {
+                documents.push(document);
+            }
+        }
+        documents.sort_by(|one, two| (one.priority, &one.name).cmp(&(two.priority, &two.name)));
+        documents
+    }
+}
+
+/// The content of a file: read now if it changed, else as it was; its last good state if it is broken.
+fn look_at<T: Clone>(
+    kept: &mut BTreeMap<PathBuf, Kept<T>>,
+    path: &Path,
+    read: impl FnOnce(&str) -> Result<T, String>,
+    reading: &mut Reading,
+) -> Option<T> {
+    let stamp = fs::metadata(path).ok().and_then(|m| Some((m.modified().ok()?, m.len())));
+    let entry = kept.entry(path.to_owned()).or_insert_with(|| {
+        reading.changed = true;
+        Kept { stamp: None, good: None, problem: None }
+    });
+    if entry.stamp.is_none() || entry.stamp != stamp {
+        reading.changed = true;
+        match text_of(path).and_then(|text| read(&text)) {
+            Ok(good) => (entry.good, entry.problem) = (Some(good), None),
+            Err(problem) => entry.problem = Some(format!("{}: {problem}", path.display())),
+        }
+        entry.stamp = stamp;
+    }
+    reading.problems.extend(entry.problem.clone());
+    entry.good.clone()
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > FILE_BYTES_MAX {
+        return Err(format!("it has {size} bytes; the limit is {FILE_BYTES_MAX}"));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+/// The wanted entries of a folder, by name.
+fn entries(folder: &Path, most: usize, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> =
+        found.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| wanted(path)).collect();
+    paths.sort();
+    paths.truncate(most);
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_read_and_a_broken_file_keeps_its_last_good_state() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "ops/agent.toml", "description = \"Operations\"\n");
+        write(folder.path(), "ops/rules/a.md", "---\npriority: 2\n---\nSecond.");
+        write(folder.path(), "ops/rules/b.md", "---\npriority: 1\n---\nFirst.");
+        let mut agents = AgentFolder::new(folder.path());
+        let reading = agents.look();
+        let names =
+            |r: &Reading| r.agents[0].rules.iter().map(|d| d.text.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&reading), ["First.", "Second."]);
+        assert_eq!(reading.agents[0].description, "Operations");
+        assert!(reading.changed && !agents.look().changed);
+
+        write(folder.path(), "ops/rules/a.md", "---\npriority: second\n---\nSecond, changed.");
+        let reading = agents.look();
+        assert_eq!(names(&reading), ["First.", "Second."]);
+        assert_eq!(reading.problems.len(), 1);
+        assert!(reading.problems[0].contains("a.md: line 2: priority"), "{:?}", reading.problems);
+
+        fs::remove_file(folder.path().join("ops/rules/a.md")).unwrap();
+        let reading = agents.look();
+        assert_eq!(names(&reading), ["First."]);
+        assert!(reading.changed && reading.problems.is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_has_no_agents() {
+        assert!(AgentFolder::new("no-such-folder").look().agents.is_empty());
+    }
+}

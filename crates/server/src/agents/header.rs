@@ -1,0 +1,136 @@
+//! A rule or a reference as a Markdown file: a header between two lines of `---`, then the text.
+
+use std::sync::Arc;
+
+use throughline_engine::agent::Document;
+use throughline_engine::hash::ContentHash;
+use throughline_engine::piece::IncludeMode;
+
+/// The priority of a document that names none.
+const PRIORITY: i32 = 100;
+
+/// A document as a file says it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// The document.
+    pub document: Document,
+    /// Whether it is used.
+    pub enabled: bool,
+}
+
+/// Reads a document; `stem` is the file's name without its ending. An error names the line.
+pub fn read(stem: &str, text: &str) -> Result<Written, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (header, body, offset) = split(text)?;
+    let mut written = Written {
+        document: Document {
+            name: stem.to_owned(),
+            description: String::new(),
+            include: IncludeMode::Agent,
+            priority: PRIORITY,
+            text: Arc::from(""),
+            hash: ContentHash::of(""),
+        },
+        enabled: true,
+    };
+    for (place, line) in header.lines().enumerate() {
+        set(&mut written, line).map_err(|reason| format!("line {}: {reason}", place + offset))?;
+    }
+    let body = body.trim();
+    if body.is_empty() {
+        return Err("it has no text".into());
+    }
+    written.document.text = Arc::from(body);
+    written.document.hash = ContentHash::of(body);
+    Ok(written)
+}
+
+/// Header, text, and the number of the header's first line.
+fn split(text: &str) -> Result<(&str, &str, usize), String> {
+    let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else {
+        return Ok(("", text, 1));
+    };
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            return Ok((&rest[..at], &rest[at + line.len()..], 2));
+        }
+        at += line.len();
+    }
+    Err("its header has no end; close it with a line of ---".into())
+}
+
+fn set(written: &mut Written, line: &str) -> Result<(), String> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(());
+    }
+    let (name, value) = line.split_once(':').ok_or("it is not `name: value`")?;
+    let value = value.trim().trim_matches('"');
+    let document = &mut written.document;
+    match name.trim() {
+        "name" if value.is_empty() || value.chars().count() > 200 => {
+            return Err("name has 1-200 characters".into());
+        }
+        "name" => document.name = value.to_owned(),
+        "description" => document.description = value.to_owned(),
+        "include" => {
+            document.include = match value {
+                "always" => IncludeMode::Always,
+                "manual" => IncludeMode::Manual,
+                "agent" => IncludeMode::Agent,
+                other => {
+                    return Err(format!("include is {other:?}, not always, manual or agent"));
+                }
+            }
+        }
+        "priority" => {
+            document.priority =
+                value.parse().map_err(|_| format!("priority is {value:?}, not a whole number"))?;
+        }
+        "enabled" => {
+            written.enabled =
+                value.parse().map_err(|_| format!("enabled is {value:?}, not true or false"))?;
+        }
+        other => {
+            return Err(format!(
+                "there is no {other:?}; use name, description, include, priority, enabled"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_and_the_text_is_what_follows() {
+        let text = "---\nname: Lists\ndescription: how: to list\ninclude: always\npriority: 3\n---\n\nShort.\n";
+        let written = read("file", text).unwrap();
+        let Document { name, description, include, priority, text, .. } = written.document;
+        assert_eq!((name.as_str(), description.as_str()), ("Lists", "how: to list"));
+        assert_eq!((include, priority, &*text), (IncludeMode::Always, 3, "Short."));
+        assert!(written.enabled);
+    }
+
+    #[test]
+    fn a_file_without_a_header_is_named_after_itself() {
+        let written = read("plain", "Just text").unwrap();
+        assert_eq!(written.document.name, "plain");
+        assert_eq!(written.document.include, IncludeMode::Agent);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let said = |text: &str| read("x", text).unwrap_err();
+        assert_eq!(
+            said("---\nname: a\ninclude: often\n---\nb"),
+            "line 3: include is \"often\", not always, manual or agent"
+        );
+        assert!(said("---\ncolour: red\n---\nb").starts_with("line 2: there is no \"colour\""));
+        assert_eq!(said("---\nname: a\nb"), "its header has no end; close it with a line of ---");
+        assert_eq!(said("---\nname: a\n---\n  \n"), "it has no text");
+    }
+}

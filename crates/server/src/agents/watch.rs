@@ -1,0 +1,61 @@
+//! Looking at the agents' folder while the server runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use throughline_engine::agent::{Agent, AgentBook};
+use throughline_engine::engine::Engine;
+use throughline_engine::id::AgentName;
+use tokio_util::sync::CancellationToken;
+
+use super::AgentFolder;
+
+/// Agents that are not in the folder, and which one is the default.
+#[derive(Debug, Clone)]
+pub struct Fixed {
+    /// The agent of sessions that name none.
+    pub default: AgentName,
+    /// Agents beside those of the folder.
+    pub agents: Vec<Agent>,
+}
+
+/// Looks at the folder once. What is wrong with it is logged.
+pub fn look(folder: &mut AgentFolder, fixed: &Fixed) -> (AgentBook, bool) {
+    let reading = folder.look();
+    for problem in &reading.problems {
+        if reading.changed {
+            tracing::warn!(agents.problem = problem, "an agent's file is left out");
+        }
+    }
+    let agents = fixed.agents.iter().cloned().chain(reading.agents);
+    (AgentBook::new(fixed.default.clone(), agents), reading.changed)
+}
+
+/// Looks every so often, until `stop`, and gives the engine what changed.
+pub async fn watch(
+    engine: Arc<Engine>,
+    mut folder: AgentFolder,
+    fixed: Fixed,
+    every: Duration,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(every) => {}
+        }
+        let looked = tokio::task::spawn_blocking({
+            let fixed = fixed.clone();
+            move || {
+                let (book, changed) = look(&mut folder, &fixed);
+                (folder, book, changed)
+            }
+        });
+        let Ok((returned, book, changed)) = looked.await else { return };
+        folder = returned;
+        if changed {
+            tracing::info!(agents = book.all().count(), "agents were read again");
+            engine.replace_agents(book);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `throughline key`: API keys.
+
+use clap::{Args, Subcommand, ValueEnum};
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use serde_json::json;
+use throughline_engine::access::Grants;
+use throughline_engine::id::{TenantId, UserId};
+
+use super::Settings;
+use crate::access::{KeyRecord, Keys, NewKey};
+use crate::assemble;
+use crate::failure::Failure;
+
+/// Flags of `key`.
+#[derive(Debug, Args)]
+pub struct Key {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Answer in JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make a key. It is shown this once.
+    Create {
+        /// What the key is for.
+        #[arg(long, default_value = "")]
+        name: String,
+        /// The organisation it belongs to.
+        #[arg(long, default_value = "local")]
+        tenant: String,
+        /// The person or program it belongs to.
+        #[arg(long, default_value = "local")]
+        user: String,
+        /// What it may do.
+        #[arg(long, value_enum, default_value_t = Scope::Write)]
+        scope: Scope,
+    },
+    /// List keys, without their secrets.
+    List,
+    /// Revoke a key by its id, the part between the two underscores.
+    Revoke {
+        /// The key's id.
+        id: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Scope {
+    /// Look.
+    Read,
+    /// Look and change.
+    Write,
+    /// Also keys, tool approvals and backups.
+    Admin,
+}
+
+impl From<Scope> for Grants {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Read => Self::Read,
+            Scope::Write => Self::Write,
+            Scope::Admin => Self::Admin,
+        }
+    }
+}
+
+impl Key {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let config = settings.load()?;
+        let keys = Keys::new(assemble::store(&config).await?, assemble::clock());
+        match self.verb {
+            Verb::Create { name, tenant, user, scope } => {
+                let new = NewKey {
+                    name,
+                    tenant: TenantId::new(tenant).map_err(invalid)?,
+                    user: UserId::new(user).map_err(invalid)?,
+                    scope: scope.into(),
+                };
+                if new.tenant.as_str().starts_with('_') {
+                    let what = format!("the tenant {} is the installation's own", new.tenant);
+                    return Err(Failure::wrong_use(what, "use a name without an underscore first"));
+                }
+                let (key, record) = keys.create(new).await?;
+                if self.json {
+                    print_json(&json!({"key": key.reveal(), "record": shown(&record)}));
+                } else {
+                    println!("{}", key.reveal());
+                    eprintln!("This is the only time it is shown. Its id is {}.", record.id);
+                }
+            }
+            Verb::List => {
+                let records = keys.list().await?;
+                if self.json {
+                    print_json(&json!(records.iter().map(shown).collect::<Vec<_>>()));
+                } else {
+                    print_table(&records);
+                }
+            }
+            Verb::Revoke { id } => {
+                let record = keys.revoke(&id).await?;
+                if self.json {
+                    print_json(&shown(&record));
+                } else {
+                    println!("key {} is revoked", record.id);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn invalid(error: throughline_engine::id::InvalidName) -> Failure {
+    let error = throughline_engine::error::Error::from(error);
+    Failure::wrong_use(error.to_string(), error.hint())
+}
+
+/// A key's record without the hash of its secret.
+fn shown(record: &KeyRecord) -> serde_json::Value {
+    json!({
+        "id": record.id, "name": record.name, "tenant": record.tenant, "user": record.user,
+        "scope": record.scope, "created_at": record.created_at, "revoked_at": record.revoked_at,
+    })
+}
+
+fn print_json(value: &serde_json::Value) {
+    println!("{value:#}");
+}
+
+fn print_table(records: &[KeyRecord]) {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    table.set_header(["id", "name", "tenant", "user", "scope", "created", "revoked"]);
+    for record in records {
+        table.add_row([
+            record.id.clone(),
+            record.name.clone(),
+            record.tenant.to_string(),
+            record.user.to_string(),
+            format!("{:?}", record.scope).to_lowercase(),
+            record.created_at.to_string(),
+            record.revoked_at.map_or_else(|| "-".into(), |at| at.to_string()),
+        ]);
+    }
+    println!("{table}");
+}

@@ -1,0 +1,165 @@
+//! Models: `[[model]]` entries, or the one that a key in the environment brings.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use throughline_upstream::model::{ModelConfig, Provider};
+
+use super::Config;
+use crate::failure::Failure;
+
+/// The section `models`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelsSettings {
+    /// The model that serves where none is named.
+    pub default: String,
+    /// The model that Anthropic's key alone brings.
+    pub anthropic: String,
+    /// The model that OpenAI's key alone brings.
+    pub openai: String,
+}
+
+/// One `[[model]]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelEntry {
+    /// How agents and sessions call it.
+    pub name: String,
+    /// Whose wire format it speaks.
+    pub provider: String,
+    /// The provider's name for it.
+    pub model: String,
+    /// Where it is served; empty for the provider's own address.
+    pub base_url: String,
+    /// The variable that holds the key; empty for the usual one.
+    pub api_key_env: String,
+    /// Whether the temperature is sent.
+    pub sends_temperature: bool,
+    /// Time until the first token.
+    pub first_token_seconds: u64,
+    /// Time for the whole reply.
+    pub total_seconds: u64,
+    /// How often a request is tried again.
+    pub retries_max: usize,
+}
+
+impl Default for ModelEntry {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            provider: "anthropic".into(),
+            model: String::new(),
+            base_url: String::new(),
+            api_key_env: String::new(),
+            sends_temperature: true,
+            first_token_seconds: 60,
+            total_seconds: 600,
+            retries_max: 3,
+        }
+    }
+}
+
+impl Config {
+    /// Every model with its name, and the default one's name.
+    pub fn model_configs(&self) -> Result<(Vec<(String, ModelConfig)>, Option<String>), Failure> {
+        let brought = self.brought_by_keys();
+        let entries = if self.model.is_empty() { &brought } else { &self.model };
+        let mut models = Vec::new();
+        for entry in entries {
+            models.push((entry.name.clone(), self.model_config(entry)?));
+        }
+        let first = models.first().map(|(name, _)| name.clone());
+        let default = Some(self.models.default.clone()).filter(|name| !name.is_empty()).or(first);
+        Ok((models, default))
+    }
+
+    /// The models that keys in the environment bring.
+    fn brought_by_keys(&self) -> Vec<ModelEntry> {
+        let has = |name| self.environment.get(name).is_some();
+        let entry = |provider: &str, model: &str| ModelEntry {
+            name: provider.into(),
+            provider: provider.into(),
+            model: model.into(),
+            ..ModelEntry::default()
+        };
+        let mut entries = Vec::new();
+        if has("ANTHROPIC_API_KEY") {
+            entries.push(entry("anthropic", &self.models.anthropic));
+        }
+        if has("OPENAI_API_KEY") || has("OPENAI_BASE_URL") {
+            entries.push(entry("openai", &self.models.openai));
+        }
+        entries
+    }
+
+    fn model_config(&self, entry: &ModelEntry) -> Result<ModelConfig, Failure> {
+        let provider = provider(entry)?;
+        let (usual_key, usual_url) = match provider {
+            Provider::Anthropic => ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+            Provider::OpenAi => ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        };
+        let mut config = ModelConfig::new(provider, entry.model.clone());
+        if !entry.base_url.is_empty() {
+            config.base_url = entry.base_url.clone();
+        } else if let Some(url) = self.environment.get(usual_url) {
+            config.base_url = url.to_owned();
+        }
+        config.api_key = match entry.api_key_env.as_str() {
+            // The usual key belongs to the usual address; another one must name its own.
+            "" if entry.base_url.is_empty() => self.environment.secret(usual_key),
+            "" => None,
+            named => Some(self.environment.secret(named).ok_or_else(|| {
+                Failure::new(
+                    format!(
+                        "the model {} needs the variable {named}, which is not set",
+                        entry.name
+                    ),
+                    "set it, or correct api_key_env",
+                )
+            })?),
+        };
+        config.sends_temperature = entry.sends_temperature;
+        config.first_token_timeout = Duration::from_secs(entry.first_token_seconds);
+        config.total_timeout = Duration::from_secs(entry.total_seconds);
+        config.retries_max = entry.retries_max;
+        Ok(config)
+    }
+}
+
+fn provider(entry: &ModelEntry) -> Result<Provider, Failure> {
+    match entry.provider.as_str() {
+        "anthropic" => Ok(Provider::Anthropic),
+        "openai" => Ok(Provider::OpenAi),
+        other => Err(Failure::wrong_use(
+            format!("the model {} has the provider {other:?}", entry.name),
+            "use anthropic, or openai, also for servers that speak like it",
+        )),
+    }
+}
+
+/// Names are there, are unique, and the default is one of them.
+pub fn check(config: &Config) -> Result<(), Failure> {
+    for (place, entry) in config.model.iter().enumerate() {
+        if entry.name.is_empty() || entry.model.is_empty() {
+            return Err(Failure::wrong_use(
+                format!("the [[model]] number {} has no name or no model", place + 1),
+                "give it both: name = \"main\" and model = \"…\"",
+            ));
+        }
+        if config.model[..place].iter().any(|other| other.name == entry.name) {
+            let what = format!("there are two models named {}", entry.name);
+            return Err(Failure::wrong_use(what, "give each [[model]] its own name"));
+        }
+        provider(entry)?;
+    }
+    let default = &config.models.default;
+    let named = config.model.iter().any(|entry| entry.name == *default);
+    if !default.is_empty() && !config.model.is_empty() && !named {
+        return Err(Failure::wrong_use(
+            format!("models.default is {default:?}, and there is no such [[model]]"),
+            "name one of the [[model]] entries, or leave it empty",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! MCP servers: `[servers.NAME]` entries.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use throughline_upstream::mcp::{ServerConfig, Transport};
+
+use super::{Config, Environment};
+use crate::failure::Failure;
+
+/// One `[servers.NAME]`.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerEntry {
+    /// The program, for a child process.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables for it; a value may be `${VARIABLE}`.
+    pub env: BTreeMap<String, String>,
+    /// The folder it starts in.
+    pub cwd: String,
+    /// The address, for Streamable HTTP.
+    pub url: String,
+    /// Headers for every request; a value may be `${VARIABLE}`.
+    pub headers: BTreeMap<String, String>,
+    /// Whether it is used at all.
+    pub enabled: bool,
+    /// Time until its first answer.
+    pub connect_seconds: u64,
+    /// Time for one call.
+    pub call_seconds: u64,
+    /// The longest answer of a tool, in bytes.
+    pub output_bytes_max: usize,
+}
+
+impl Default for ServerEntry {
+    fn default() -> Self {
+        Self {
+            command: String::new(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: String::new(),
+            url: String::new(),
+            headers: BTreeMap::new(),
+            enabled: true,
+            connect_seconds: 30,
+            call_seconds: 60,
+            output_bytes_max: 256 * 1024,
+        }
+    }
+}
+
+impl std::fmt::Debug for ServerEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerEntry").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// Every server that is enabled, by name.
+    pub fn server_configs(&self) -> Result<Vec<ServerConfig>, Failure> {
+        let enabled = self.servers.iter().filter(|(_, entry)| entry.enabled);
+        enabled.map(|(name, entry)| server(name, entry, &self.environment)).collect()
+    }
+}
+
+fn server(
+    name: &str,
+    entry: &ServerEntry,
+    environment: &Environment,
+) -> Result<ServerConfig, Failure> {
+    let filled = |values: &BTreeMap<String, String>| -> Result<_, Failure> {
+        let mut filled = BTreeMap::new();
+        for (key, value) in values {
+            filled.insert(key.clone(), SecretString::from(fill(name, key, value, environment)?));
+        }
+        Ok(filled)
+    };
+    let transport = if entry.url.is_empty() {
+        Transport::Stdio {
+            command: entry.command.clone(),
+            args: entry.args.clone(),
+            env: filled(&entry.env)?,
+            cwd: Some(entry.cwd.clone()).filter(|cwd| !cwd.is_empty()).map(Into::into),
+        }
+    } else {
+        Transport::Http { url: entry.url.clone(), headers: filled(&entry.headers)? }
+    };
+    Ok(ServerConfig {
+        connect_timeout: Duration::from_secs(entry.connect_seconds),
+        call_timeout: Duration::from_secs(entry.call_seconds),
+        output_bytes_max: entry.output_bytes_max,
+        ..ServerConfig::new(name, transport)
+    })
+}
+
+/// A value, with `${VARIABLE}` replaced.
+fn fill(
+    server: &str,
+    key: &str,
+    value: &str,
+    environment: &Environment,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, after)) = after.split_once('}') else { break };
+        let found = environment.get(name).ok_or_else(|| {
+            Failure::new(
+                format!("servers.{server}: {key} needs the variable {name}, which is not set"),
+                "set it, or switch the server off with enabled = false",
+            )
+        })?;
+        text.push_str(before);
+        text.push_str(found);
+        rest = after;
+    }
+    text.push_str(rest);
+    Ok(text)
+}
+
+/// Each server has one way to be reached.
+pub fn check(servers: &BTreeMap<String, ServerEntry>) -> Result<(), Failure> {
+    for (name, entry) in servers {
+        if entry.command.is_empty() == entry.url.is_empty() {
+            return Err(Failure::wrong_use(
+                format!("servers.{name} needs either a command or a url"),
+                "a command starts a child process, a url is Streamable HTTP",
+            ));
+        }
+    }
+    Ok(())
+}

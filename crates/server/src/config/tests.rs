@@ -1,0 +1,126 @@
+//! Settings, their layers and what is said when they are wrong.
+
+use std::io::Write;
+
+use super::*;
+
+fn load(file: &str, environment: Environment) -> Result<(Config, Layers), Failure> {
+    let mut written = tempfile::NamedTempFile::new().unwrap();
+    written.write_all(file.as_bytes()).unwrap();
+    Config::load(Some(written.path()), environment, &[])
+}
+
+fn failure(file: &str) -> (String, String) {
+    let failure = load(file, Environment::default()).map(|_| ()).unwrap_err();
+    let said =
+        failure.message.split_once(".tmp").map_or(failure.message.as_str(), |(_, rest)| rest);
+    let said = said.split_once(':').map_or(said, |(_, rest)| rest);
+    (said.to_owned(), failure.hint.unwrap_or_default())
+}
+
+#[test]
+fn the_compiled_in_limits_are_the_engines_own() {
+    assert_eq!(Config::defaults().unwrap().limits, Limits::default());
+}
+
+#[test]
+fn every_default_has_a_comment_above_it() {
+    let lines: Vec<&str> = DEFAULT_FILE.lines().collect();
+    for pair in lines.windows(2) {
+        let setting = !pair[1].starts_with('#') && pair[1].contains(" = ");
+        assert!(!setting || pair[0].starts_with("# "), "{}", pair[1]);
+    }
+}
+
+#[test]
+fn a_stronger_layer_wins_and_each_value_knows_its_origin() {
+    let file = "[cache]\nseconds = 60\n[server]\nbind = \"127.0.0.1:1\"\n";
+    let environment = Environment::of([
+        ("THROUGHLINE_SERVER__BIND", "127.0.0.1:2"),
+        ("CONTEXT_WINDOW_WARNING_THRESHOLD", "75"),
+        ("THROUGHLINE_LOG", "debug"),
+    ]);
+    let (config, layers) = load(file, environment).unwrap();
+    assert_eq!(config.cache.seconds, 60);
+    assert_eq!(config.server.bind.port(), 2);
+    assert!((config.limits.warning_share - 0.75).abs() < 1e-6);
+    let from = |path: &str| layers.origin(path).unwrap().to_string();
+    assert!(from("cache.seconds").ends_with(":2"), "{}", from("cache.seconds"));
+    assert_eq!(from("server.bind"), "environment THROUGHLINE_SERVER__BIND");
+    assert_eq!(from("store.url"), "default");
+}
+
+#[test]
+fn an_unknown_name_is_told_with_its_line_and_the_nearest_one() {
+    let check = |file: &str, message: &str, hint: &str| {
+        assert_eq!(failure(file), (message.to_owned(), hint.to_owned()), "{file}");
+    };
+    check("[server]\n\nbnd = 1\n", "3: there is no setting server.bnd", "did you mean bind?");
+    check("[sevrer]\nbind = 1\n", "1: there is no setting sevrer", "did you mean server?");
+    check(
+        "[[model]]\nname = \"a\"\nmodle = \"b\"\n",
+        "3: there is no setting model.0.modle",
+        "did you mean model?",
+    );
+    check(
+        "[servers.x]\ncomand = \"y\"\n",
+        "2: there is no setting servers.x.comand",
+        "did you mean command?",
+    );
+    let (message, _) = failure("[limits]\nscore_min = \"high\"\n");
+    assert_eq!(message, "2: limits.score_min is text; it takes a number");
+    assert_eq!(failure("[server\n").0.split(':').next(), Some("1"));
+}
+
+#[test]
+fn wrong_values_in_the_environment_are_named() {
+    let said = |name, value| {
+        let environment = Environment::of([(name, value)]);
+        load("", environment).map(|_| ()).unwrap_err().message
+    };
+    assert_eq!(
+        said("MAX_CONVERSATION_LENGTH", "many"),
+        "limits.window_turns is \"many\" (environment MAX_CONVERSATION_LENGTH); \
+         it takes a whole number"
+    );
+    assert_eq!(
+        said("THROUGHLINE_SERVER__BOND", "x"),
+        "there is no setting server.bond (environment THROUGHLINE_SERVER__BOND)"
+    );
+    assert!(said("CONVERSATION_AUTO_SAVE", "false").contains("every turn is saved"));
+    assert!(said("THROUGHLINE_STORE__URL", "nonsense").contains("store URL"));
+    assert!(said("THROUGHLINE_SERVER__BIND", "here").contains("server.bind"));
+}
+
+#[test]
+fn the_older_names_say_where_sessions_live() {
+    let url = |environment| load("", environment).unwrap().0.store.url;
+    assert_eq!(
+        url(Environment::of([("MINIO_BUCKET_NAME", "b"), ("MINIO_ENDPOINT", "http://h:9")])),
+        "s3://b?endpoint=http://h:9"
+    );
+    assert_eq!(url(Environment::of([("CONVERSATION_STORAGE_DIR", "c")])), "files:c");
+    assert_eq!(url(Environment::of([("CONVERSATION_PERSISTENCE_ENABLED", "false")])), "memory:");
+}
+
+#[test]
+fn a_key_in_the_environment_brings_its_model_and_is_never_shown() {
+    let environment = Environment::of([("ANTHROPIC_API_KEY", "very-secret")]);
+    let (config, layers) = load("", environment).unwrap();
+    let (models, default) = config.model_configs().unwrap();
+    assert_eq!(models.len(), 1);
+    assert_eq!(default.as_deref(), Some("anthropic"));
+    assert!(!format!("{config:?} {models:?} {layers:?}").contains("very-secret"));
+}
+
+#[test]
+fn secrets_of_servers_are_filled_in_and_not_shown() {
+    let file = "[servers.x]\nurl = \"http://127.0.0.1:1\"\nheaders = { A = \"Bearer ${T}\" }\n";
+    let (config, layers) = load(file, Environment::of([("T", "very-secret")])).unwrap();
+    assert_eq!(config.server_configs().unwrap().len(), 1);
+    let shown = format!("{:?} {config:?}", layers.shown());
+    assert!(!shown.contains("very-secret") && !shown.contains("Bearer"), "{shown}");
+    let (config, _) = load(file, Environment::default()).unwrap();
+    let message = config.server_configs().map(|_| ()).unwrap_err().message;
+    assert_eq!(message, "servers.x: A needs the variable T, which is not set");
+}

@@ -1,0 +1,58 @@
+//! `GET /memory/stats`: cache and memory figures.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use throughline_engine::access::{Action, authorize};
+use utoipa::ToSchema;
+
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::problem::Problem;
+
+/// Cache and memory figures.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MemoryStats {
+    /// Sessions in memory.
+    pub cached_sessions: u64,
+    /// Their approximate size.
+    pub cached_bytes: u64,
+    /// Loads answered from memory, after the version was confirmed.
+    pub hits: u64,
+    /// Loads that read the store.
+    pub misses: u64,
+    /// `hits` of all loads.
+    pub hit_rate: f64,
+    /// Turns under way.
+    pub turns_under_way: usize,
+    /// Memory of the process, in bytes; null where the system does not tell.
+    pub resident_bytes: Option<u64>,
+}
+
+/// How much is in memory, and how well it serves.
+#[utoipa::path(get, path = "/memory/stats", tag = "server",
+    responses((status = 200, body = MemoryStats)))]
+pub async fn stats(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<MemoryStats>, Problem> {
+    authorize(&caller, Action::Read)?;
+    let cache = app.engine().cache_statistics();
+    Ok(Json(MemoryStats {
+        cached_sessions: cache.sessions,
+        cached_bytes: cache.bytes,
+        hits: cache.hits,
+        misses: cache.misses,
+        hit_rate: cache.hit_rate,
+        turns_under_way: app.turns().len(),
+        resident_bytes: resident_bytes(),
+    }))
+}
+
+/// What the kernel says this process holds in memory.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

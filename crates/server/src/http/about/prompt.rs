@@ -1,0 +1,91 @@
+//! `GET /debug/prompt-info`: prompt mode and token use of a turn.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use throughline_engine::engine::SessionQuery;
+use throughline_engine::error::Error;
+use throughline_engine::id::SessionId;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::conversations::view::{Raw, json};
+use crate::http::part::Query;
+use crate::http::problem::Problem;
+use crate::telemetry::figures::tokens_by_part;
+
+/// Which turn.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PromptQuery {
+    /// The session; the one changed last when absent.
+    conversation_id: Option<String>,
+    /// The turn; the last one when absent.
+    turn: Option<u64>,
+}
+
+/// The prompt of a turn in figures.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PromptInfo {
+    /// The session.
+    pub conversation_id: String,
+    /// The turn.
+    pub turn: u64,
+    /// The prompt mode.
+    pub mode: String,
+    /// Why that mode.
+    pub mode_why: String,
+    /// What there was to spend, and what was spent.
+    #[schema(value_type = Object)]
+    pub budget: Raw,
+    /// Tokens that were sent, by part.
+    #[schema(value_type = Object)]
+    pub tokens_by_part: BTreeMap<&'static str, u64>,
+    /// Tokens at the start that are the same as in the turn before.
+    pub stable_prefix_tokens: u32,
+    /// Pieces that were dropped.
+    pub dropped: usize,
+    /// One line for people.
+    pub summary: String,
+}
+
+/// Prompt mode and token use of the last or a given turn.
+#[utoipa::path(get, path = "/debug/prompt-info", tag = "server", params(PromptQuery),
+    responses((status = 200, body = PromptInfo), (status = 404, body = Problem)))]
+pub async fn info(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Query(query): Query<PromptQuery>,
+) -> Result<Json<PromptInfo>, Problem> {
+    let engine = app.engine();
+    let session = match query.conversation_id.map(SessionId::new).transpose()? {
+        Some(id) => engine.session(&caller, &id).await?,
+        None => {
+            let newest = SessionQuery { limit: 1, ..SessionQuery::default() };
+            let listed = engine.list_sessions(&caller, newest).await?;
+            listed.sessions.into_iter().next().ok_or_else(none)?
+        }
+    };
+    let turn = query.turn.unwrap_or(session.head.turns);
+    let id = &session.head.id;
+    let receipt = engine.receipt(&caller, id, turn).await?;
+    Ok(Json(PromptInfo {
+        conversation_id: id.to_string(),
+        turn,
+        mode: receipt.mode.as_str().into(),
+        mode_why: receipt.mode_why.clone(),
+        budget: json(&receipt.budget),
+        tokens_by_part: tokens_by_part(&receipt),
+        stable_prefix_tokens: receipt.stable_prefix_tokens,
+        dropped: receipt.pieces.iter().filter(|piece| !piece.sent()).count(),
+        summary: receipt.summary(),
+    }))
+}
+
+fn none() -> Error {
+    Error::Missing { kind: "session", name: "that was changed last".into(), known: Vec::new() }
+}

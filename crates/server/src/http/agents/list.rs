@@ -1,0 +1,97 @@
+//! `GET /agents` and `GET /agents/{name}/items`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+use throughline_engine::access::{Action, authorize};
+use throughline_engine::error::Error;
+use throughline_engine::id::AgentName;
+use utoipa::ToSchema;
+
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::conversations::view::{Raw, json};
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// All agents.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Agents {
+    /// The agents by name.
+    pub agents: Vec<AgentView>,
+}
+
+/// One agent.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AgentView {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether sessions that name no agent use it.
+    pub default: bool,
+    /// Its rules.
+    pub rules: usize,
+    /// Its references.
+    pub references: usize,
+    /// MCP servers it uses.
+    pub servers: Vec<String>,
+    /// Packs it uses; all of them when empty.
+    pub packs: Vec<String>,
+    /// The preset a new session starts from.
+    pub preset: Option<String>,
+}
+
+/// What an agent offers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Items {
+    /// Rules, references and tools with their include mode.
+    #[schema(value_type = Vec<Object>)]
+    pub items: Raw,
+}
+
+/// The agents there are.
+#[utoipa::path(get, path = "/agents", tag = "agents", responses((status = 200, body = Agents)))]
+pub async fn list(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<Agents>, Problem> {
+    authorize(&caller, Action::Read)?;
+    let book = app.engine().agents();
+    let agents = book.all().map(|agent| AgentView {
+        name: agent.name.to_string(),
+        description: agent.description.clone(),
+        default: agent.name == *book.default_name(),
+        rules: agent.rules.len(),
+        references: agent.references.len(),
+        servers: agent.servers.iter().map(|server| server.server.clone()).collect(),
+        packs: agent.packs.clone(),
+        preset: agent.preset.clone(),
+    });
+    Ok(Json(Agents { agents: agents.collect() }))
+}
+
+/// What an agent offers, and how each item gets into a conversation.
+#[utoipa::path(get, path = "/agents/{name}/items", tag = "agents",
+    params(("name" = String, Path, description = "The agent's name")),
+    responses((status = 200, body = Items), (status = 404, body = Problem)))]
+pub async fn items(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(name): Path<AgentName>,
+) -> Result<Json<Items>, Problem> {
+    let items = app.engine().agent_items(&caller, &name).await.map_err(as_missing)?;
+    Ok(Json(Items { items: json(&items) }))
+}
+
+/// In a path, an agent that is not there is not found; in a body it makes the request wrong.
+fn as_missing(error: Error) -> Problem {
+    let missing = matches!(error, Error::NoAgent { .. });
+    let problem = Problem::from(error);
+    if missing {
+        let Problem { code, detail, hint, .. } = problem;
+        return Problem::new(StatusCode::NOT_FOUND, &code, detail, hint);
+    }
+    problem
+}

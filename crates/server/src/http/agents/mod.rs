@@ -1,0 +1,18 @@
+//! What is available: agents, their items, upstream tools.
+
+mod list;
+mod tools;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+
+/// The routes.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list))
+        .routes(routes!(list::items))
+        .routes(routes!(tools::list))
+        .routes(routes!(tools::approve))
+}

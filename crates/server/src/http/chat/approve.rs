@@ -1,0 +1,59 @@
+//! `POST /conversations/{id}/approvals/{call}`: approve or refuse a tool call.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use throughline_engine::id::SessionId;
+use throughline_engine::turn::Events;
+use tokio::sync::mpsc::unbounded_channel;
+use utoipa::ToSchema;
+
+use super::reply::{ChatReply, status};
+use super::{run, stream};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// A decision.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecisionBody {
+    /// `true` lets the call run, `false` refuses it.
+    #[serde(alias = "approved")]
+    approve: bool,
+}
+
+/// Decides a call that waits; the frozen request context goes on when all are decided. With
+/// `accept: text/event-stream` the rest of the turn is streamed.
+#[utoipa::path(post, path = "/conversations/{id}/approvals/{call}", tag = "chat",
+    request_body = DecisionBody,
+    params(("id" = String, Path, description = "The session's id"),
+        ("call" = String, Path, description = "The call's id")),
+    responses((status = 200, body = ChatReply), (status = 202, body = ChatReply),
+        (status = 404, body = Problem)))]
+pub async fn approve(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(call): Path<(SessionId, String)>,
+    headers: HeaderMap,
+    body: Body<DecisionBody>,
+) -> Result<Response, Problem> {
+    let approve = body.value.approve;
+    if wants_events(&headers) {
+        let (sender, events) = unbounded_channel();
+        let running = run::decide(&app, caller, call, approve, Events::to(sender));
+        return stream::respond(app, running, events).await;
+    }
+    let running = run::decide(&app, caller, call, approve, Events::nowhere());
+    let outcome = running.outcome().await?;
+    Ok((status(&outcome), Json(ChatReply::of(&app, &outcome))).into_response())
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+}

@@ -1,0 +1,116 @@
+//! `POST /query`: one tool, chosen with history in hand, called, and its result worded.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use throughline_engine::context::Brought;
+use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::session::record::TurnStatus;
+use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+use utoipa::ToSchema;
+
+use super::reply::status;
+use super::run;
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::conversations::view::{Raw, json};
+use crate::http::idempotency::IdempotencyKey;
+use crate::http::problem::Problem;
+
+/// A query.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueryBody {
+    /// What the user wants.
+    query: String,
+    /// The session; a new one when absent.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The agent of a new session.
+    #[serde(default)]
+    agent: Option<String>,
+}
+
+/// What a query came to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct QueryReply {
+    /// The result in words.
+    pub response: String,
+    /// Whether it was answered.
+    pub success: bool,
+    /// The session.
+    pub session_id: String,
+    /// The tool that was called; null when none was needed or none fits.
+    pub tool_name: Option<String>,
+    /// Why it was not answered.
+    pub error: Option<String>,
+    /// The server of that tool.
+    pub tool_server: Option<String>,
+    /// The turn; null while it waits for approval.
+    pub turn: Option<u64>,
+    /// Calls that wait for approval.
+    #[schema(value_type = Vec<Object>)]
+    pub awaiting_approval: Raw,
+}
+
+/// Selects one tool with history, calls it, words the result. The exchange is kept either way.
+#[utoipa::path(post, path = "/query", tag = "chat", request_body = QueryBody,
+    params(("idempotency-key" = Option<String>, Header, description = "Names this request")),
+    responses((status = 200, body = QueryReply), (status = 202, body = QueryReply),
+        (status = 422, body = Problem)))]
+pub async fn query(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    key: IdempotencyKey,
+    body: Body<QueryBody>,
+) -> Result<(StatusCode, Json<QueryReply>), Problem> {
+    let key = key.of("query", &body.bytes);
+    let QueryBody { query, session_id, agent } = body.value;
+    let request = TurnRequest {
+        session: session_id.map(SessionId::new).transpose()?,
+        agent: agent.map(AgentName::new).transpose()?,
+        way: Way::Query,
+        brought: Brought { message: query, ..Brought::default() },
+        key,
+        persona: None,
+    };
+    let outcome = run::converse(&app, caller, request, Events::nowhere()).outcome().await?;
+    Ok((status(&outcome), Json(QueryReply::from(&outcome))))
+}
+
+impl From<&TurnOutcome> for QueryReply {
+    fn from(outcome: &TurnOutcome) -> Self {
+        match outcome {
+            TurnOutcome::Finished { session, record, .. } => {
+                let call = record.calls.last();
+                let failed = call.filter(|call| !call.ok()).map(|call| call.result_text());
+                let error = record.error.as_ref().map(|error| error.message.clone()).or(failed);
+                Self {
+                    response: record.reply.clone(),
+                    success: record.status == TurnStatus::Complete && error.is_none(),
+                    session_id: session.head.id.to_string(),
+                    tool_name: call.map(|call| call.tool.name.clone()),
+                    tool_server: call.map(|call| call.tool.server.clone()),
+                    error,
+                    turn: Some(record.turn),
+                    awaiting_approval: json(&[(); 0]),
+                }
+            }
+            TurnOutcome::Paused { session, pending } => {
+                let call = pending.undecided().next();
+                Self {
+                    response: pending.said.clone(),
+                    success: false,
+                    session_id: session.head.id.to_string(),
+                    tool_name: call.map(|call| call.tool.name.clone()),
+                    tool_server: call.map(|call| call.tool.server.clone()),
+                    error: Some("the call waits for approval".into()),
+                    turn: None,
+                    awaiting_approval: json(&pending.undecided().collect::<Vec<_>>()),
+                }
+            }
+        }
+    }
+}

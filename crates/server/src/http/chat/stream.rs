@@ -1,0 +1,94 @@
+//! `POST /chat/stream`: the same as chat, told while it happens.
+//!
+//! A failure before anything happened is an ordinary error answer; after that it is an `error` event.
+//! Closing the stream asks the turn to stop, and what was said so far is kept.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, Stream};
+use throughline_engine::turn::{Events, TurnEvent};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::body::ChatBody;
+use super::event;
+use super::reply::ChatReply;
+use super::run::{self, Running};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::idempotency::IdempotencyKey;
+use crate::http::problem::Problem;
+
+/// How often a silent stream shows that it is alive.
+const ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// Answers a message as server-sent events: context, tool_call, tool_result, approval, delta, usage,
+/// done, error.
+#[utoipa::path(post, path = "/chat/stream", tag = "chat", request_body = ChatBody,
+    params(("idempotency-key" = Option<String>, Header, description = "Names this request")),
+    responses((status = 200, content_type = "text/event-stream", body = String),
+        (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub async fn chat_stream(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    key: IdempotencyKey,
+    body: Body<ChatBody>,
+) -> Result<Response, Problem> {
+    let request = body.value.request(key.of("chat", &body.bytes))?;
+    let (sender, events) = unbounded_channel();
+    let running = run::converse(&app, caller, request, Events::to(sender));
+    respond(app, running, events).await
+}
+
+/// The stream of a running turn, once something has happened.
+pub async fn respond(
+    app: App,
+    running: Running,
+    mut events: UnboundedReceiver<TurnEvent>,
+) -> Result<Response, Problem> {
+    let state = match events.recv().await {
+        Some(first) => Telling::Events { first: Some(first), events, running },
+        None => {
+            let reply = ChatReply::of(&app, &running.outcome().await?);
+            Telling::Last(Box::new(event::named("done", &reply)))
+        }
+    };
+    let stream =
+        Sse::new(told(app, state)).keep_alive(KeepAlive::new().interval(ALIVE_EVERY).text("alive"));
+    let mut response = stream.into_response();
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+enum Telling {
+    Events { first: Option<TurnEvent>, events: UnboundedReceiver<TurnEvent>, running: Running },
+    Last(Box<Event>),
+    Over,
+}
+
+fn told(app: App, state: Telling) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold((app, state), async |(app, state)| match state {
+        Telling::Events { first, mut events, running } => {
+            let next = match first {
+                Some(first) => Some(first),
+                None => events.recv().await,
+            };
+            if let Some(next) = next {
+                let event = event::wire(&next);
+                return Some((Ok(event), (app, Telling::Events { first: None, events, running })));
+            }
+            let last = match running.outcome().await {
+                Ok(outcome) => event::named("done", &ChatReply::of(&app, &outcome)),
+                Err(problem) => event::named("error", &problem),
+            };
+            Some((Ok(last), (app, Telling::Over)))
+        }
+        Telling::Last(event) => Some((Ok(*event), (app, Telling::Over))),
+        Telling::Over => None,
+    })
+}

@@ -1,0 +1,144 @@
+//! Figures of the last turns: tokens a part, share of the window, warnings.
+//!
+//! Each turn that passes through this server is noted once; what is kept is bounded and holds no text.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use throughline_engine::piece::Source;
+use throughline_engine::receipt::Receipt;
+use throughline_engine::session::record::TurnRecord;
+use utoipa::ToSchema;
+
+use super::metrics;
+
+/// Turns that are remembered.
+const TURNS_MAX: usize = 100;
+
+/// The last turns' figures.
+#[derive(Debug, Default)]
+pub struct Figures(Mutex<VecDeque<Figure>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Figure {
+    share: f32,
+    tokens: u32,
+    stable: u32,
+    warning: bool,
+}
+
+/// What the last turns came to.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ContextStatistics {
+    /// Turns looked at.
+    pub turns: usize,
+    /// Share of the window that the last one took.
+    pub last_share: f32,
+    /// The mean share.
+    pub mean_share: f32,
+    /// The largest share.
+    pub largest_share: f32,
+    /// Tokens of the last request.
+    pub last_tokens: u32,
+    /// Share of the sent tokens that repeated the turn before, which a provider's cache can serve.
+    pub stable_prefix_share: f32,
+    /// Turns over the warning threshold.
+    pub warnings: usize,
+}
+
+impl Figures {
+    /// Notes a turn that was just committed.
+    pub fn note(&self, record: &TurnRecord) {
+        let took = record.took_ms.map(Duration::from_millis);
+        metrics::turn(name_of(&record.kind), name_of(&record.status), took);
+        for call in &record.calls {
+            let took = Duration::from_millis(call.took_ms);
+            metrics::tool_call(&call.tool.server, call.ok(), took);
+        }
+        if let Some(usage) = &record.usage {
+            metrics::usage("input", usage.input_tokens);
+            metrics::usage("output", usage.output_tokens);
+            metrics::usage("cache_read", usage.cache_read_tokens);
+        }
+        if let Some(receipt) = &record.receipt {
+            self.note_receipt(receipt);
+        }
+    }
+
+    /// Notes an exchange that an application recorded.
+    pub fn note_recorded(&self, receipt: Option<&Receipt>) {
+        metrics::turn("recorded".into(), "complete".into(), None);
+        if let Some(receipt) = receipt {
+            self.note_receipt(receipt);
+        }
+    }
+
+    fn note_receipt(&self, receipt: &Receipt) {
+        for (part, tokens) in tokens_by_part(receipt) {
+            metrics::tokens(part, tokens);
+        }
+        let budget = &receipt.budget;
+        metrics::share(budget.share, budget.warning);
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.push_back(Figure {
+            share: budget.share,
+            tokens: budget.used_tokens,
+            stable: receipt.stable_prefix_tokens,
+            warning: budget.warning,
+        });
+        while turns.len() > TURNS_MAX {
+            turns.pop_front();
+        }
+    }
+
+    /// What the last turns came to.
+    #[expect(clippy::cast_precision_loss, reason = "shares for people")]
+    pub fn statistics(&self) -> ContextStatistics {
+        let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = turns.len().max(1) as f32;
+        let tokens: u64 = turns.iter().map(|f| u64::from(f.tokens)).sum();
+        let stable: u64 = turns.iter().map(|f| u64::from(f.stable)).sum();
+        ContextStatistics {
+            turns: turns.len(),
+            last_share: turns.back().map_or(0.0, |f| f.share),
+            mean_share: turns.iter().map(|f| f.share).sum::<f32>() / count,
+            largest_share: turns.iter().map(|f| f.share).fold(0.0, f32::max),
+            last_tokens: turns.back().map_or(0, |f| f.tokens),
+            stable_prefix_share: if tokens == 0 { 0.0 } else { stable as f32 / tokens as f32 },
+            warnings: turns.iter().filter(|f| f.warning).count(),
+        }
+    }
+}
+
+/// Tokens that were sent, by the part they belong to.
+pub fn tokens_by_part(receipt: &Receipt) -> BTreeMap<&'static str, u64> {
+    let mut parts = BTreeMap::new();
+    for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
+        *parts.entry(part_of(&piece.source)).or_default() += u64::from(piece.tokens);
+    }
+    parts
+}
+
+/// The name under which a kind or a status is stored.
+fn name_of(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or("other").to_owned()
+}
+
+fn part_of(source: &Source) -> &'static str {
+    match source {
+        Source::Instructions { .. } => "instructions",
+        Source::Persona { .. } | Source::Calm => "persona",
+        Source::Rule { .. } => "rules",
+        Source::Reference { .. } => "references",
+        Source::Tool { .. } => "tools",
+        Source::Summary { .. } => "summary",
+        Source::Topic | Source::Entity { .. } => "entities",
+        Source::Recalled { .. } | Source::EarlierResult { .. } => "recalled",
+        Source::History { .. } => "history",
+        Source::Given { .. } => "given",
+        Source::Message => "message",
+    }
+}
