@@ -35,6 +35,8 @@ pub enum Era {
     OlderAndSilent,
     /// `initialize`; ends when asked what it does not know.
     OlderAndFragile,
+    /// `initialize`; refuses what it does not know only when it is shaken hands with.
+    OlderAndLate,
 }
 
 /// What a test says of the server.
@@ -48,6 +50,8 @@ pub struct Script {
     pub grandchild: bool,
     /// Fills this many bytes into each description, for lists that are too large.
     pub description_bytes: usize,
+    /// Lists every tool twice.
+    pub doubled: bool,
     /// Lists a page that always points to itself.
     pub endless_list: bool,
     /// Writes lines that are no protocol before each answer, and much to standard error.
@@ -75,6 +79,8 @@ struct State {
     changed: bool,
     subscription: Option<Value>,
     grandchild: Option<u32>,
+    /// The request that a late server has not refused yet.
+    put_off: Option<Value>,
 }
 
 impl ScriptedMcp {
@@ -102,6 +108,10 @@ impl ScriptedMcp {
         match self.script.era {
             Era::OlderAndSilent if unknown => return Reaction::Send(Vec::new()),
             Era::OlderAndFragile if unknown => return Reaction::End,
+            Era::OlderAndLate if unknown => {
+                self.state.lock().expect("no panic").put_off = Some(id);
+                return Reaction::Send(Vec::new());
+            }
             Era::Newer if unknown => return error(&id, -32022, "unsupported protocol version"),
             _ if unknown => return error(&id, -32601, "method not found"),
             _ => {}
@@ -166,11 +176,21 @@ impl ScriptedMcp {
             "protocolVersion": version, "capabilities": {"tools": {"listChanged": true}},
             "serverInfo": {"name": "scripted", "version": "1"},
         });
-        self.complete(id, result)
+        let put_off = self.state.lock().expect("no panic").put_off.take();
+        let late = put_off.map(|id| error(&id, -32601, "method not found"));
+        match (late, self.complete(id, result)) {
+            (Some(Reaction::Send(late)), Reaction::Send(answer)) => {
+                Reaction::Send([late, answer].concat())
+            }
+            (_, answer) => answer,
+        }
     }
 
     fn list(&self, id: &Value, message: &Value) -> Reaction {
-        let all = tools::definitions(self);
+        let mut all = tools::definitions(self);
+        if self.script.doubled {
+            all.extend(tools::definitions(self));
+        }
         let start: usize = match message["params"]["cursor"].as_str() {
             None => 0,
             Some(cursor) => match cursor.parse() {

@@ -10,6 +10,7 @@ mod mcp_http;
 mod model;
 mod real_mcp;
 mod real_model;
+mod secrets;
 
 use std::path::Path;
 

@@ -73,6 +73,7 @@ async fn all_eras_of_servers_are_listed_and_called() {
         (Era::Older, "2025-11-25"),
         (Era::OlderAndSilent, "2025-11-25"),
         (Era::OlderAndFragile, "2025-11-25"),
+        (Era::OlderAndLate, "2025-11-25"),
     ];
     for (era, expected) in eras {
         let proxy = proxy(Script { era, page: Some(3), noisy: true, ..Script::default() });
@@ -213,6 +214,8 @@ async fn lists_beyond_the_limits_are_cut_or_refused() {
     assert_eq!(listing.tools.len(), 4);
     let listing = proxy(Script { description_bytes: 70_000, ..Script::default() }).list().await;
     assert_eq!(listing.tools, []);
+    let listing = proxy(Script { doubled: true, ..Script::default() }).list().await;
+    assert_eq!(listing.tools.len(), 10);
     let listing = proxy(Script { endless_list: true, ..Script::default() }).list().await;
     assert_eq!(listing.unavailable, [("scripted".into(), "more than 100 pages of tools".into())]);
 }
