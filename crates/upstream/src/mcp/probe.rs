@@ -86,3 +86,33 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Probe<T> {
         self.inner.close()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rmcp::transport::async_rw::AsyncRwTransport;
+    use serde_json::json;
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn silence_is_answered_once_and_the_late_answer_is_dropped() {
+        let (ours, mut theirs) = tokio::io::duplex(4_096);
+        let (read, write) = tokio::io::split(ours);
+        let inner = AsyncRwTransport::new_client(read, write);
+        let mut probe = Probe::new(inner, Duration::from_millis(1));
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let question = json!({
+            "jsonrpc": "2.0", "id": 7, "method": "server/discover", "params": {"_meta": meta},
+        });
+        probe.send(serde_json::from_value(question).unwrap()).await.unwrap();
+        let given_up = serde_json::to_value(probe.receive().await.unwrap()).unwrap();
+        assert_eq!((&given_up["id"], &given_up["error"]["code"]), (&json!(7), &json!(-32601)));
+
+        let late = json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32000, "message": "late"}});
+        let next = json!({"jsonrpc": "2.0", "id": 8, "result": {}});
+        theirs.write_all(format!("{late}\n{next}\n").as_bytes()).await.unwrap();
+        let received = serde_json::to_value(probe.receive().await.unwrap()).unwrap();
+        assert_eq!(received["id"], 8);
+    }
+}
