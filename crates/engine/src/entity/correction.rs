@@ -54,7 +54,9 @@ fn marks_correction(reading: &Reading<'_>) -> bool {
     }
     let says_more = tokens.get(1).is_some_and(|token| token.gap != Gap::Space);
     match words[0] {
-        "no" | "nope" | "wrong" => says_more,
+        "no" | "nope" | "wrong" => {
+            says_more || matches!(words.get(1), Some(&("wait" | "sorry" | "actually")))
+        }
         "not" => words.contains(&"but") || says_more || words.len() <= 4,
         "sorry" | "actually" | "oops" => says_more && (says(["i", "mean"]) || words.len() <= 6),
         "i" => says(["i", "mean"]),

@@ -113,6 +113,9 @@ fn name_at(
     if reading.taken[at] || token.gap == Gap::Stop || token.text.len() > TOKEN_BYTES_MAX {
         return None;
     }
+    if !token.text.contains(char::is_alphanumeric) {
+        return None;
+    }
     let sure = |words: usize, confidence: f32| {
         Some(Named { first: at, words, means: NumberMeans::Name, confidence })
     };
@@ -178,6 +181,7 @@ fn before(
             first -= 1;
         }
         return quotation_words(reading, first, number)
+            .filter(|_| reading.tokens[first].text.contains(char::is_alphanumeric))
             .map(|words| named(first, words, 0.85))
             .into_iter()
             .collect();

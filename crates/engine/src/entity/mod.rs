@@ -37,6 +37,7 @@ mod token;
 mod topic;
 mod tracked;
 mod trust;
+mod within;
 mod words;
 
 pub use apply::Moment;

@@ -12,7 +12,9 @@ use super::mention::{Ambiguity, How, Mention, Noticed, Span, Unresolved};
 use super::record::{Entity, EntityRef, Kind};
 use super::token::{self, Gap, Setting, Token};
 use super::words::{HYPOTHETICAL, is_article, is_placing};
-use super::{Entities, KnownEntities, correction, cue, name, pattern, reference, settle, topic};
+use super::{
+    Entities, KnownEntities, correction, cue, name, pattern, reference, settle, topic, within,
+};
 use crate::pack::{EntityType, Grammar, PackSet};
 
 /// Quotations of this many words or more are sentences, not names.
@@ -39,6 +41,7 @@ pub(super) fn notice_counted(
     cue::read(&mut reading);
     name::read(&mut reading);
     pattern::read(&mut reading);
+    within::read(&mut reading);
     name::read_misspelt(&mut reading);
     reading.leave_out_the_hypothetical();
     settle::settle(&mut reading);

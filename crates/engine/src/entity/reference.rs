@@ -155,6 +155,15 @@ fn one(
         if related.is_some() {
             return Meant::one(related);
         }
+        let mentioned = reading
+            .entities
+            .tracked
+            .iter()
+            .filter(|entity| fits(&entity.entity.kind) && entity.mention_count > 0);
+        let latest = mentioned.max_by_key(|entity| entity.last_mentioned);
+        if let Some(latest) = latest {
+            return Meant::one(Some(latest.entity.clone()));
+        }
     }
     match listed(reading, fits).as_slice() {
         [single] => Meant::one(Some(single.clone())),

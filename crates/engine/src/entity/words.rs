@@ -16,6 +16,13 @@ pub(super) fn follows_as_noun(lower: &str) -> bool {
     COMPOUNDS.contains(lower)
 }
 
+/// Days and months, which "in" and "at" place in time.
+pub(super) fn is_calendar(lower: &str) -> bool {
+    let names = "monday tuesday wednesday thursday friday saturday sunday january february march april \
+                 may june july august september october november december spring summer autumn winter";
+    names.split_whitespace().any(|name| name == lower)
+}
+
 /// Prepositions that place something inside something else: what follows is not the main thing.
 pub(super) fn is_placing(lower: &str) -> bool {
     matches!(

@@ -8,7 +8,8 @@ use super::types::{Cue, Grammar};
 
 /// The most aliases kept for one entity.
 pub const ENTITY_ALIASES_MAX: usize = 24;
-const WORDS: [&str; 6] = ["{name}", "{first}", "{host}", "{cue}", "{squashed}", "{bare}"];
+const WORDS: [&str; 7] =
+    ["{name}", "{first}", "{host}", "{address}", "{cue}", "{squashed}", "{bare}"];
 
 /// A template for an alias.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,7 @@ impl AliasRule {
             ("{name}", Some(name.lower)),
             ("{first}", name.first()),
             ("{host}", name.host()),
+            ("{address}", name.address()),
             ("{bare}", name.bare),
             ("{cue}", Some(cue)),
         ] {
@@ -69,6 +71,11 @@ impl<'a> Name<'a> {
         let (host, rest) = self.lower.split_once('.')?;
         let is_host = host.len() >= 3 && !rest.is_empty() && !self.lower.contains([' ', ':', '/']);
         (is_host && !host.bytes().all(|byte| byte.is_ascii_digit())).then_some(host)
+    }
+
+    /// The part before a mask: people say `10.0.0.1` for `10.0.0.1/24`.
+    fn address(&self) -> Option<&'a str> {
+        self.lower.split_once('/').map(|(address, _)| address)
     }
 
     fn squashed(&self) -> String {

@@ -108,6 +108,7 @@ fn entity_type(
             .iter()
             .map(|parent| identifier(parent).map(Kind::new))
             .collect::<Result<_, _>>()?,
+        within: entry.within.as_ref().map(identifier).transpose()?.map(Kind::new),
         aliases: alias::rules_of(entry).map_err(|(span, reason)| (Some(span), reason))?,
         keys: entry.keys.clone(),
         urls: entry.urls.clone(),

@@ -42,6 +42,8 @@ pub(super) struct TypeFile {
     #[serde(default)]
     pub parents: Vec<Spanned<String>>,
     #[serde(default)]
+    pub within: Option<Spanned<String>>,
+    #[serde(default)]
     pub aliases: Vec<Spanned<String>>,
     #[serde(default)]
     pub keys: Vec<String>,

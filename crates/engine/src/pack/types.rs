@@ -30,6 +30,8 @@ pub struct EntityType {
     pub named_before: NamedBefore,
     /// Types that an entity of this type belongs to.
     pub parents: Vec<Kind>,
+    /// The type of place that "in" names after this type: sites, for "devices in Berlin".
+    pub within: Option<Kind>,
     /// How further names are made from a name.
     pub aliases: Vec<AliasRule>,
     /// JSON keys that hold an entity of this type, besides its name and plural; as `type.key`, only

@@ -23,7 +23,7 @@ fn names_beside_cue_words_are_noticed() {
 #[test]
 fn ordinary_words_are_not_names() {
     let mut talk = Talk::new();
-    talk.check("interfaces # and device #", "");
+    talk.check("interfaces # and device # or site\"#", "");
     talk.check("I will rack my brains on site today", "");
     talk.check("It is raining, is it possible to continue?", "");
     talk.check("for example project 999 or device foo-01", "");
@@ -73,6 +73,21 @@ fn a_different_number_is_a_different_thing_and_not_a_typing_error() {
     talk.check("show device core-sw-02", "device core-sw-02");
     talk.check("show device coer-sw-01", "~device core-sw-01");
     assert_eq!(talk.known.len(), 2, "what is unsure is not remembered");
+}
+
+#[test]
+fn what_things_are_in_is_a_place_of_the_type_that_the_pack_says() {
+    let check = |message: &str, expected: &str| Talk::new().check(message, expected);
+    check("List the devices in Amsterdam", "site Amsterdam");
+    check("which racks do we have in New York?", "site New York");
+    check("devices in fra1 please", "site fra1");
+    check("projects in Retail", "business_unit Retail");
+    check("VMs in Staging", "cluster Staging");
+    check("devices in rack R12", "rack R12");
+    check("The new home is rack C-14 in Cork", "rack C-14, site Cork");
+    check("devices bought in April", "");
+    check("devices in the hall", "");
+    check("What do we have in Amsterdam?", "");
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Names that a place gives away: "devices in Amsterdam", "which projects are there in Retail".
+//!
+//! The pack says what things of a type are in. Nothing else of the message names the type of the
+//! place, so this is only done for names that look like one, and known names come first.
+
+use super::mention::{How, Mention};
+use super::notice::Reading;
+use super::record::Kind;
+use super::token::{Gap, Shape};
+use super::words::{is_calendar, is_ordinary};
+
+/// How far after a cue or a name its place may stand, in words.
+const REACH_WORDS: usize = 6;
+/// Words in the name of a place.
+const PLACE_WORDS_MAX: usize = 3;
+/// How sure it is: enough to look it up, less than a cue of its own.
+const CONFIDENCE: f32 = 0.75;
+
+pub(super) fn read(reading: &mut Reading<'_>) {
+    let bare = reading.bare_cues.iter().map(|cue| (cue.at + cue.words, cue.entity_type));
+    let named = reading.noticed.mentions.iter().filter_map(|mention| {
+        let after = reading.tokens.partition_point(|token| token.span.start < mention.span.end);
+        Some((after, reading.packs.entity_type(&mention.kind)?))
+    });
+    let mut found = Vec::new();
+    for (from, entity_type) in bare.chain(named) {
+        let Some(kind) = &entity_type.within else { continue };
+        let to = (from + REACH_WORDS).min(reading.tokens.len());
+        let clause = (from..to).take_while(|at| reading.tokens[*at].gap == Gap::Space);
+        let mut places =
+            clause.filter(|at| matches!(reading.tokens[*at].lower.as_str(), "in" | "at"));
+        if let Some((first, words)) = places.find_map(|at| place_after(reading, at)) {
+            found.push((kind.clone(), first, words));
+        }
+    }
+    for (kind, first, words) in found {
+        if !reading.taken[first] {
+            mention(reading, kind, first, words);
+        }
+    }
+}
+
+/// The place named after the preposition at `at`: its first word and how many it has.
+fn place_after(reading: &Reading<'_>, at: usize) -> Option<(usize, usize)> {
+    let first = at + 1;
+    let looks = |at: usize| {
+        let token = reading.tokens.get(at).filter(|token| token.gap == Gap::Space)?;
+        reading.work(1);
+        let free = !reading.taken[at] && reading.is_own(at) && reading.cue_at(at).is_none();
+        let calendar = is_calendar(&token.lower);
+        (free && !calendar && token.shape == Shape::Capitalised).then_some(token)
+    };
+    let words = (first..first + PLACE_WORDS_MAX).take_while(|at| looks(*at).is_some()).count();
+    if words == 0 {
+        let token = reading.tokens.get(first).filter(|token| token.gap == Gap::Space)?;
+        let free = !reading.taken[first] && reading.is_own(first);
+        return (free && is_short_code(token.text)).then_some((first, 1));
+    }
+    let ordinary = words == 1 && is_ordinary(&reading.tokens[first].lower);
+    (!ordinary).then_some((first, words))
+}
+
+/// A code as sites have: a few letters, then one or two digits.
+fn is_short_code(text: &str) -> bool {
+    let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let digits = text.bytes().skip(letters).take_while(u8::is_ascii_digit).count();
+    (3..=5).contains(&letters) && (1..=2).contains(&digits) && letters + digits == text.len()
+}
+
+fn mention(reading: &mut Reading<'_>, kind: Kind, first: usize, words: usize) {
+    let span = reading.span(first, words);
+    let name = reading.message[span.start..span.end].to_owned();
+    reading.take(first, words);
+    let (how, confidence) = (How::Cue, CONFIDENCE);
+    reading.mention(Mention { kind, name, id: None, entity: None, span, how, confidence });
+}
