@@ -25,7 +25,7 @@ use crate::persona;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::receipt::{DropReason, Parameters, Receipt, ReceiptPiece};
 use crate::session::Loaded;
-use crate::session::head::SessionHead;
+use crate::session::head::{ItemName, SessionHead, SessionItem};
 use crate::session::record::TurnRecord;
 use crate::tool::ToolDefinition;
 
@@ -42,6 +42,8 @@ pub struct Brought {
     pub history_turns: Option<u64>,
     /// Whether the message is a query, which has instructions of its own.
     pub way_instructions: bool,
+    /// Whether tools are left out, for a model that cannot call any.
+    pub without_tools: bool,
     /// Whether the persona's calm-keeping is wanted; the persona's own setting when absent.
     pub keeps_calm: Option<bool>,
 }
@@ -84,9 +86,13 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
     let agent = engine.agents().get(head.agent.as_ref())?;
     let limits = engine.limits();
     let vector = engine.selector.embed(&brought.message).await?;
-    let tools = engine.tools_of(&agent).await?;
+    let (tools, items) = if brought.without_tools {
+        (Vec::new(), without_tools(&head.items))
+    } else {
+        (engine.tools_of(&agent).await?, head.items.clone())
+    };
     let message = (brought.message.as_str(), vector.as_slice());
-    let selected = engine.selector.select(&agent, &head.items, &tools, message, limits).await?;
+    let selected = engine.selector.select(&agent, &items, &tools, message, limits).await?;
 
     let (mode, mode_why) = match head.settings.mode {
         Some(mode) => (mode, "set for the session".to_owned()),
@@ -133,6 +139,10 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
         head: session.head.clone(),
         recalled,
     })
+}
+
+fn without_tools(items: &[SessionItem]) -> Vec<SessionItem> {
+    items.iter().filter(|item| !matches!(item.item, ItemName::Tool { .. })).cloned().collect()
 }
 
 fn persona_pieces(head: &SessionHead, brought: &Brought) -> Vec<Piece> {

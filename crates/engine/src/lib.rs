@@ -11,7 +11,7 @@
 //! - [`store`], [`model`], [`tool`], [`embed`], [`clock`]: the outside, as traits.
 //! - [`session`]: the head, the log, and how both are read and written.
 //! - [`piece`], [`budget`], [`layout`], [`receipt`]: what a request is made of.
-//! - [`agent`], [`persona`], [`mode`], [`prompt`]: what is said to the model, and by whose word.
+//! - [`agent`], [`persona`], [`preset`], [`mode`], [`prompt`]: what is said to the model, and by whose word.
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`entity`], [`pack`]: things the conversation is about.
 //! - [`engine`]: the door through which transports come in.
@@ -19,6 +19,7 @@
 pub mod access;
 pub mod agent;
 pub mod budget;
+pub mod chats;
 pub mod clock;
 pub mod context;
 pub mod embed;
@@ -40,6 +41,7 @@ pub mod pack;
 pub mod persona;
 pub mod piece;
 pub mod pin;
+pub mod preset;
 pub mod prompt;
 pub mod rebuild;
 pub mod receipt;

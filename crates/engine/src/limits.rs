@@ -75,6 +75,8 @@ pub struct Limits {
     pub expiry_days: u32,
     /// Sessions (contexts) of one user.
     pub sessions_max: usize,
+    /// Contexts of one user: sessions that were created with a persona.
+    pub contexts_max: usize,
     /// Turns of one session.
     pub turns_max: u64,
     /// Idempotency keys remembered in a session.
@@ -118,6 +120,7 @@ impl Default for Limits {
             session_items_max: 256,
             expiry_days: 7,
             sessions_max: 1_000_000,
+            contexts_max: 1_000,
             turns_max: 10_000_000,
             idempotency_keys: 64,
             commit_attempts_max: 200,

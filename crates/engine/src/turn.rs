@@ -19,7 +19,7 @@ use crate::context::{Brought, Context, assemble};
 use crate::engine::{Engine, FinishedTurn, NewSession, answered};
 use crate::error::{Error, Result};
 use crate::id::{AgentName, SessionId};
-use crate::model::Usage;
+use crate::model::{Model, Usage};
 use crate::notice;
 use crate::persona::Persona;
 use crate::receipt::Receipt;
@@ -34,16 +34,17 @@ use crate::tokens;
 use crate::tool::ToolName;
 
 /// Which way a message is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Way {
     /// A conversation, with as many tool calls as it takes.
+    #[default]
     Chat,
     /// One tool, worded.
     Query,
 }
 
 /// A message and how it is to be answered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TurnRequest {
     /// The session; created when it does not exist, or when absent.
     pub session: Option<SessionId>,
@@ -57,6 +58,20 @@ pub struct TurnRequest {
     pub key: Option<RequestKey>,
     /// The persona of a session that is created.
     pub persona: Option<Persona>,
+    /// The preset of a session that is created, where no persona is given.
+    pub preset: Option<String>,
+    /// A model that the client lends for this turn.
+    pub model: Option<LentModel>,
+}
+
+/// A client's own model, lent for one turn (MCP sampling). It is used where no model is configured.
+#[derive(Clone)]
+pub struct LentModel(pub Arc<dyn Model>);
+
+impl std::fmt::Debug for LentModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LentModel({})", self.0.name())
+    }
 }
 
 /// What happens while a turn runs.
@@ -172,6 +187,7 @@ impl Engine {
             message: &brought.message,
             before: Answer::default(),
             decided: Vec::new(),
+            lent: request.model.as_ref(),
             events: &events,
             cancel,
         };
@@ -232,6 +248,7 @@ impl Engine {
             message: &pending.message,
             before,
             decided: pending.awaited.clone(),
+            lent: None,
             events: &events,
             cancel,
         };
@@ -246,11 +263,7 @@ impl Engine {
     async fn session_for(&self, caller: &Caller, request: &TurnRequest) -> Result<Loaded> {
         let id = match (&request.session, &request.key) {
             (Some(id), _) => Some(id.clone()),
-            (None, Some(key)) => {
-                let name = format!("{}/{}/{}", caller.scope.tenant, caller.scope.user, key.key);
-                let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
-                Some(SessionId::new(id.to_string())?)
-            }
+            (None, Some(key)) => Some(id_for_key(caller, key)?),
             (None, None) => None,
         };
         if let Some(id) = &id
@@ -262,6 +275,7 @@ impl Engine {
             id: id.clone(),
             agent: request.agent.clone(),
             persona: request.persona.clone(),
+            preset: request.preset.clone(),
             ..NewSession::default()
         };
         match (self.create_session(caller, new).await, id) {
@@ -380,6 +394,13 @@ impl Engine {
         let (session, record) = self.turn(caller, id, turn).await?;
         Ok(TurnOutcome::Finished { session, record, repeated })
     }
+}
+
+/// The session id that a keyed request without one always means.
+pub(crate) fn id_for_key(caller: &Caller, key: &RequestKey) -> Result<SessionId> {
+    let name = format!("{}/{}/{}", caller.scope.tenant, caller.scope.user, key.key);
+    let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
+    Ok(SessionId::new(id.to_string())?)
 }
 
 /// A query is shown more exchanges than a chat.

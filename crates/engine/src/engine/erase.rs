@@ -110,7 +110,7 @@ impl Engine {
     }
 
     /// Writes the tombstone first: if the process dies in between, erasing again is harmless.
-    async fn bury(&self, key: &Key) -> Result<ContentHash> {
+    pub(super) async fn bury(&self, key: &Key) -> Result<ContentHash> {
         let hash = tombstone_of(key);
         let tombstone = Tombstone { key: hash.clone(), at: self.now() };
         let head = serde_json::to_vec(&tombstone).unwrap_or_default();

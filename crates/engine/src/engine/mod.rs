@@ -7,14 +7,21 @@
 //! Invariant: a transport calls the engine once per request and does nothing else with its parts.
 
 mod agents;
+mod contexts;
 mod entities;
 mod erase;
+mod expiry;
 mod fork;
 mod history;
+mod import_chats;
 mod listing;
+mod messages;
+mod presets;
+mod proxy;
 mod record;
 mod search;
 mod sessions;
+mod statistics;
 mod transfer;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -44,14 +51,21 @@ use crate::tokens::Factors;
 use crate::tool::Tools;
 
 pub use agents::{AgentItem, SessionItemView};
+pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
 pub use entities::{AboutIt, EntityList, EntityView};
 pub use erase::{ErasureReceipt, Tombstone, tombstone_of};
+pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state};
 pub use history::{HistoryPage, HistoryQuery, Order};
+pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
 pub use listing::{SessionList, SessionQuery};
+pub use messages::{MessagePage, SaidMessage, Unwanted, messages_of};
+pub use presets::{PresetGone, PresetList};
+pub use proxy::FoundTool;
 pub(crate) use record::{FinishedTurn, answered};
 pub use record::{Recorded, RecordedTurn};
 pub use search::{SearchHit, SearchResults};
 pub use sessions::{NewSession, SessionPatch};
+pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};
 
 /// What the engine is made of.
@@ -123,6 +137,9 @@ impl ModelBook {
         self.models.iter().map(|(name, _)| name.as_str())
     }
 }
+
+/// What a window holds beside the history: instructions, the message, the reply.
+const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
 
 /// Most sessions whose older turns are searchable in memory at a time.
 const MEMORY_SESSIONS_MAX: u64 = 1_000;
@@ -257,7 +274,15 @@ impl Engine {
         wanted: Option<u32>,
         parameters: Parameters,
     ) -> Budget {
-        let window = head.settings.context_tokens.unwrap_or(self.limits.context_tokens);
+        // A persona that wants more history than the window holds says that its model has a larger one.
+        let persona_window = head
+            .persona
+            .as_ref()
+            .map_or(0, |persona| persona.history_tokens_max.saturating_add(WINDOW_OVERHEAD_TOKENS));
+        let window = head
+            .settings
+            .context_tokens
+            .unwrap_or_else(|| self.limits.context_tokens.max(persona_window));
         let total = wanted.unwrap_or_else(|| window.saturating_sub(parameters.reply_tokens_max));
         let model =
             self.models.get(head.settings.model.as_deref().or(agent.models.chat.as_deref()));

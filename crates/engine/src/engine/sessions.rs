@@ -11,7 +11,8 @@ use crate::persona::Persona;
 use crate::piece::IncludeMode;
 use crate::select::KnownTool;
 use crate::session::Loaded;
-use crate::session::head::{ItemName, SessionHead, SessionItem, Settings};
+use crate::session::apply::RequestKey;
+use crate::session::head::{AnsweredKey, ItemName, SessionHead, SessionItem, Settings};
 use crate::session::keep::Step;
 
 use super::Engine;
@@ -29,8 +30,12 @@ pub struct NewSession {
     pub tags: Vec<String>,
     /// How the assistant carries itself.
     pub persona: Option<Persona>,
+    /// The preset that the persona is made from; the agent's when neither is given.
+    pub preset: Option<String>,
     /// Settings.
     pub settings: Settings,
+    /// The idempotency key of the creation.
+    pub key: Option<RequestKey>,
 }
 
 /// What to change of a session; what is absent stays.
@@ -67,10 +72,18 @@ impl Engine {
         head.title = checked_title(new.title, self.limits())?;
         head.tags = checked_tags(new.tags, self.limits())?;
         head.settings = new.settings;
-        if let Some(persona) = &new.persona {
+        let preset = new.preset.or_else(|| agent.preset.clone());
+        head.persona = match (new.persona, preset) {
+            (Some(persona), _) => Some(persona),
+            (None, Some(preset)) => Some(self.active_preset(caller, &preset).await?.persona()),
+            (None, None) => None,
+        };
+        if let Some(persona) = &head.persona {
             persona.validate()?;
         }
-        head.persona = new.persona;
+        if let Some(key) = new.key {
+            head.answered.push_back(AnsweredKey { key: key.key, body: key.body, turn: 0 });
+        }
         head.items = always_items(&agent, &self.tools_of(&agent).await?);
         head.touch(now);
         self.sessions.create(&caller.session_key(&id), head, Vec::new()).await
@@ -206,7 +219,7 @@ fn checked_title(title: Option<String>, limits: &Limits) -> Result<Option<String
     }
 }
 
-fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>> {
+pub(crate) fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>> {
     if tags.len() > limits.tags_max {
         return Err(Error::OverLimit {
             what: "the number of tags".into(),

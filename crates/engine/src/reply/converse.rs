@@ -22,20 +22,22 @@ use crate::tool::ToolDefinition;
 use crate::turn::{TurnEvent, Way};
 
 use super::call::{Checked, Wanted};
-use super::{Answer, Asked, Ended, offline, wording};
+use super::{Answer, Asked, Ended, Owner, offline, wording};
 
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
 
 /// Answers by `model`.
-pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>) -> Ended {
+pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>, owner: Owner) -> Ended {
     let mut answer = std::mem::take(&mut asked.before);
-    answer.form = ReplyForm::Model { model: model.name().to_owned() };
+    answer.form = owner.form(model.as_ref());
     if !asked.decided.is_empty() {
         go_on(&asked, &mut answer).await;
     }
     let limit = Duration::from_secs(asked.engine.limits().turn_seconds_max);
     let talked = tokio::time::timeout(limit, talk(&asked, model.as_ref(), &mut answer)).await;
+    // A lent model tells its name with its answer.
+    answer.form = owner.form(model.as_ref());
     let failure = match talked {
         Ok(Ok(Some(awaited))) => return Ended::Paused(answer, awaited),
         Ok(Ok(None)) => return Ended::Finished(finish(&asked, answer)),

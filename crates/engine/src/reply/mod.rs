@@ -17,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::engine::Engine;
-use crate::model::Usage;
+use crate::model::{Model, Usage};
 use crate::session::Loaded;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{CallRecord, TurnError, TurnStatus};
-use crate::turn::{Events, Way};
+use crate::turn::{Events, LentModel, Way};
 
 pub use crate::session::record::ReplyForm;
 
@@ -41,6 +41,8 @@ pub struct Asked<'a> {
     pub before: Answer,
     /// Calls of that pause, decided.
     pub decided: Vec<AwaitedCall>,
+    /// The client's own model, used where none is configured.
+    pub lent: Option<&'a LentModel>,
     /// Who is told.
     pub events: &'a Events,
     /// Stops the reply.
@@ -75,6 +77,25 @@ pub struct Answer {
     pub usage: Option<Usage>,
 }
 
+/// Whose model answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// A configured one.
+    Ours,
+    /// One that the client lends.
+    TheClient,
+}
+
+impl Owner {
+    fn form(self, model: &dyn Model) -> ReplyForm {
+        let model = model.name().to_owned();
+        match self {
+            Self::Ours => ReplyForm::Model { model },
+            Self::TheClient => ReplyForm::Sampling { model },
+        }
+    }
+}
+
 /// How a reply ends.
 pub enum Ended {
     /// With an answer.
@@ -91,9 +112,13 @@ pub async fn answer(asked: Asked<'_>) -> Ended {
         Way::Query => names.selector.as_deref().or(names.chat.as_deref()),
     };
     let wanted = asked.session.head.settings.model.as_deref().or(role);
-    match asked.engine.models.get(wanted) {
-        Some(model) => converse::answer(asked, model).await,
-        None => offline::answer(asked, "no model is configured").await,
+    match (asked.engine.models.get(wanted), asked.lent) {
+        (Some(model), _) => converse::answer(asked, model, Owner::Ours).await,
+        (None, Some(LentModel(model))) => {
+            let model = model.clone();
+            converse::answer(asked, model, Owner::TheClient).await
+        }
+        (None, None) => offline::answer(asked, "no model is configured").await,
     }
 }
 

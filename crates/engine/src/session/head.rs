@@ -34,6 +34,9 @@ pub const PRUNINGS_MAX: usize = 20;
 /// Contents whose place is remembered in the head.
 pub const CONTENTS_MAX: usize = 256;
 
+/// How long an expired session is kept before it is purged.
+pub const PURGE_GRACE: jiff::SignedDuration = jiff::SignedDuration::from_hours(7 * 24);
+
 /// A session's current state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionHead {
@@ -333,6 +336,12 @@ impl SessionHead {
     /// Whether it has expired at `now`.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// When an expired or deleted session with an expiry is purged: a week after it came to its end.
+    pub fn purge_at(&self) -> Option<Timestamp> {
+        let end = self.expires_at?.max(self.deleted_at.unwrap_or(Timestamp::MIN));
+        end.checked_add(PURGE_GRACE).ok()
     }
 
     /// Tools used in the last turn that used any, oldest first.

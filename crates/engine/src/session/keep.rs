@@ -273,7 +273,7 @@ impl Sessions {
             head: bytes.into(),
             append,
             overwrite,
-            expires_at: head.expires_at,
+            expires_at: head.purge_at(),
             write_id: self.clock.id(),
         })
     }

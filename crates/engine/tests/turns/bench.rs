@@ -277,7 +277,7 @@ impl Bench {
             way: Way::Chat,
             brought: Brought { message: message.into(), ..Brought::default() },
             key,
-            persona: None,
+            ..TurnRequest::default()
         };
         let cancel = CancellationToken::new();
         self.engine.converse(&self.caller, request, Events::nowhere(), cancel).await

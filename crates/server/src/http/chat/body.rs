@@ -26,6 +26,9 @@ pub struct ChatBody {
     /// The persona of a new session.
     #[serde(default)]
     persona: Option<PersonaBody>,
+    /// The preset of a new session, where no persona is given.
+    #[serde(default)]
+    preset: Option<String>,
     /// The workflow that the message is about.
     #[serde(default)]
     workflow_id: Option<String>,
@@ -60,6 +63,8 @@ impl ChatBody {
             },
             key,
             persona: self.persona.map(Into::into),
+            preset: self.preset,
+            model: None,
         })
     }
 }

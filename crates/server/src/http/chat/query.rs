@@ -74,7 +74,7 @@ pub async fn query(
         way: Way::Query,
         brought: Brought { message: query, ..Brought::default() },
         key,
-        persona: None,
+        ..TurnRequest::default()
     };
     let outcome = run::converse(&app, caller, request, Events::nowhere()).outcome().await?;
     Ok((status(&outcome), Json(QueryReply::from(&outcome))))

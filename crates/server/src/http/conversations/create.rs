@@ -27,6 +27,8 @@ pub struct CreateBody {
     pub tags: Vec<String>,
     /// How the assistant carries itself.
     pub persona: Option<PersonaBody>,
+    /// The preset that the persona is made from, where none is given.
+    pub preset: Option<String>,
     /// Settings.
     pub settings: SettingsBody,
 }
@@ -54,7 +56,9 @@ impl TryFrom<CreateBody> for NewSession {
             title: body.title,
             tags: body.tags,
             persona: body.persona.map(Into::into),
+            preset: body.preset,
             settings: body.settings.try_into()?,
+            key: None,
         })
     }
 }

@@ -1,0 +1,145 @@
+//! Conversations as other products export them, understood as exchanges.
+//!
+//! Each format is a file beside this one; all give the same plain value. What a format has beyond words
+//! (images, drafts that were not kept, tool traffic) is left out.
+//!
+//! Invariant: pure; text in, values out, and no exchange without a message.
+
+mod chatgpt;
+mod claude;
+mod markdown;
+
+use jiff::Timestamp;
+
+use crate::error::{Error, Result};
+
+/// Which product or form the text comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatFormat {
+    /// `conversations.json` of a ChatGPT data export.
+    ChatGpt,
+    /// `conversations.json` of a Claude data export.
+    Claude,
+    /// Markdown: our own export, or headings that name who speaks.
+    Markdown,
+}
+
+impl ChatFormat {
+    /// The format's name in requests.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ChatGpt => "chatgpt",
+            Self::Claude => "claude",
+            Self::Markdown => "markdown",
+        }
+    }
+
+    /// The format of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::ChatGpt, Self::Claude, Self::Markdown].into_iter().find(|f| f.as_str() == name)
+    }
+
+    /// The format that `text` looks like.
+    pub fn detect(text: &str) -> Option<Self> {
+        let start = text.trim_start();
+        if start.starts_with('#') {
+            return Some(Self::Markdown);
+        }
+        if !start.starts_with(['[', '{']) {
+            return None;
+        }
+        if text.contains("\"chat_messages\"") {
+            Some(Self::Claude)
+        } else if text.contains("\"mapping\"") {
+            Some(Self::ChatGpt)
+        } else {
+            None
+        }
+    }
+}
+
+/// One conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chat {
+    /// Its id in the other product; empty where there is none.
+    pub id: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// When it was begun.
+    pub created_at: Option<Timestamp>,
+    /// The exchanges, oldest first.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// A message and its reply.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Exchange {
+    /// What the user said.
+    pub message: String,
+    /// What was answered; empty where nothing was.
+    pub reply: String,
+    /// When.
+    pub at: Option<Timestamp>,
+}
+
+/// Reads the conversations in `text`.
+pub fn read(text: &str, format: ChatFormat) -> Result<Vec<Chat>> {
+    match format {
+        ChatFormat::ChatGpt => chatgpt::read(text),
+        ChatFormat::Claude => claude::read(text),
+        ChatFormat::Markdown => Ok(vec![markdown::read(text)]),
+    }
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Assistant,
+}
+
+/// Joins messages to exchanges: what one side says in a row is one text.
+#[derive(Default)]
+struct Exchanges(Vec<Exchange>);
+
+impl Exchanges {
+    fn say(&mut self, speaker: Speaker, text: &str, at: Option<Timestamp>) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        match (speaker, self.0.last_mut()) {
+            (Speaker::User, Some(last)) if last.reply.is_empty() => join(&mut last.message, text),
+            (Speaker::User, _) => {
+                self.0.push(Exchange { message: text.into(), reply: String::new(), at });
+            }
+            (Speaker::Assistant, Some(last)) => join(&mut last.reply, text),
+            (Speaker::Assistant, None) => {
+                let message = "(the conversation begins with a reply)".into();
+                self.0.push(Exchange { message, reply: text.into(), at });
+            }
+        }
+    }
+}
+
+fn join(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}
+
+/// A list of conversations, or a single one.
+fn parse<T: serde::de::DeserializeOwned>(text: &str, product: &str) -> Result<Vec<T>> {
+    let unreadable = |error: serde_json::Error| {
+        Error::invalid("file", format!("it is not {product}'s conversations.json: {error}"))
+    };
+    if text.trim_start().starts_with('[') {
+        serde_json::from_str(text).map_err(unreadable)
+    } else {
+        serde_json::from_str(text).map(|one| vec![one]).map_err(unreadable)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Contexts: sessions with a persona, for a lasting conversation partner.
+//!
+//! A context *is* a session; its id is the session's. What is particular to it is kept here: making one
+//! from a draft, a preset or a template, changing its persona, and naming the contexts there are when one
+//! is not found.
+//!
+//! Invariant: every change of a persona passes [`crate::persona::Persona::validate`] on the head it is
+//! applied to.
+
+use crate::access::{Action, Caller, authorize};
+use crate::error::{Error, Result};
+use crate::id::{AgentName, SessionId};
+use crate::preset::{PersonaDraft, template};
+use crate::session::Loaded;
+use crate::session::apply::RequestKey;
+use crate::session::keep::Step;
+use crate::turn::id_for_key;
+
+use super::listing::SessionQuery;
+use super::presets::check_page;
+use super::sessions::{NewSession, checked_tags};
+use super::{Engine, answered};
+
+/// Sessions that are looked through when contexts are listed or counted.
+const LOOKED_THROUGH_MAX: usize = 10_000;
+/// Contexts that are named when one is not found.
+const NAMED_MAX: usize = 12;
+
+/// What a context starts from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum StartingPoint {
+    /// Nothing: the draft says all.
+    #[default]
+    Blank,
+    /// A preset.
+    Preset(String),
+    /// A template.
+    Template(String),
+}
+
+/// A context to be created.
+#[derive(Debug, Clone, Default)]
+pub struct NewContext {
+    /// Its id; made here when absent.
+    pub id: Option<SessionId>,
+    /// What it starts from.
+    pub from: StartingPoint,
+    /// What is other than there.
+    pub draft: PersonaDraft,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// The agent; the default one when absent.
+    pub agent: Option<AgentName>,
+    /// The idempotency key.
+    pub key: Option<RequestKey>,
+}
+
+/// What to change of a context; what is absent stays.
+#[derive(Debug, Clone, Default)]
+pub struct ContextPatch {
+    /// The persona's fields.
+    pub draft: PersonaDraft,
+    /// New labels.
+    pub tags: Option<Vec<String>>,
+    /// `true` brings a deleted or expired context back, `false` puts it aside.
+    pub active: Option<bool>,
+}
+
+/// Some of a caller's contexts.
+#[derive(Debug)]
+pub struct ContextList {
+    /// The contexts, most recently changed first.
+    pub contexts: Vec<Loaded>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Whether there may be more, beyond the sessions that were looked through.
+    pub more: bool,
+}
+
+impl Engine {
+    /// Creates a context. The same key with the same request answers the one that it made before.
+    pub async fn create_context(&self, caller: &Caller, new: NewContext) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let mut tags = new.tags;
+        let persona = match &new.from {
+            StartingPoint::Blank => new.draft.build(self.limits())?,
+            StartingPoint::Preset(id) => {
+                new.draft.over(&self.active_preset(caller, id).await?.persona())?
+            }
+            StartingPoint::Template(id) => {
+                let Some(template) = template::find(id) else {
+                    let known = template::all().iter().map(|t| t.id.clone()).collect();
+                    return Err(Error::Missing { kind: "template", name: id.clone(), known });
+                };
+                if tags.is_empty() {
+                    tags.clone_from(&template.tags);
+                }
+                let preset = self.active_preset(caller, &template.preset).await?;
+                new.draft.over(&template.draft().over(&preset.persona())?)?
+            }
+        };
+        let id = match (&new.id, &new.key) {
+            (Some(id), _) => Some(id.clone()),
+            (None, Some(key)) => Some(id_for_key(caller, key)?),
+            (None, None) => None,
+        };
+        if let (Some(id), Some(key)) = (&id, &new.key)
+            && let Some(there) = self.sessions.find(&caller.session_key(id)).await?
+        {
+            return match answered(&there.head, Some(key))? {
+                Some(_) => Ok(there),
+                None => Err(Error::SessionExists(id.clone())),
+            };
+        }
+        self.check_context_room(caller).await?;
+        let title = Some(persona.name.clone());
+        let session = NewSession {
+            id,
+            agent: new.agent,
+            title,
+            tags,
+            persona: Some(persona),
+            key: new.key,
+            ..NewSession::default()
+        };
+        self.create_session(caller, session).await
+    }
+
+    /// A stretch of the caller's contexts; `page` counts from 1.
+    pub async fn list_contexts(
+        &self,
+        caller: &Caller,
+        page: usize,
+        page_size: usize,
+        with_expired: bool,
+    ) -> Result<ContextList> {
+        check_page(page, page_size)?;
+        let (all, more) = self.all_contexts(caller, with_expired).await?;
+        let total = all.len();
+        let contexts = all.into_iter().skip((page - 1) * page_size).take(page_size).collect();
+        Ok(ContextList { contexts, total, more })
+    }
+
+    /// The context of that id, also an expired or deleted one. Not found names those there are.
+    pub async fn context(&self, caller: &Caller, id: &str) -> Result<Loaded> {
+        authorize(caller, Action::Read)?;
+        let found = match SessionId::new(id) {
+            Ok(id) => self.sessions.find(&caller.session_key(&id)).await?,
+            Err(_) => None,
+        };
+        match found.filter(|loaded| loaded.head.persona.is_some()) {
+            Some(loaded) => Ok(loaded),
+            None => Err(self.no_context(caller, id).await?),
+        }
+    }
+
+    /// Changes a context; its expiry counts from now.
+    pub async fn update_context(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: ContextPatch,
+    ) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let key = self.context(caller, id).await?.key;
+        let tags = patch.tags.map(|tags| checked_tags(tags, self.limits())).transpose()?;
+        let now = self.now();
+        let (loaded, ()) = self
+            .sessions
+            .update(&key, |head, _| {
+                if let Some(persona) = &head.persona {
+                    let changed = patch.draft.clone().over(persona)?;
+                    if changed.name != persona.name {
+                        head.title = Some(changed.name.clone());
+                    }
+                    head.persona = Some(changed);
+                }
+                if let Some(tags) = &tags {
+                    head.tags.clone_from(tags);
+                }
+                match patch.active {
+                    Some(true) => head.deleted_at = None,
+                    Some(false) => head.deleted_at = head.deleted_at.or(Some(now)),
+                    None => {}
+                }
+                head.touch(now);
+                Ok(Step::Commit(Box::new(None), ()))
+            })
+            .await?;
+        Ok(loaded)
+    }
+
+    /// Puts a context aside; it can be brought back until it is purged.
+    pub async fn delete_context(&self, caller: &Caller, id: &str) -> Result<Loaded> {
+        authorize(caller, Action::Write)?;
+        let id = self.context(caller, id).await?.head.id.clone();
+        self.put_aside(caller, &id).await
+    }
+
+    /// The caller's contexts, as `(id, name)`.
+    pub async fn context_names(&self, caller: &Caller) -> Result<Vec<(String, String)>> {
+        let (all, _) = self.all_contexts(caller, false).await?;
+        Ok(all
+            .iter()
+            .filter_map(|loaded| {
+                let persona = loaded.head.persona.as_ref()?;
+                Some((loaded.head.id.to_string(), persona.name.clone()))
+            })
+            .collect())
+    }
+
+    async fn all_contexts(
+        &self,
+        caller: &Caller,
+        with_inactive: bool,
+    ) -> Result<(Vec<Loaded>, bool)> {
+        let (mut contexts, mut looked, mut after) = (Vec::new(), 0, None);
+        loop {
+            let query = SessionQuery { limit: 500, after, tag: None, with_inactive };
+            let list = self.list_sessions(caller, query).await?;
+            looked += list.sessions.len();
+            contexts.extend(list.sessions.into_iter().filter(|l| l.head.persona.is_some()));
+            after = list.next;
+            if after.is_none() || looked >= LOOKED_THROUGH_MAX {
+                return Ok((contexts, after.is_some()));
+            }
+        }
+    }
+
+    async fn check_context_room(&self, caller: &Caller) -> Result<()> {
+        let allowed = self.limits().contexts_max;
+        let (contexts, _) = self.all_contexts(caller, false).await?;
+        if contexts.len() < allowed {
+            return Ok(());
+        }
+        Err(Error::OverLimit {
+            what: "the number of contexts".into(),
+            size: contexts.len() as u64 + 1,
+            limit: "contexts_max",
+            allowed: allowed as u64,
+        })
+    }
+
+    async fn no_context(&self, caller: &Caller, id: &str) -> Result<Error> {
+        let names = self.context_names(caller).await?;
+        let known = names.iter().take(NAMED_MAX).map(|(id, name)| format!("{id} ({name})"));
+        let name: String = id.chars().take(128).collect();
+        Ok(Error::Missing { kind: "context", name, known: known.collect() })
+    }
+}

@@ -1,0 +1,139 @@
+//! Expiry of contexts: counted from the last interaction, warned of, soft first, kept before it is final.
+//!
+//! Whether a context has expired is read from its head on every access, so no job has to be on time. The
+//! daily sweep puts expired contexts aside and, after a grace, purges them: first the hook keeps a copy,
+//! then the context is erased.
+//!
+//! Invariant: nothing is purged that the hook did not keep.
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::access::{Action, Caller, Grants, authorize};
+use crate::error::Result;
+use crate::session::head::SessionHead;
+use crate::session::keep::Step;
+use crate::store::{Key, Kind};
+
+use super::Engine;
+use super::transfer::Export;
+
+/// A context that expires within this time is warned of.
+pub const WARNING: SignedDuration = SignedDuration::from_hours(24);
+/// Threads that the sweep reads at once.
+const STRETCH: usize = 500;
+
+/// How a session stands with its expiry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpiryState {
+    /// It has none.
+    Never,
+    /// It is more than a day away.
+    Far,
+    /// It is a day away or less.
+    Near,
+    /// It is past.
+    Expired,
+}
+
+/// How `head` stands at `now`.
+pub fn expiry_state(head: &SessionHead, now: Timestamp) -> ExpiryState {
+    match head.expires_at {
+        None => ExpiryState::Never,
+        Some(at) if at <= now => ExpiryState::Expired,
+        Some(at) if at.duration_since(now) <= WARNING => ExpiryState::Near,
+        Some(_) => ExpiryState::Far,
+    }
+}
+
+/// Keeps a copy of what is about to be purged.
+#[async_trait]
+pub trait BeforePurge: Send + Sync {
+    /// Keeps `export`; an error leaves the context where it is.
+    async fn keep(&self, key: &Key, export: &Export) -> std::result::Result<(), String>;
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Sweep {
+    /// Contexts that were looked at.
+    pub contexts: u64,
+    /// Contexts that expire within a day.
+    pub warned: u64,
+    /// Contexts that were put aside now.
+    pub put_aside: u64,
+    /// Contexts that were kept in a copy and erased.
+    pub purged: u64,
+    /// What could not be done, one sentence each.
+    pub problems: Vec<String>,
+}
+
+impl Engine {
+    /// One pass over all contexts of the store.
+    pub async fn sweep_expired(&self, caller: &Caller, hook: &dyn BeforePurge) -> Result<Sweep> {
+        authorize(caller, Action::Administer)?;
+        let mut sweep = Sweep::default();
+        let mut after: Option<Key> = None;
+        loop {
+            let listed = self.store().scan(after.as_ref(), STRETCH).await?;
+            let last = listed.len() < STRETCH;
+            after = listed.last().map(|listed| listed.key.clone()).or(after);
+            for listed in listed.into_iter().filter(|listed| listed.key.kind == Kind::Session) {
+                if let Err(error) = self.sweep_one(&listed.key, hook, &mut sweep).await {
+                    sweep.problems.push(format!("{}: {error}", listed.key));
+                }
+            }
+            if last {
+                return Ok(sweep);
+            }
+        }
+    }
+
+    async fn sweep_one(&self, key: &Key, hook: &dyn BeforePurge, sweep: &mut Sweep) -> Result<()> {
+        let Some(loaded) = self.sessions.find(key).await? else { return Ok(()) };
+        if loaded.head.expires_at.is_none() {
+            return Ok(());
+        }
+        let now = self.now();
+        sweep.contexts += 1;
+        if loaded.head.purge_at().is_some_and(|at| at <= now) && loaded.head.deleted_at.is_some() {
+            return self.purge(key, hook, sweep).await;
+        }
+        match expiry_state(&loaded.head, now) {
+            ExpiryState::Near if loaded.head.deleted_at.is_none() => sweep.warned += 1,
+            ExpiryState::Expired if loaded.head.deleted_at.is_none() => {
+                let (_, changed) = self
+                    .sessions
+                    .update(key, |head, _| {
+                        // Somebody may have come back since the head was read.
+                        if !head.is_expired(now) || head.deleted_at.is_some() {
+                            return Ok(Step::Leave(false));
+                        }
+                        head.deleted_at = Some(now);
+                        Ok(Step::Commit(Box::new(None), true))
+                    })
+                    .await?;
+                sweep.put_aside += u64::from(changed);
+                self.memory.forget(key);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn purge(&self, key: &Key, hook: &dyn BeforePurge, sweep: &mut Sweep) -> Result<()> {
+        let owner = Caller { scope: key.scope.clone(), grants: Grants::Write };
+        let id = key.id.clone().into();
+        let export = self.export(&owner, &id).await?;
+        match hook.keep(key, &export).await {
+            Ok(()) => {
+                self.erase(&owner, &id).await?;
+                sweep.purged += 1;
+            }
+            Err(reason) => sweep.problems.push(format!("{key} was not purged: {reason}")),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! A caller's presets: the built-in ones as the caller changed them, and the caller's own.
+//!
+//! A changed or deactivated built-in preset is a thread under the built-in's id; restoring it removes the
+//! thread. One's own preset is a thread; deleting it erases it.
+//!
+//! Invariant: what one caller changes, no other caller sees.
+
+use serde::Serialize;
+
+use crate::access::{Action, Caller, authorize};
+use crate::error::{Error, Result};
+use crate::id::ThreadId;
+use crate::preset::{Preset, PresetDraft, PresetSettings, Review, built_in, review};
+use crate::session::apply::RequestKey;
+use crate::store::{Change, Expected, Found, Key, Kind, Page, StoreError, Version};
+
+use super::Engine;
+
+/// The most presets of one caller, without the built-in ones.
+pub const PRESETS_MAX: usize = 1_000;
+/// Attempts to change a preset against concurrent writers.
+const ATTEMPTS_MAX: usize = 20;
+
+/// Some of a caller's presets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PresetList {
+    /// The presets, built-in ones first.
+    pub presets: Vec<Preset>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+/// What became of a preset that was deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PresetGone {
+    /// A built-in one is no longer offered; it can be restored.
+    Deactivated,
+    /// One's own is erased.
+    Erased,
+}
+
+impl Engine {
+    /// A stretch of the caller's presets; `page` counts from 1.
+    pub async fn list_presets(
+        &self,
+        caller: &Caller,
+        page: usize,
+        page_size: usize,
+        with_inactive: bool,
+    ) -> Result<PresetList> {
+        check_page(page, page_size)?;
+        let mut all = self.all_presets(caller).await?;
+        all.retain(|preset| with_inactive || preset.active);
+        let total = all.len();
+        let presets = all.into_iter().skip((page - 1) * page_size).take(page_size).collect();
+        Ok(PresetList { presets, total })
+    }
+
+    /// The preset of that id, also one that is not offered any more.
+    pub async fn preset(&self, caller: &Caller, id: &str) -> Result<Preset> {
+        authorize(caller, Action::Read)?;
+        match self.stored_preset(caller, id).await? {
+            Some((_, preset)) => Ok(preset),
+            None => match built_in::find(id) {
+                Some(preset) => Ok(preset.clone()),
+                None => Err(self.no_preset(caller, id).await?),
+            },
+        }
+    }
+
+    /// The preset of that id, which must be offered.
+    pub(crate) async fn active_preset(&self, caller: &Caller, id: &str) -> Result<Preset> {
+        let preset = self.preset(caller, id).await?;
+        if preset.active {
+            return Ok(preset);
+        }
+        Err(Error::invalid("presetId", format!("{id} is deactivated; restore it first")))
+    }
+
+    /// Creates a preset. The same key with the same draft answers the preset that it made before.
+    pub async fn create_preset(
+        &self,
+        caller: &Caller,
+        id: Option<&str>,
+        draft: PresetDraft,
+        key: Option<&RequestKey>,
+    ) -> Result<(Preset, Review)> {
+        authorize(caller, Action::Write)?;
+        let needed = |field: &str| Error::invalid(field, "it is needed to create a preset");
+        let name = draft.name.clone().ok_or_else(|| needed("name"))?;
+        if draft.system_prompt.is_none() {
+            return Err(needed("systemPrompt"));
+        }
+        let id = match (id, key) {
+            (Some(id), _) => id.to_owned(),
+            (None, Some(key)) => format!("preset-{}", &key.key.as_str()[..32]),
+            (None, None) => self.free_preset_id(caller, &name).await?,
+        };
+        let now = self.now();
+        let made = draft.over(Preset {
+            id: id.clone(),
+            name,
+            description: String::new(),
+            system_prompt: String::new(),
+            personality: String::new(),
+            settings: PresetSettings::default(),
+            created_at: now,
+            updated_at: now,
+            active: true,
+            experimental: false,
+            metadata: serde_json::Map::new(),
+        })?;
+        let review = review::review(&made.system_prompt, &made.personality);
+        if let Some((_, there)) = self.stored_preset(caller, &id).await? {
+            let same = Preset { created_at: now, updated_at: now, ..there.clone() } == made;
+            return match key {
+                Some(_) if same => Ok((there, review)),
+                Some(key) => Err(Error::KeyReused { key: key.shown.clone() }),
+                None => Err(taken(&id)),
+            };
+        }
+        if built_in::find(&id).is_some() {
+            return Err(taken(&id));
+        }
+        self.check_preset_room(caller).await?;
+        self.write_preset(caller, &made, Expected::Absent).await?;
+        Ok((made, review))
+    }
+
+    /// Changes a preset.
+    pub async fn update_preset(
+        &self,
+        caller: &Caller,
+        id: &str,
+        draft: PresetDraft,
+    ) -> Result<(Preset, Review)> {
+        authorize(caller, Action::Write)?;
+        for _ in 0..ATTEMPTS_MAX {
+            let (expected, base) = match self.stored_preset(caller, id).await? {
+                Some((version, preset)) => (Expected::At(version), preset),
+                None => (Expected::Absent, self.preset(caller, id).await?),
+            };
+            let preset = Preset { updated_at: self.now(), ..draft.clone().over(base)? };
+            match self.write_preset(caller, &preset, expected).await {
+                Ok(()) => {
+                    let review = review::review(&preset.system_prompt, &preset.personality);
+                    return Ok((preset, review));
+                }
+                Err(Error::Store(StoreError::Conflict { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::UnderWay { key: id.into() })
+    }
+
+    /// Deletes one's own preset, or stops offering a built-in one.
+    pub async fn delete_preset(&self, caller: &Caller, id: &str) -> Result<PresetGone> {
+        authorize(caller, Action::Write)?;
+        if built_in::find(id).is_some() {
+            let draft = PresetDraft { active: Some(false), ..PresetDraft::default() };
+            self.update_preset(caller, id, draft).await?;
+            return Ok(PresetGone::Deactivated);
+        }
+        if self.stored_preset(caller, id).await?.is_none() {
+            return Err(self.no_preset(caller, id).await?);
+        }
+        let key = preset_key(caller, id)?;
+        self.bury(&key).await?;
+        self.store().erase(&key).await?;
+        Ok(PresetGone::Erased)
+    }
+
+    /// Makes a built-in preset what it was.
+    pub async fn restore_preset(&self, caller: &Caller, id: &str) -> Result<Preset> {
+        authorize(caller, Action::Write)?;
+        let Some(preset) = built_in::find(id) else {
+            let known = built_in::all().iter().map(|preset| preset.id.clone()).collect();
+            return Err(Error::Missing { kind: "built-in preset", name: id.into(), known });
+        };
+        self.store().erase(&preset_key(caller, id)?).await?;
+        Ok(preset.clone())
+    }
+
+    /// Every preset of the caller, built-in ones first, then by name.
+    pub(crate) async fn all_presets(&self, caller: &Caller) -> Result<Vec<Preset>> {
+        authorize(caller, Action::Read)?;
+        let page = Page { limit: PRESETS_MAX + built_in::all().len(), after: None };
+        let mut own = Vec::new();
+        for listed in self.store().list(&caller.scope, Kind::Preset, page).await? {
+            own.extend(self.read_preset(&listed.key).await?.map(|(_, preset)| preset));
+        }
+        let mut all: Vec<Preset> = built_in::all()
+            .iter()
+            .map(|preset| {
+                let changed = own.iter().find(|other| other.id == preset.id);
+                changed.unwrap_or(preset).clone()
+            })
+            .collect();
+        own.retain(|preset| !preset.is_built_in());
+        own.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
+        all.extend(own);
+        Ok(all)
+    }
+
+    async fn stored_preset(&self, caller: &Caller, id: &str) -> Result<Option<(Version, Preset)>> {
+        self.read_preset(&preset_key(caller, id)?).await
+    }
+
+    async fn read_preset(&self, key: &Key) -> Result<Option<(Version, Preset)>> {
+        let Found::Head(head) = self.store().head(key, None).await? else { return Ok(None) };
+        let preset = serde_json::from_slice(&head.bytes).map_err(|error| Error::Unreadable {
+            what: key.to_string(),
+            reason: error.to_string(),
+        })?;
+        Ok(Some((head.version, preset)))
+    }
+
+    async fn write_preset(
+        &self,
+        caller: &Caller,
+        preset: &Preset,
+        expected: Expected,
+    ) -> Result<()> {
+        let key = preset_key(caller, &preset.id)?;
+        let head = serde_json::to_vec(preset).map_err(|error| Error::Unreadable {
+            what: key.to_string(),
+            reason: error.to_string(),
+        })?;
+        let change = Change {
+            at: self.now(),
+            head: head.into(),
+            append: Vec::new(),
+            overwrite: Vec::new(),
+            expires_at: None,
+            write_id: self.new_id(),
+        };
+        self.store().commit(&key, expected, change).await?;
+        Ok(())
+    }
+
+    async fn check_preset_room(&self, caller: &Caller) -> Result<()> {
+        let own = self.all_presets(caller).await?.iter().filter(|p| !p.is_built_in()).count();
+        if own < PRESETS_MAX {
+            return Ok(());
+        }
+        Err(Error::OverLimit {
+            what: "the number of presets".into(),
+            size: own as u64 + 1,
+            limit: "presets_max",
+            allowed: PRESETS_MAX as u64,
+        })
+    }
+
+    /// An id that says the name; one that is only unique where that is taken.
+    async fn free_preset_id(&self, caller: &Caller, name: &str) -> Result<String> {
+        let words: Vec<String> = name
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_ascii_lowercase)
+            .collect();
+        let id: String = format!("preset-{}", words.join("-")).chars().take(100).collect();
+        let taken = words.is_empty()
+            || built_in::find(&id).is_some()
+            || self.stored_preset(caller, &id).await?.is_some();
+        Ok(if taken { format!("preset-{}", self.new_id()) } else { id })
+    }
+
+    async fn no_preset(&self, caller: &Caller, id: &str) -> Result<Error> {
+        let known = self.all_presets(caller).await?.into_iter().map(|preset| preset.id).collect();
+        Ok(Error::Missing { kind: "preset", name: id.into(), known })
+    }
+}
+
+/// Pages count from 1 and have 1–100 entries.
+pub(crate) fn check_page(page: usize, page_size: usize) -> Result<()> {
+    if !(1..=1_000_000).contains(&page) {
+        return Err(Error::invalid("page", format!("{page} is outside 1-1000000")));
+    }
+    if !(1..=100).contains(&page_size) {
+        return Err(Error::invalid("pageSize", format!("{page_size} is outside 1-100")));
+    }
+    Ok(())
+}
+
+fn preset_key(caller: &Caller, id: &str) -> Result<Key> {
+    Ok(caller.key(Kind::Preset, ThreadId::new(id)?))
+}
+
+fn taken(id: &str) -> Error {
+    Error::invalid("presetId", format!("{id} is the id of another preset"))
+}

@@ -1,0 +1,213 @@
+//! Whether a persona's prompt is likely to work, with advice on what to change.
+//!
+//! The review reads words, not meaning: it finds what is commonly missing or at odds. It never refuses a
+//! prompt; [`crate::persona::Persona::validate`] does that.
+//!
+//! Invariant: every point of advice says what to write, not only what is wrong.
+
+use serde::Serialize;
+
+/// Below this many characters a prompt says too little.
+const SHORT_CHARACTERS: usize = 120;
+/// Above this many characters a model loses the thread, and every turn pays for it.
+const LONG_CHARACTERS: usize = 6_000;
+
+/// What the review found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Review {
+    /// 0–100; each point of advice takes its weight away.
+    pub score: u8,
+    /// What to change, the weightiest first.
+    pub advice: Vec<Advice>,
+}
+
+/// One thing to change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Advice {
+    /// `length`, `role`, `address`, `pressure`, `boundaries`, `contradiction`, `stability`, `unfinished`.
+    pub aspect: &'static str,
+    /// What to write.
+    pub advice: String,
+}
+
+impl Review {
+    /// Whether the prompt is good enough to be used as it is.
+    pub fn effective(&self) -> bool {
+        self.score >= 70
+    }
+}
+
+const ROLE: [&str; 8] = [
+    "you are a",
+    "you are an",
+    "you are the",
+    "act as",
+    "your role",
+    "you work as",
+    "you play",
+    "you serve as",
+];
+const PRESSURE: [&str; 20] = [
+    "calm",
+    "composure",
+    "composed",
+    "steady",
+    "upset",
+    "angry",
+    "anger",
+    "stress",
+    "emotional",
+    "frustrat",
+    "heated",
+    "rude",
+    "pressure",
+    "shout",
+    "impatient",
+    "anxious",
+    "insult",
+    "hostile",
+    "provok",
+    "distress",
+];
+const BOUNDARY: [&str; 7] =
+    ["never", "do not", "don't", "avoid", "refrain", "only when", "must not"];
+const UNFINISHED: [&str; 7] = ["{{", "}}", "[insert", "<insert", "todo", "lorem ipsum", "xxx"];
+const SURRENDER: [(&str, &str); 8] = [
+    ("match the user's mood", "keep an even tone whatever the user's mood"),
+    ("mirror the user", "keep an even tone instead of mirroring the user"),
+    ("match their tone", "keep your own tone"),
+    ("match the user's tone", "keep your own tone"),
+    ("always agree", "say where you disagree, and why"),
+    ("do whatever the user", "say what the persona will not do"),
+    ("give in", "hold to what the facts support"),
+    ("never say no", "say when the persona declines, and what it offers instead"),
+];
+/// Words that pull in two directions.
+const CONTRADICTIONS: [(&[&str], &[&str]); 6] = [
+    (
+        &["concise", "brief", "short answers", "one sentence"],
+        &["in great detail", "exhaustive", "at length", "as long as possible"],
+    ),
+    (&["formal"], &["casual", "slang", "chatty"]),
+    (&["never ask", "do not ask"], &["ask questions", "ask one question", "ask clarifying"]),
+    (
+        &["no emotion", "without emotion", "emotionless", "ignore emotions"],
+        &["empath", "warm", "compassion"],
+    ),
+    (&["always agree"], &["objective", "critical", "honest"]),
+    (&["never apologise", "never apologize"], &["always apologise", "always apologize"]),
+];
+
+/// Reviews a prompt together with the description of the character.
+pub fn review(system_prompt: &str, personality: &str) -> Review {
+    let prompt = system_prompt.to_lowercase();
+    let both = format!("{prompt}\n{}", personality.to_lowercase());
+    let mut found: Vec<(u8, Advice)> = Vec::new();
+    let mut say = |weight: u8, aspect: &'static str, advice: String| {
+        found.push((weight, Advice { aspect, advice }));
+    };
+    let characters = prompt.trim().chars().count();
+    if characters < SHORT_CHARACTERS {
+        say(
+            30,
+            "length",
+            format!(
+                "It has {characters} characters. Say in {SHORT_CHARACTERS} or more who the persona is, how it answers and what it does not do."
+            ),
+        );
+    } else if characters > LONG_CHARACTERS {
+        say(
+            15,
+            "length",
+            format!(
+                "It has {characters} characters, sent with every turn. Keep the rules that matter and move background into a reference; stay under {LONG_CHARACTERS}."
+            ),
+        );
+    }
+    if !has(&prompt, &ROLE) {
+        say(25, "role", "State the role in the first sentence: \"You are a …\".".into());
+    }
+    if !words(&prompt).any(|word| matches!(word, "you" | "your")) {
+        say(15, "address", "Speak to the persona in the second person (\"you answer…\", not \"it should answer…\").".into());
+    }
+    if !has(&prompt, &PRESSURE) {
+        say(25, "pressure", "Say what the persona does when the user is angry, stressed or insists: for example \"When the user is upset, keep the same tone, acknowledge it in one sentence and go on with the facts\".".into());
+    }
+    if !has(&prompt, &BOUNDARY) {
+        say(10, "boundaries", "Name at least one thing the persona does not do (\"Do not promise…\", \"Never invent…\").".into());
+    }
+    for (one, other) in CONTRADICTIONS {
+        if let (Some(one), Some(other)) = (first(&both, one), first(&both, other)) {
+            say(
+                20,
+                "contradiction",
+                format!(
+                    "\"{one}\" and \"{other}\" pull in two directions. Keep one, or say when each holds."
+                ),
+            );
+        }
+    }
+    for (phrase, instead) in SURRENDER {
+        if prompt.contains(phrase) {
+            say(
+                20,
+                "stability",
+                format!("\"{phrase}\" lets the user move the persona. Write instead: {instead}."),
+            );
+        }
+    }
+    if let Some(mark) = first(&prompt, &UNFINISHED) {
+        say(
+            20,
+            "unfinished",
+            format!(
+                "\"{mark}\" looks like a place that was left to fill in. Fill it in or take it out."
+            ),
+        );
+    }
+    found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    let lost = found.iter().fold(0u8, |sum, (weight, _)| sum.saturating_add(*weight));
+    Review {
+        score: 100u8.saturating_sub(lost),
+        advice: found.into_iter().map(|(_, advice)| advice).collect(),
+    }
+}
+
+fn has(text: &str, phrases: &[&str]) -> bool {
+    first(text, phrases).is_some()
+}
+
+fn first<'a>(text: &str, phrases: &[&'a str]) -> Option<&'a str> {
+    phrases.iter().copied().find(|phrase| text.contains(phrase))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(prompt: &str, expected: &[&str]) {
+        let aspects: Vec<&str> = review(prompt, "").advice.iter().map(|a| a.aspect).collect();
+        assert_eq!(aspects, expected, "{prompt}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named_the_weightiest_first() {
+        check("Be nice.", &["length", "role", "pressure", "address", "boundaries"]);
+        let good = "You are a tutor for adults who learn mathematics late. Explain one idea at a \
+                    time. When a learner is frustrated, keep the same pace. Never mock a mistake.";
+        check(good, &[]);
+        check(&good.replace("frustrated", "ready"), &["pressure"]);
+    }
+
+    #[test]
+    fn contradictions_and_surrender_are_quoted() {
+        let prompt = "You are a helper who is concise and explains everything in great detail. \
+                      When the user is angry, match the user's mood. Never be late. {{name}}";
+        check(prompt, &["contradiction", "stability", "unfinished"]);
+        assert!(review(prompt, "").advice[1].advice.contains("match the user's mood"));
+    }
+}
