@@ -64,16 +64,22 @@ pub struct RedisCluster {
 impl RedisCluster {
     /// A cluster of three, or `None` where Redis is not installed.
     pub async fn start() -> Option<Self> {
+        Self::start_with_replicas(0).await
+    }
+
+    /// Three primaries with so many replicas each.
+    pub async fn start_with_replicas(replicas: usize) -> Option<Self> {
         let cli = peer::program("THROUGHLINE_TEST_REDIS_CLI", "redis-cli")?;
         let mut nodes = Vec::new();
-        for _ in 0..3 {
-            let settings = ["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"];
+        for _ in 0..3 * (1 + replicas) {
+            let settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"];
             let durable = ["--appendonly", "yes", "--appendfsync", "always"];
             nodes.push(RedisServer::start_with(&[settings, durable].concat()).await?);
         }
         let mut command = Command::new(cli);
         command.args(["--cluster", "create"]);
         command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)));
+        command.args(["--cluster-replicas", &replicas.to_string()]);
         let made = command.arg("--cluster-yes").output().expect("redis-cli can run");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stdout));
         for node in &mut nodes {

@@ -1,5 +1,7 @@
 //! The stores of many machines, on real servers: Redis, a Redis cluster, S3.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod copy;
 mod faults;
 mod redis;

@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
-use throughline_engine::store::{Durability, Store, StoreError};
+use bytes::Bytes;
+use jiff::{Timestamp, ToSpan as _};
+use throughline_engine::store::{
+    Change, Durability, Expected, Found, Kind, Page, Store, StoreError,
+};
 use throughline_store::conformance;
 use throughline_store::redis::{RedisOptions, RedisStore};
 use throughline_testkit::redis_server::{RedisCluster, RedisServer};
+
+use super::copy::{change, key};
 
 pub async fn open(url: &str) -> Result<RedisStore, StoreError> {
     RedisStore::open(RedisOptions::from_url(url).expect("a test's URL is well formed")).await
@@ -16,12 +22,180 @@ async fn redis_conforms() {
     let Some(server) = RedisServer::start().await else { return };
     let store = open(&server.url()).await.unwrap();
     assert_eq!(store.facts().durability, Durability::Fsync);
-    conformance::check_all(Arc::new(store)).await;
+    let store = Arc::new(store);
+    conformance::check_all(store.clone()).await;
+    sessions_expire_and_leave_the_listing(&store, server.port).await;
+    what_is_cached_for_a_session_goes_with_it(&store, server.port).await;
+}
+
+async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
+    let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut command = redis::cmd(words[0]);
+    command.arg(&words[1..]).query_async(&mut connection).await.unwrap()
+}
+
+/// A day by default for sessions, what the change says otherwise, nothing for other kinds.
+async fn sessions_expire_and_leave_the_listing(store: &RedisStore, port: u16) {
+    let (usual, soon) = (key("expiry", "usual"), key("expiry", "soon"));
+    store.commit(&usual, Expected::Absent, change(0, "", &["x"])).await.unwrap();
+    let day = 24 * 60 * 60 * 1000;
+    for suffix in ["", ":log"] {
+        let left: i64 = ask(port, &["PTTL", &format!("session:{{{usual}}}{suffix}")]).await;
+        assert!((day - 60_000..=day).contains(&left), "a day is left, not {left} ms");
+    }
+    let preset = throughline_engine::store::Key { kind: Kind::Preset, ..usual.clone() };
+    store.commit(&preset, Expected::Absent, change(0, "", &[])).await.unwrap();
+    let left: i64 = ask(port, &["PTTL", &format!("preset:{{{preset}}}")]).await;
+    assert_eq!(left, -1, "a preset does not expire");
+
+    // A thread whose time is over is dropped by the server at once; its name goes with the next listing.
+    let expires_at = Some(Timestamp::now() - 1.hours());
+    let gone = Change { expires_at, ..change(1, "", &["x"]) };
+    store.commit(&soon, Expected::Absent, gone).await.unwrap();
+    assert_eq!(store.head(&soon, None).await.unwrap(), Found::Missing);
+    let set = "user_sessions:{t/expiry}";
+    assert_eq!(ask::<i64>(port, &["ZCARD", set]).await, 2);
+    let listed = store.list(&usual.scope, Kind::Session, Page { limit: 9, after: None }).await;
+    assert_eq!(listed.unwrap().len(), 1);
+    assert_eq!(ask::<i64>(port, &["ZCARD", set]).await, 1, "the listing healed the set");
+}
+
+async fn what_is_cached_for_a_session_goes_with_it(store: &RedisStore, port: u16) {
+    let session = key("cached", "s");
+    store.commit(&session, Expected::Absent, change(0, "", &["x"])).await.unwrap();
+    let context = Bytes::from_static(b"computed");
+    store.cache_context(&session, "abc", &context).await.unwrap();
+    assert_eq!(store.cached_context(&session, "abc").await.unwrap(), Some(context.clone()));
+    let left: i64 = ask(port, &["TTL", &format!("context_cache:{{{session}}}:abc")]).await;
+    assert!((590..=600).contains(&left), "ten minutes, not {left} s");
+    store.index_entity(&session.scope, "device", "switch-1", &context).await.unwrap();
+    let entity = store.indexed_entity(&session.scope, "device", "switch-1").await.unwrap();
+    assert_eq!(entity, Some(context));
+    store.erase(&session).await.unwrap();
+    assert_eq!(store.cached_context(&session, "abc").await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn a_redis_cluster_conforms() {
     let Some(cluster) = RedisCluster::start().await else { return };
+    let store = Arc::new(open(&cluster.url()).await.unwrap());
+    conformance::check_all(store.clone()).await;
+    a_name_without_a_thread_does_no_harm(&store, &cluster).await;
+}
+
+/// What a writer leaves that dies between announcing a thread and making it.
+async fn a_name_without_a_thread_does_no_harm(store: &RedisStore, cluster: &RedisCluster) {
+    let real = key("announced", "real");
+    let made = store.commit(&real, Expected::Absent, change(5, "", &["x"])).await.unwrap();
+    let client = redis::cluster::ClusterClient::new([format!(
+        "redis://127.0.0.1:{}",
+        cluster.nodes[0].port
+    )]);
+    let mut connection = client.unwrap().get_async_connection().await.unwrap();
+    let mut add = redis::cmd("ZADD");
+    add.arg("user_sessions:{t/announced}").arg(i64::MAX / 4096).arg("never-made");
+    add.arg(i64::MAX / 8192).arg("real");
+    let _: i64 = add.query_async(&mut connection).await.unwrap();
+    let older = key("announced", "older");
+    store.commit(&older, Expected::Absent, change(1, "", &[])).await.unwrap();
+    store.commit(&key("announced", "newest"), Expected::Absent, change(9, "", &[])).await.unwrap();
+    // The score of the real one is far too late; its own time decides its place.
+    let listed =
+        store.list(&real.scope, Kind::Session, Page { limit: 2, after: None }).await.unwrap();
+    let ids: Vec<&str> = listed.iter().map(|row| row.key.id.as_str()).collect();
+    assert_eq!(ids, ["newest", "real"]);
+    assert_eq!(listed[1].version, made);
+    let report = store.check().await.unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_evicting_server_is_refused_and_durability_is_what_the_server_is_set_to() {
+    let off = ["--appendonly", "no"];
+    let Some(server) = RedisServer::start_with(&off).await else { return };
+    let durability = async || open(&server.url()).await.unwrap().facts().durability;
+    assert_eq!(durability().await, Durability::Memory);
+    let set = async |name: &str, value: &str| {
+        let _: String = ask(server.port, &["CONFIG", "SET", name, value]).await;
+    };
+    set("appendonly", "yes").await;
+    set("appendfsync", "everysec").await;
+    assert_eq!(durability().await, Durability::BufferedSecond);
+    set("appendfsync", "no").await;
+    assert_eq!(durability().await, Durability::Buffered);
+    for policy in ["allkeys-lru", "volatile-ttl"] {
+        set("maxmemory-policy", policy).await;
+        let Err(StoreError::Refused { reason, .. }) = open(&server.url()).await else {
+            panic!("an evicting server was accepted");
+        };
+        assert!(reason.contains(policy), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_restarted_server_is_found_again_with_everything_acknowledged() {
+    let Some(mut server) = RedisServer::start().await else { return };
+    let store = open(&server.url()).await.unwrap();
+    let session = key("restart", "s");
+    let mut version =
+        store.commit(&session, Expected::Absent, change(0, "0", &["0"])).await.unwrap();
+    for number in 1..10 {
+        if number % 4 == 0 {
+            server.restart().await;
+        }
+        let text = number.to_string();
+        let next = change(number, &text, &[&text]);
+        version = store.commit(&session, Expected::At(version), next).await.unwrap();
+    }
+    assert_eq!(store.entries(&session, 0..99).await.unwrap().len(), 10);
+}
+
+/// Whether the first replica has come as far as its primary.
+fn replica_has_everything(info: &str) -> bool {
+    let value = |name: &str| {
+        let line = info.lines().find(|line| line.starts_with(name))?;
+        line.split_once("offset=").or(line.split_once(':')).map(|(_, rest)| rest.to_owned())
+    };
+    let (replica, primary) = (value("slave0:"), value("master_repl_offset:"));
+    match (replica, primary) {
+        (Some(replica), Some(primary)) => replica.split(',').next() == Some(primary.trim()),
+        _ => false,
+    }
+}
+
+#[tokio::test]
+async fn a_replica_takes_over_for_a_node_that_fails() {
+    let Some(mut cluster) = RedisCluster::start_with_replicas(1).await else { return };
     let store = open(&cluster.url()).await.unwrap();
-    conformance::check_all(Arc::new(store)).await;
+    let sessions: Vec<_> = (0..12).map(|number| key("failover", &format!("s{number}"))).collect();
+    let mut versions = Vec::new();
+    for session in &sessions {
+        let made = store.commit(session, Expected::Absent, change(0, "", &["before"])).await;
+        versions.push(made.unwrap());
+    }
+    // What Redis acknowledges it may not have replicated yet; here it is given the time.
+    let first = cluster.nodes[0].port;
+    while !replica_has_everything(&ask::<String>(first, &["INFO", "replication"]).await) {
+        tokio::task::yield_now().await;
+    }
+    cluster.nodes[0].peer.kill();
+    for (session, version) in sessions.iter().zip(versions) {
+        let next = change(1, "", &["after"]);
+        store.commit(session, Expected::At(version), next).await.unwrap();
+    }
+    for session in &sessions {
+        let log = store.entries(session, 0..9).await.unwrap();
+        assert_eq!(log, [Bytes::from("before"), Bytes::from("after")], "{session}");
+    }
+    let listed =
+        store.list(&sessions[0].scope, Kind::Session, Page { limit: 99, after: None }).await;
+    assert_eq!(listed.unwrap().len(), sessions.len());
+}
+
+#[tokio::test]
+async fn a_password_is_not_shown_when_the_server_is_not_there() {
+    let url = "redis://user:hunter2@127.0.0.1:1?retries=0";
+    let Err(error) = open(url).await else { panic!("nothing listens there") };
+    assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
 }
