@@ -33,8 +33,7 @@ struct Data {
 struct Tool {
     server: String,
     name: String,
-    #[serde(default)]
-    description: String,
+    description: Option<String>,
     #[serde(default)]
     input_schema: Value,
 }
@@ -47,7 +46,8 @@ struct Task {
 
 impl Tool {
     fn text(&self) -> String {
-        tool_text(&self.server, &self.name, &self.description, &self.input_schema)
+        let description = self.description.as_deref().unwrap_or_default();
+        tool_text(&self.server, &self.name, description, &self.input_schema)
     }
 }
 

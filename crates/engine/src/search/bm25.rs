@@ -13,6 +13,10 @@ use super::thesaurus;
 /// How fast a repeated word stops counting.
 const SATURATION: f32 = 1.2;
 
+/// A near word that would score less than this share of the word itself is not looked for: it is common,
+/// so it costs much and says little.
+const FORM_SHARE_MIN: f32 = 0.1;
+
 /// The number of a document in an index.
 pub type Slot = u32;
 
@@ -35,6 +39,8 @@ pub struct WordIndex {
 struct Posting {
     slot: Slot,
     count: u16,
+    /// Words of the whole text, kept here so that scoring reads postings alone.
+    words: u16,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -76,9 +82,10 @@ impl WordIndex {
         }
         let mut terms: Vec<Term> = words.iter().map(|word| self.term(word)).collect();
         terms.sort_unstable();
+        let length = u16::try_from(words.len()).unwrap_or(u16::MAX);
         for run in terms.chunk_by(|left, right| left == right) {
             let count = u16::try_from(run.len()).unwrap_or(u16::MAX);
-            self.postings[run[0] as usize].push(Posting { slot, count });
+            self.postings[run[0] as usize].push(Posting { slot, count, words: length });
         }
         terms.dedup();
         self.present += 1;
@@ -116,8 +123,11 @@ impl WordIndex {
         for (word, weighed) in different(words).into_iter().zip(&mut query) {
             for (near, closeness) in thesaurus::near(word) {
                 let Some(term) = self.terms.get(near) else { continue };
-                let weight = weighed.weight.min(self.rarity(Some(*term)));
-                weighed.forms.push((*term, closeness * closeness * weight));
+                let rarity = weighed.weight.min(self.rarity(Some(*term)));
+                let weight = closeness * closeness * rarity;
+                if weight >= FORM_SHARE_MIN * weighed.weight {
+                    weighed.forms.push((*term, weight));
+                }
             }
         }
         query
@@ -177,7 +187,7 @@ impl WordIndex {
 
     /// 1 for a word that occurs once in a text of average length.
     fn frequency(&self, posting: Posting, average: f32) -> f32 {
-        let words = self.documents[posting.slot as usize].words as f32;
+        let words = f32::from(posting.words);
         let length = 1.0 - self.length_penalty + self.length_penalty * words / average;
         let count = f32::from(posting.count);
         count * (SATURATION + 1.0) / (count + SATURATION * length)

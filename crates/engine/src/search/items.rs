@@ -60,6 +60,7 @@ pub struct ItemIndex {
     slots: HashMap<String, Slot>,
     items: Vec<Option<Item>>,
     free: Vec<Slot>,
+    groups: HashMap<String, usize>,
     words: WordIndex,
     vectors: Vectors,
     calibration: Calibration,
@@ -69,6 +70,7 @@ pub struct ItemIndex {
 struct Item {
     id: String,
     content_hash: String,
+    group: Option<usize>,
 }
 
 impl Default for ItemIndex {
@@ -84,6 +86,7 @@ impl ItemIndex {
             slots: HashMap::new(),
             items: Vec::new(),
             free: Vec::new(),
+            groups: HashMap::new(),
             words: WordIndex::new(LENGTH_PENALTY),
             vectors: Vectors::default(),
             calibration,
@@ -97,7 +100,9 @@ impl ItemIndex {
 
     /// Adds an item, or replaces it. `vector` is that of `text`, or empty.
     pub fn upsert(&mut self, id: &str, text: &str, vector: &[f32], content_hash: &str) {
-        let item = Some(Item { id: id.to_owned(), content_hash: content_hash.to_owned() });
+        let group = self.group_of(id);
+        let item =
+            Some(Item { id: id.to_owned(), content_hash: content_hash.to_owned(), group });
         let slot = match (self.slots.get(id), self.free.pop()) {
             (Some(slot), unused) => {
                 self.free.extend(unused);
@@ -216,23 +221,28 @@ impl ItemIndex {
 
     /// Adds to each item a share of what the best of its group have; one without a group is its own.
     fn add_groups(&self, ranks: &mut [(Slot, f32)]) {
-        let mut groups: HashMap<&str, Vec<f32>> = HashMap::new();
+        let mut strongest = vec![[f32::NEG_INFINITY; GROUP_BEST]; self.groups.len()];
         for (slot, rank) in ranks.iter() {
             if let Some(group) = self.group(*slot) {
-                groups.entry(group).or_default().push(*rank);
+                keep_best(&mut strongest[group], *rank);
             }
         }
-        let strength: HashMap<&str, f32> =
-            groups.into_iter().map(|(group, ranks)| (group, mean_of_best(ranks))).collect();
+        let strengths: Vec<f32> = strongest.iter().map(mean_of_present).collect();
         for (slot, rank) in ranks {
-            let group = self.group(*slot).and_then(|group| strength.get(group));
-            *rank += GROUP_SHARE * group.unwrap_or(rank);
+            let group = self.group(*slot).map_or(*rank, |group| strengths[group]);
+            *rank += GROUP_SHARE * group;
         }
     }
 
-    fn group(&self, slot: Slot) -> Option<&str> {
-        let (group, _) = self.items[slot as usize].as_ref()?.id.rsplit_once('/')?;
-        group.contains('/').then_some(group)
+    fn group(&self, slot: Slot) -> Option<usize> {
+        self.items[slot as usize].as_ref()?.group
+    }
+
+    /// The number of the group that an id of three parts names.
+    fn group_of(&mut self, id: &str) -> Option<usize> {
+        let (group, _) = id.rsplit_once('/').filter(|(group, _)| group.contains('/'))?;
+        let next = self.groups.len();
+        Some(*self.groups.entry(group.to_owned()).or_insert(next))
     }
 
     fn item(&self, id: &str) -> Option<&Item> {
@@ -240,10 +250,16 @@ impl ItemIndex {
     }
 }
 
-fn mean_of_best(mut ranks: Vec<f32>) -> f32 {
-    ranks.sort_unstable_by(|left, right| right.total_cmp(left));
-    ranks.truncate(GROUP_BEST);
-    ranks.iter().sum::<f32>() / ranks.len().max(1) as f32
+fn keep_best(best: &mut [f32; GROUP_BEST], rank: f32) {
+    if rank > best[GROUP_BEST - 1] {
+        best[GROUP_BEST - 1] = rank;
+        best.sort_unstable_by(|left, right| right.total_cmp(left));
+    }
+}
+
+fn mean_of_present(best: &[f32; GROUP_BEST]) -> f32 {
+    let present = best.iter().filter(|rank| rank.is_finite());
+    present.clone().sum::<f32>() / present.count().max(1) as f32
 }
 
 impl Steering {

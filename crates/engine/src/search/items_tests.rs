@@ -69,3 +69,19 @@ fn a_tool_is_described_by_its_server_name_description_and_parameters() {
     );
     assert_eq!(tool_text("s", "n", "d", &json!(null)), "s. n: d.");
 }
+
+#[test]
+fn tools_of_the_server_that_fits_best_come_before_equal_ones_elsewhere() {
+    let mut index = ItemIndex::default();
+    for (id, text) in [
+        ("tool/other/list", "other. list: Lists entries"),
+        ("tool/wiki/read", "wiki. read: Reads an encyclopedia article"),
+        ("tool/wiki/list", "wiki. list: Lists entries"),
+        ("tool/third/list", "third. list: Lists entries"),
+    ] {
+        index.upsert(id, text, &[], "1");
+    }
+    let hits = index.rank("read an encyclopedia article, list entries", &[], 4, &[]);
+    let ids: Vec<_> = hits.iter().map(|hit| hit.id.as_str()).collect();
+    assert_eq!(ids[..2], ["tool/wiki/read", "tool/wiki/list"]);
+}

@@ -11,6 +11,8 @@ use super::bm25::Slot;
 
 /// Dimensions multiplied before the sum leaves 32 bits: 256 × 255 × 8,191 stays below 2³¹.
 const BLOCK: usize = 256;
+/// Dimensions that are widened together.
+const LANES: usize = 16;
 /// The largest value of a query dimension, as an integer.
 const QUERY_MAX: f32 = 8_191.0;
 /// What is added to a signed byte to keep it as an unsigned one, which widens in one instruction.
@@ -123,10 +125,27 @@ impl Query {
     }
 }
 
+/// Sixteen bytes at a time are widened first and multiplied then; in this shape the compiler uses the
+/// instruction that multiplies and adds pairs. Plain indices, because iterators are not always inlined in
+/// builds without link-time optimisation, and this loop is most of a search's time.
 fn block_dot(bytes: &[u8; BLOCK], query: &[i16; BLOCK]) -> i32 {
-    let mut sum = 0_i32;
-    for at in 0..BLOCK {
-        sum += i32::from(i16::from(bytes[at])) * i32::from(query[at]);
+    let mut sum = 0;
+    let mut wide = [0_i16; LANES];
+    let mut start = 0;
+    while start < BLOCK {
+        let mut lane = 0;
+        while lane < LANES {
+            wide[lane] = bytes[start + lane] as i16;
+            lane += 1;
+        }
+        let mut part = 0;
+        lane = 0;
+        while lane < LANES {
+            part += wide[lane] as i32 * query[start + lane] as i32;
+            lane += 1;
+        }
+        sum += part;
+        start += LANES;
     }
     sum
 }
