@@ -7,9 +7,12 @@
 //!
 //! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
 
 use crate::embed::Embedder;
@@ -184,8 +187,12 @@ impl Memory {
                 vec![Vec::new(); texts.len()]
             }
         };
+        let dates: HashMap<u64, Date> = records
+            .iter()
+            .map(|record| (record.turn, record.at.to_zoned(TimeZone::UTC).date()))
+            .collect();
         for ((turn, part, speaker, text), vector) in parts.iter().zip(&vectors) {
-            index.add(*turn, *part, speaker, text, vector);
+            index.add_dated(*turn, *part, speaker, text, vector, dates[turn]);
         }
         Ok(())
     }

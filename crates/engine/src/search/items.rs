@@ -101,8 +101,7 @@ impl ItemIndex {
     /// Adds an item, or replaces it. `vector` is that of `text`, or empty.
     pub fn upsert(&mut self, id: &str, text: &str, vector: &[f32], content_hash: &str) {
         let group = self.group_of(id);
-        let item =
-            Some(Item { id: id.to_owned(), content_hash: content_hash.to_owned(), group });
+        let item = Some(Item { id: id.to_owned(), content_hash: content_hash.to_owned(), group });
         let slot = match (self.slots.get(id), self.free.pop()) {
             (Some(slot), unused) => {
                 self.free.extend(unused);

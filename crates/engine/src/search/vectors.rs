@@ -12,7 +12,7 @@ use super::bm25::Slot;
 /// Dimensions multiplied before the sum leaves 32 bits: 256 × 255 × 8,191 stays below 2³¹.
 const BLOCK: usize = 256;
 /// Dimensions that are widened together.
-const LANES: usize = 16;
+const LANES: usize = 32;
 /// The largest value of a query dimension, as an integer.
 const QUERY_MAX: f32 = 8_191.0;
 /// What is added to a signed byte to keep it as an unsigned one, which widens in one instruction.
@@ -65,11 +65,12 @@ impl Vectors {
     /// The dot product of `query` with every slot. Empty when the query has no vector of our length.
     pub fn scan(&self, query: &[f32]) -> Vec<f32> {
         let Some(query) = self.query(query) else { return Vec::new() };
-        self.bytes
-            .chunks_exact(self.dimensions)
-            .zip(&self.scales)
-            .map(|(bytes, scale)| query.dot(bytes) * scale)
-            .collect()
+        let mut products = vec![0.0; self.scales.len()];
+        for (slot, product) in products.iter_mut().enumerate() {
+            let bytes = &self.bytes[slot * self.dimensions..][..self.dimensions];
+            *product = query.dot(bytes) * self.scales[slot];
+        }
+        products
     }
 
     /// The dot product of two kept vectors.
@@ -111,21 +112,22 @@ struct Query {
 impl Query {
     fn dot(&self, bytes: &[u8]) -> f32 {
         let mut sum = 0_i64;
-        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-        let (query_blocks, query_rest) = self.values.as_chunks::<BLOCK>();
-        for (bytes, query) in blocks.iter().zip(query_blocks) {
+        let mut start = 0;
+        while let (Some(bytes), Some(query)) =
+            (bytes[start..].first_chunk(), self.values[start..].first_chunk())
+        {
             sum += i64::from(block_dot(bytes, query));
+            start += BLOCK;
         }
-        sum += rest
-            .iter()
-            .zip(query_rest)
-            .map(|(byte, value)| i64::from(*byte) * i64::from(*value))
-            .sum::<i64>();
+        while start < bytes.len() {
+            sum += i64::from(bytes[start]) * i64::from(self.values[start]);
+            start += 1;
+        }
         (sum - self.bias) as f32 * self.scale
     }
 }
 
-/// Sixteen bytes at a time are widened first and multiplied then; in this shape the compiler uses the
+/// Some bytes at a time are widened first and multiplied then; in this shape the compiler uses the
 /// instruction that multiplies and adds pairs. Plain indices, because iterators are not always inlined in
 /// builds without link-time optimisation, and this loop is most of a search's time.
 fn block_dot(bytes: &[u8; BLOCK], query: &[i16; BLOCK]) -> i32 {
