@@ -1,0 +1,249 @@
+// What the server says, as far as the page reads it. The source of truth is /api/openapi.json.
+
+export type IncludeMode = 'always' | 'manual' | 'agent';
+
+export interface Conversation {
+  id: string;
+  version: number;
+  turns: number;
+  agent: string | null;
+  title: string | null;
+  tags: string[];
+  active: boolean;
+  created_at: string;
+  last_activity: string;
+  deleted_at: string | null;
+  expires_at: string | null;
+  settings: Settings;
+  persona: Persona | null;
+  items: SessionItem[];
+  topic: string | null;
+  summary: Summary | null;
+  usage: Record<string, unknown>;
+  context_tokens: number;
+  mode: string;
+  prunings: { at: string; turn: number; tokens_before: number; tokens_after: number; dropped: number }[];
+  awaiting_approval: AwaitedCall[];
+  forked_from: { session: string; turn: number } | null;
+  erased_turns: number;
+}
+
+export interface Settings {
+  context_tokens?: number;
+  mode?: string;
+  model?: string;
+  preferences?: Record<string, unknown>;
+}
+
+export interface Summary {
+  from: number;
+  to: number;
+  text: string;
+  tokens: number;
+  by: string;
+  at: string;
+}
+
+export interface Persona {
+  name: string;
+  system_prompt: string;
+  personality: string;
+  temperature: number;
+  reply_tokens_max: number;
+  history_tokens_max: number;
+  expiry_days: number;
+  keeps_calm: boolean;
+  preset?: string;
+}
+
+export type ItemType = 'rule' | 'reference' | 'tool';
+
+export interface ItemName {
+  type: ItemType;
+  name: string;
+  serverName?: string;
+}
+
+export interface SessionItem extends ItemName {
+  includeMode: IncludeMode;
+  missing?: boolean;
+}
+
+export interface AgentItem extends ItemName {
+  include: IncludeMode;
+  description: string;
+  text: string;
+  refused?: string;
+}
+
+export interface Agent {
+  name: string;
+  description: string;
+  default?: boolean;
+}
+
+export interface AwaitedCall {
+  id: string;
+  server: string;
+  name: string;
+  arguments: unknown;
+  reason: string;
+}
+
+export interface TurnBrief {
+  turn: number;
+  at: string;
+  kind: string;
+  message: string;
+  reply: string;
+  status: 'complete' | 'partial' | 'failed' | 'refused' | 'erased';
+  error: { code: string; message: string } | null;
+  form: { by: 'caller' | 'model' | 'offline' | 'sampling'; model?: string; why?: string };
+  tools_used: string[];
+  entities: EntityMention[];
+  usage: Usage | null;
+  tokens: { message: number; reply: number };
+  context: string | null;
+}
+
+export interface EntityMention {
+  type: string;
+  name: string;
+  id?: string;
+  how: string;
+  confidence: number;
+}
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens?: number;
+}
+
+export interface Turn extends TurnBrief {
+  tool_executions: ToolExecution[];
+  took_ms: number | null;
+}
+
+export interface ToolExecution {
+  id: string;
+  server: string;
+  name: string;
+  arguments: unknown;
+  ok: boolean;
+  result: string;
+  round: number;
+  took_ms: number;
+}
+
+export interface Receipt {
+  id: string;
+  summary: string;
+  at: string;
+  mode: string;
+  mode_why: string;
+  budget: {
+    limit_tokens: number;
+    considered_tokens: number;
+    used_tokens: number;
+    share: number;
+    warning: boolean;
+    factor: number;
+  };
+  parameters: { reply_tokens_max: number; temperature: number };
+  pieces: Piece[];
+  stable_prefix_tokens: number;
+  layout: number;
+}
+
+export interface Piece {
+  source: Source;
+  why: string;
+  place: string;
+  rank: string;
+  score: number | null;
+  tokens: number;
+  hash: string;
+  sent: boolean;
+  dropped: string | null;
+}
+
+export type Source =
+  | { kind: 'instructions'; part: string }
+  | { kind: 'persona'; name: string }
+  | { kind: 'calm' }
+  | { kind: 'rule' | 'reference'; name: string; mode: IncludeMode }
+  | { kind: 'tool'; server: string; name: string; mode: IncludeMode }
+  | { kind: 'summary'; from: number; to: number }
+  | { kind: 'topic' }
+  | { kind: 'entity'; entity: string; name: string }
+  | { kind: 'recalled' | 'history'; turn: number; part: 'message' | 'results' | 'reply' }
+  | { kind: 'earlier_result'; turn: number }
+  | { kind: 'given'; name: string }
+  | { kind: 'message' };
+
+export interface Erasure {
+  session_id: string;
+  at: string;
+  heads: number;
+  turns: number;
+  records: number;
+  bytes: number;
+  left: number;
+  index_documents: number;
+  tombstone: string;
+}
+
+export interface EntityRef {
+  type: string;
+  name?: string;
+  id?: string;
+}
+
+export interface Entity extends EntityRef {
+  relevance?: number;
+  first_mentioned: string;
+  last_mentioned: string;
+  mention_count?: number;
+  mention_contexts?: { turn: number; text: string }[];
+  relations?: (EntityRef & { relation: 'parent' | 'child' | 'related' })[];
+  data?: Record<string, unknown>;
+  aliases?: string[];
+  url?: string;
+}
+
+export interface Preset {
+  id: string;
+  name: string;
+  description?: string;
+  built_in?: boolean;
+  version?: number;
+  [field: string]: unknown;
+}
+
+export interface Tool {
+  server: string;
+  name: string;
+  title?: string | null;
+  description: string;
+  input_schema: unknown;
+  state: string;
+  refused?: string | null;
+  pinned?: { definition?: unknown; approved_at?: string; approved_by?: string } | null;
+}
+
+export interface SearchHit {
+  session_id: string;
+  turn?: number | null;
+  text: string;
+  score?: number;
+  title?: string | null;
+}
+
+export interface Health {
+  status: string;
+  version: string;
+  store: { backend: string; location: string; durability: string; many_writers: boolean; notes: string[] };
+  models: string[];
+  [part: string]: unknown;
+}

@@ -1,0 +1,73 @@
+// The page: sessions on the left, a conversation or another place in the middle, what the model saw on the right.
+import { effect, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { apiKey, keyWanted } from '../api/key';
+import { refreshCatalogue } from '../state/catalogue';
+import { inspectorOpen } from '../state/inspector';
+import { attempt } from '../state/notices';
+import { openId, place } from '../state/route';
+import { closeSession, openSession } from '../state/session';
+import { refreshSessions } from '../state/sessions';
+import { AgentsPage } from './AgentsPage';
+import { Conversation } from './Conversation';
+import { Inspector } from './Inspector';
+import { KeyDialog } from './KeyDialog';
+import { listenToKeys, ShortcutsDialog } from './Shortcuts';
+import { Notices } from './Notices';
+import { OperationsPage } from './OperationsPage';
+import { PersonasPage } from './PersonasPage';
+import { Sidebar } from './Sidebar';
+import { Starter } from './Starter';
+import { ToolsPage } from './ToolsPage';
+
+/** On a phone the sessions lie in a drawer. */
+export const drawerOpen = signal(false);
+
+effect(() => {
+  place.value;
+  drawerOpen.value = false;
+});
+
+function Middle() {
+  switch (place.value.name) {
+    case 'session':
+      return <Conversation />;
+    case 'agents':
+      return <AgentsPage />;
+    case 'tools':
+      return <ToolsPage />;
+    case 'personas':
+      return <PersonasPage />;
+    case 'operations':
+      return <OperationsPage />;
+    default:
+      return <Starter />;
+  }
+}
+
+export function App() {
+  useEffect(listenToKeys, []);
+  useEffect(() => effect(() => {
+    apiKey.value;
+    void attempt(refreshSessions);
+    void refreshCatalogue();
+  }), []);
+  useEffect(() => effect(() => {
+    apiKey.value;
+    if (openId.value) void openSession(openId.value);
+    else closeSession();
+  }), []);
+  const withInspector = openId.value !== null && inspectorOpen.value;
+  return (
+    <div class="shell" data-drawer={drawerOpen.value ? 'open' : 'closed'} data-inspector={withInspector ? 'open' : 'closed'}>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to the content</a>
+      <Sidebar />
+      {drawerOpen.value && <button class="veil" aria-label="Close the list of sessions" onClick={() => (drawerOpen.value = false)} />}
+      <main id="main" tabIndex={-1}><Middle /></main>
+      {withInspector && <Inspector />}
+      <Notices />
+      {keyWanted.value && <KeyDialog />}
+      <ShortcutsDialog />
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+// The title and tags of the open session, and what can be done to it.
+import { useSignal } from '@preact/signals';
+import type { Conversation } from '../api/types';
+import { inspectorOpen } from '../state/inspector';
+import { attempt, tell } from '../state/notices';
+import { addressOf, go } from '../state/route';
+import { refreshSession, session as open } from '../state/session';
+import { exportSession, forkSession, patchSession, putAside, refreshSessions } from '../state/sessions';
+import { drawerOpen } from './App';
+import { EraseDialog } from './EraseDialog';
+import { Icon } from './Icon';
+import { Menu } from './Menu';
+import { RenameDialog } from './RenameDialog';
+import { titleOf } from './SessionRow';
+import { TagEditor } from './TagEditor';
+
+export function MenuButton() {
+  return (
+    <button class="icon-button only-narrow" aria-label="Sessions" onClick={() => (drawerOpen.value = true)}><Icon name="menu" /></button>
+  );
+}
+
+export function ConversationHead({ session }: { session: Conversation }) {
+  const renaming = useSignal(false);
+  const erasing = useSignal(false);
+  const change = (patch: Record<string, unknown>) => attempt(async () => {
+    open.value = await patchSession(session.id, patch, session.version);
+  });
+  const fork = async () => {
+    const forked = await forkSession(session.id);
+    await refreshSessions();
+    go(addressOf(forked.id));
+    tell('Forked.');
+  };
+  return (
+    <header class="head">
+      <MenuButton />
+      <div class="head-words">
+        <h1 title={session.id}>{titleOf(session)}</h1>
+        <div class="head-about">
+          <span>{session.agent ?? 'default agent'}</span>
+          {session.persona && <span>{session.persona.name}</span>}
+          {session.forked_from && <a href={addressOf(session.forked_from.session, session.forked_from.turn)}>forked at turn {session.forked_from.turn}</a>}
+          <TagEditor tags={session.tags} onChange={(tags) => change({ tags })} />
+        </div>
+      </div>
+      {!session.active && <button class="button small" onClick={() => change(session.deleted_at ? { active: true } : { extend_days: 7 })}>{session.deleted_at ? 'Restore' : 'Extend by 7 days'}</button>}
+      <button class="icon-button" aria-pressed={inspectorOpen.value} aria-label="Context panel" title="Context panel (c)" onClick={() => (inspectorOpen.value = !inspectorOpen.value)}><Icon name="panel" /></button>
+      <Menu label="Session" entries={[
+        { label: 'Rename', run: () => (renaming.value = true) },
+        { label: 'Fork', run: () => attempt(fork) },
+        { label: 'Export as JSON', run: () => attempt(() => exportSession(session.id, 'json')) },
+        { label: 'Export as Markdown', run: () => attempt(() => exportSession(session.id, 'markdown')) },
+        ...(session.active ? [{ label: 'Put aside', run: () => attempt(async () => { await putAside(session.id); await refreshSession(); tell('Put aside. It can be restored.'); }) }] : []),
+        { label: 'Erase for good…', danger: true, run: () => (erasing.value = true) },
+      ]} />
+      {renaming.value && <RenameDialog title={session.title ?? ''} onClose={() => (renaming.value = false)} onRename={(title) => change({ title: title || null })} />}
+      {erasing.value && <EraseDialog session={session} onClose={() => (erasing.value = false)} />}
+    </header>
+  );
+}

@@ -1,0 +1,42 @@
+// One entity: what it is, how relevant, when it was last mentioned, what it is related to.
+import { useSignal } from '@preact/signals';
+import type { Entity } from '../api/types';
+import { addressOf } from '../state/route';
+import { ago, counted } from '../text/numbers';
+import { EntityActions } from './EntityActions';
+import { labelOf } from './EntityGraph';
+
+export function EntityRow({ session, entity, chosen }: { session: string; entity: Entity; chosen: boolean }) {
+  const open = useSignal(false);
+  const relevance = entity.relevance;
+  const last = entity.mention_contexts?.at(-1);
+  return (
+    <div class="entity" data-chosen={chosen}>
+      <button class="piece-line" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+        <span class="type">{entity.type.replaceAll('_', ' ')}</span>
+        <span class="piece-name">{labelOf(entity)}</span>
+        {typeof relevance === 'number' && (
+          <span class="relevance" title={`Relevance ${relevance.toFixed(2)}`}>
+            <meter min={0} max={1} value={relevance} aria-label={`Relevance ${relevance.toFixed(2)}`} />
+          </span>
+        )}
+      </button>
+      <p class="entity-about">
+        {last ? <a href={addressOf(session, last.turn)}>turn {last.turn}</a> : 'from a tool'} · {ago(entity.last_mentioned)}
+        {(entity.mention_count ?? 0) > 0 && ` · ${counted(entity.mention_count ?? 0, 'mention')}`}
+      </p>
+      {open.value && (
+        <div class="piece-more">
+          {entity.aliases && entity.aliases.length > 0 && <p>Also called {entity.aliases.join(', ')}.</p>}
+          {entity.id && <p>Id <code>{entity.id}</code></p>}
+          {entity.relations && entity.relations.length > 0 && (
+            <ul class="relations">{entity.relations.map((relation, index) => <li key={index}>{relation.relation}: {relation.type.replaceAll('_', ' ')} {relation.name || relation.id}</li>)}</ul>
+          )}
+          {entity.data && Object.keys(entity.data).length > 0 && <pre tabIndex={0}>{JSON.stringify(entity.data, null, 2)}</pre>}
+          {entity.mention_contexts?.map((context) => <blockquote key={context.turn}>{context.text} <a href={addressOf(session, context.turn)}>turn {context.turn}</a></blockquote>)}
+          <EntityActions session={session} entity={entity} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+// The other places, and light or dark.
+import { place } from '../state/route';
+import { nextTheme, theme } from '../state/theme';
+import { Icon, type IconName } from './Icon';
+import { shortcutsOpen } from './Shortcuts';
+
+const PLACES: { name: string; label: string; icon: IconName }[] = [
+  { name: 'agents', label: 'Agents', icon: 'agents' },
+  { name: 'tools', label: 'Tools', icon: 'tool' },
+  { name: 'personas', label: 'Personas', icon: 'persona' },
+  { name: 'operations', label: 'Operations', icon: 'gauge' },
+];
+
+const THEME = { auto: ['half', 'as the system'], light: ['sun', 'light'], dark: ['moon', 'dark'] } as const;
+
+export function Navigation() {
+  const [icon, words] = THEME[theme.value];
+  return (
+    <nav class="places" aria-label="Other places">
+      {PLACES.map(({ name, label, icon }) => (
+        <a key={name} href={`#/${name}`} aria-current={place.value.name === name ? 'page' : undefined}>
+          <Icon name={icon} /> <span>{label}</span>
+        </a>
+      ))}
+      <div class="small-buttons">
+        <button class="icon-button" onClick={nextTheme} aria-label={`Colours: ${words}. Change`} title={`Colours: ${words}`}><Icon name={icon} /></button>
+        <button class="icon-button" onClick={() => (shortcutsOpen.value = true)} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"><Icon name="keyboard" /></button>
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,54 @@
+// What was said, across sessions: the server's own search, a moment after typing stops.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Problem } from '../api/client';
+import type { SearchHit } from '../api/types';
+import { addressOf } from '../state/route';
+import { searchSessions, sessions } from '../state/sessions';
+import { titleOf } from './SessionRow';
+
+const PAUSE_MS = 200;
+
+export function SearchResults({ words }: { words: string }) {
+  const hits = useSignal<SearchHit[] | null>(null);
+  const failed = useSignal<string | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        hits.value = await searchSessions(words, stop.signal);
+        failed.value = null;
+      } catch (error) {
+        const problem = Problem.from(error);
+        if (problem.code !== 'stopped') failed.value = problem.message;
+      }
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [words]);
+  const named = (hit: SearchHit) => {
+    const session = sessions.value.find((known) => known.id === hit.session_id);
+    return session ? titleOf(session) : hit.title || hit.session_id.slice(0, 8);
+  };
+  return (
+    <section class="hits" aria-label="Found in conversations" aria-live="polite">
+      <h2>In conversations</h2>
+      {failed.value && <p class="quiet">{failed.value}</p>}
+      {hits.value?.length === 0 && !failed.value && <p class="quiet">Nothing was said about that.</p>}
+      {hits.value && hits.value.length > 0 && (
+        <ul>
+          {hits.value.map((hit) => (
+            <li key={`${hit.session_id}/${hit.turn}`}>
+              <a class="hit" href={addressOf(hit.session_id, hit.turn ?? undefined)}>
+                <span class="about">{named(hit)}{hit.turn ? ` · turn ${hit.turn}` : ''}</span>
+                <span class="excerpt">{hit.text}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

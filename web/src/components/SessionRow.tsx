@@ -1,0 +1,24 @@
+// One session in the list.
+import type { Conversation } from '../api/types';
+import { addressOf, openId } from '../state/route';
+import { ago, counted } from '../text/numbers';
+
+export function titleOf(session: Conversation): string {
+  return session.title || session.topic || `Session ${session.id.slice(0, 8)}`;
+}
+
+export function SessionRow({ session }: { session: Conversation }) {
+  const open = openId.value === session.id;
+  return (
+    <a class="session" href={addressOf(session.id)} aria-current={open ? 'page' : undefined} data-active={session.active}>
+      <span class="title">{titleOf(session)}</span>
+      <span class="about">
+        {!session.active && <span class="state">{session.deleted_at ? 'put aside' : 'expired'}</span>}
+        {session.awaiting_approval.length > 0 && <span class="state warn">waits for you</span>}
+        <span>{counted(session.turns, 'turn')}</span>
+        <span>{ago(session.last_activity)}</span>
+        {session.tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,58 @@
+// A turn that is being made: what has been said so far, tools as they run, calls that wait for a decision.
+import { signal } from '@preact/signals';
+import type { Problem } from '../api/client';
+import type { AwaitedCall, Receipt, Usage } from '../api/types';
+
+export interface LiveCall {
+  id: string;
+  server: string;
+  name: string;
+  arguments: unknown;
+  state: 'running' | 'waiting' | 'refused' | 'ok' | 'failed';
+  result?: string;
+  reason?: string;
+}
+
+export interface LiveTurn {
+  session: string;
+  message: string;
+  text: string;
+  calls: LiveCall[];
+  receipt: Receipt | null;
+  usage: Usage | null;
+  state: 'running' | 'waiting' | 'failed';
+  problem: Problem | null;
+  startedAt: number;
+}
+
+export const live = signal<LiveTurn | null>(null);
+
+export function begin(session: string, message: string) {
+  live.value = {
+    session, message, text: '', calls: [], receipt: null, usage: null, state: 'running', problem: null,
+    startedAt: performance.now(),
+  };
+}
+
+export function update(change: Partial<LiveTurn>) {
+  if (live.value) live.value = { ...live.value, ...change };
+}
+
+export function updateCall(id: string, change: Partial<LiveCall>) {
+  const turn = live.value;
+  if (!turn) return;
+  update({ calls: turn.calls.map((call) => (call.id === id ? { ...call, ...change } : call)) });
+}
+
+export function addCall(call: LiveCall) {
+  const turn = live.value;
+  if (!turn) return;
+  if (turn.calls.some((known) => known.id === call.id)) updateCall(call.id, call);
+  else update({ calls: [...turn.calls, call] });
+}
+
+/** A session that was left while calls wait: shows them again. */
+export function resume(session: string, waiting: AwaitedCall[]) {
+  begin(session, '');
+  update({ state: 'waiting', calls: waiting.map((call) => ({ ...call, state: 'waiting' })) });
+}

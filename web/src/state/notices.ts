@@ -1,0 +1,49 @@
+// Short messages at the edge of the page: what was done, or what failed and what to try.
+import { signal } from '@preact/signals';
+import { Problem } from '../api/client';
+
+export interface Notice {
+  id: number;
+  tone: 'good' | 'bad';
+  text: string;
+  hint?: string;
+}
+
+const SHOWN_MS = 6000;
+export const notices = signal<Notice[]>([]);
+let next = 1;
+
+function show(notice: Omit<Notice, 'id'>) {
+  const id = next++;
+  notices.value = [...notices.value.slice(-3), { ...notice, id }];
+  setTimeout(() => dismiss(id), notice.tone === 'bad' ? SHOWN_MS * 2 : SHOWN_MS);
+}
+
+export function dismiss(id: number) {
+  notices.value = notices.value.filter((notice) => notice.id !== id);
+}
+
+export function tell(text: string) {
+  show({ tone: 'good', text });
+}
+
+export function complain(error: unknown) {
+  const problem = Problem.from(error);
+  if (problem.code === 'stopped' || problem.status === 401) return;
+  show({ tone: 'bad', text: sentence(problem.message), hint: sentence(problem.hint) });
+}
+
+export function sentence(text: string): string {
+  return text ? text[0]!.toUpperCase() + text.slice(1) : text;
+}
+
+/** Runs something and tells of its failure; answers whether it succeeded. */
+export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    complain(error);
+    return false;
+  }
+}

@@ -1,0 +1,39 @@
+// One look at the server: health, memory figures, and the counters of /metrics.
+import { get, send } from '../api/client';
+import type { Health } from '../api/types';
+import { samples, type Sample } from '../text/prometheus';
+
+export interface Look {
+  at: number;
+  health: Health;
+  parts: { title: string; values: Record<string, unknown> }[];
+  samples: Sample[];
+}
+
+const SHOWN_ELSEWHERE = ['status', 'version', 'store', 'models'];
+
+export async function look(): Promise<Look> {
+  const [health, stats, metrics] = await Promise.all([
+    get<Health>('/health'),
+    get<Record<string, unknown>>('/memory/stats').catch(() => ({})),
+    send('/metrics').then((response) => response.text()).catch(() => ''),
+  ]);
+  const rest = Object.fromEntries(Object.entries(health).filter(([name]) => !SHOWN_ELSEWHERE.includes(name)));
+  return { at: Date.now() / 1000, health, parts: [...parts('Parts', rest), ...parts('Memory', stats)], samples: samples(metrics) };
+}
+
+/** Plain values become one card, each nested group its own. */
+function parts(title: string, values: Record<string, unknown>): Look['parts'] {
+  const isGroup = (value: unknown) => value !== null && typeof value === 'object' && !Array.isArray(value);
+  const plain = Object.fromEntries(Object.entries(values).filter(([, value]) => !isGroup(value)));
+  const groups = Object.entries(values).filter(([, value]) => isGroup(value));
+  return [
+    ...(Object.keys(plain).length > 0 ? [{ title, values: plain }] : []),
+    ...groups.map(([name, value]) => ({ title: name.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()), values: value as Record<string, unknown> })),
+  ];
+}
+
+/** Sum of a counter over its labels. */
+export function total(look: Look, name: string): number {
+  return look.samples.filter((sample) => sample.name === name).reduce((sum, sample) => sum + sample.value, 0);
+}

@@ -1,0 +1,48 @@
+// Receipts, fetched once: a committed turn's receipt never changes.
+import { at, get, Problem, send, API } from '../api/client';
+import type { Receipt } from '../api/types';
+
+const known = new Map<string, Promise<Receipt | null>>();
+const texts = new Map<string, Promise<string>>();
+const KEPT_MAX = 400;
+
+/** The receipt of a turn; `null` where the turn has none. */
+export function receiptOf(session: string, turn: number): Promise<Receipt | null> {
+  const key = `${session}/${turn}`;
+  let found = known.get(key);
+  if (!found) {
+    found = get<Receipt>(at('conversations', session, 'turns', turn, 'context')).catch((error) => {
+      if (error instanceof Problem && error.status === 404) return null;
+      known.delete(key);
+      throw error;
+    });
+    keep(known, key, found);
+  }
+  return found;
+}
+
+export function rememberReceipt(session: string, turn: number, receipt: Receipt) {
+  keep(known, `${session}/${turn}`, Promise.resolve(receipt));
+}
+
+/** The text of a piece as it was sent on that turn. */
+export function textOf(session: string, turn: number, hash: string): Promise<string> {
+  const key = `${session}/${turn}/${hash}`;
+  let found = texts.get(key);
+  if (!found) {
+    found = send(API + at('conversations', session, 'turns', turn, 'contents', hash)).then((response) => response.text());
+    found.catch(() => texts.delete(key));
+    keep(texts, key, found);
+  }
+  return found;
+}
+
+/** The exact request of a turn, as the server makes it again. */
+export async function requestOf(session: string, turn: number): Promise<string> {
+  return (await send(API + at('conversations', session, 'turns', turn, 'request'))).text();
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T) {
+  map.set(key, value);
+  if (map.size > KEPT_MAX) map.delete(map.keys().next().value!);
+}

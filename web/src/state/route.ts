@@ -1,0 +1,27 @@
+// Where the reader is: the part of the address after `#`. Nothing secret ever goes there.
+import { computed, signal } from '@preact/signals';
+
+export type Place =
+  | { name: 'new' }
+  | { name: 'session'; id: string; turn: number | null }
+  | { name: 'agents' | 'tools' | 'personas' | 'operations' };
+
+const hash = signal(location.hash);
+addEventListener('hashchange', () => (hash.value = location.hash));
+
+export const place = computed<Place>(() => {
+  const [first, second, third] = hash.value.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  if (first === 'c' && second) return { name: 'session', id: second, turn: Number(third) || null };
+  if (first === 'agents' || first === 'tools' || first === 'personas' || first === 'operations') return { name: first };
+  return { name: 'new' };
+});
+
+export const openId = computed(() => (place.value.name === 'session' ? place.value.id : null));
+
+export function addressOf(id: string, turn?: number): string {
+  return `#/c/${encodeURIComponent(id)}${turn ? `/${turn}` : ''}`;
+}
+
+export function go(address: string) {
+  location.hash = address;
+}

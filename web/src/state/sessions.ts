@@ -1,0 +1,92 @@
+// The list of sessions and what can be done to one.
+import { signal } from '@preact/signals';
+import { API, at, change, get, query, send } from '../api/client';
+import type { Conversation, Erasure, SearchHit } from '../api/types';
+
+const PAGE = 50;
+
+export const sessions = signal<Conversation[]>([]);
+export const sessionsLoaded = signal(false);
+export const nextCursor = signal<string | null>(null);
+export const withInactive = signal(false);
+export const chosenTag = signal<string | null>(null);
+
+interface Page {
+  conversations: Conversation[];
+  next_cursor: string | null;
+}
+
+function page(cursor: string | null): Promise<Page> {
+  return get(`/conversations${query({ limit: PAGE, cursor, tag: chosenTag.value, inactive: withInactive.value || null })}`);
+}
+
+export async function refreshSessions() {
+  const answer = await page(null);
+  sessions.value = answer.conversations;
+  nextCursor.value = answer.next_cursor;
+  sessionsLoaded.value = true;
+}
+
+export async function moreSessions() {
+  if (!nextCursor.value) return;
+  const answer = await page(nextCursor.value);
+  const known = new Set(sessions.value.map((session) => session.id));
+  sessions.value = [...sessions.value, ...answer.conversations.filter((session) => !known.has(session.id))];
+  nextCursor.value = answer.next_cursor;
+}
+
+/** Puts a changed head into the list. */
+export function replace(session: Conversation) {
+  sessions.value = sessions.value.map((known) => (known.id === session.id ? session : known));
+}
+
+export interface NewSession {
+  agent?: string;
+  preset?: string;
+  title?: string;
+}
+
+export function createSession(wanted: NewSession): Promise<Conversation> {
+  return change('POST', '/conversations', wanted);
+}
+
+export async function patchSession(id: string, patch: Record<string, unknown>, version?: number): Promise<Conversation> {
+  const headers: Record<string, string> = version === undefined ? {} : { 'if-match': `"${version}"` };
+  const session = await change<Conversation>('PATCH', at('conversations', id), patch, headers);
+  replace(session);
+  return session;
+}
+
+export function forkSession(id: string, turn?: number): Promise<Conversation> {
+  return change('POST', at('conversations', id, 'fork'), turn ? { turn } : {});
+}
+
+export async function putAside(id: string) {
+  await change('DELETE', at('conversations', id));
+  await refreshSessions();
+}
+
+export async function eraseSession(id: string): Promise<Erasure> {
+  const receipt = await change<Erasure>('DELETE', at('conversations', id, 'permanent'));
+  await refreshSessions();
+  return receipt;
+}
+
+/** Fetches an export with the key and hands it to the browser as a file. */
+export async function exportSession(id: string, format: 'json' | 'markdown') {
+  const response = await send(API + at('conversations', id, 'export') + query({ format }));
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = `${id}.${format === 'json' ? 'json' : 'md'}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export async function importSession(file: File): Promise<Conversation> {
+  return change('POST', '/import', JSON.parse(await file.text()));
+}
+
+export async function searchSessions(words: string, signal: AbortSignal): Promise<SearchHit[]> {
+  const answer = await get<{ results?: SearchHit[]; hits?: SearchHit[] }>(`/search${query({ q: words, limit: 20 })}`, signal);
+  return answer.results ?? answer.hits ?? [];
+}

@@ -1,0 +1,26 @@
+// The conversation that shows the whole idea in two minutes, over the demo inventory and without a model.
+import { agents } from './catalogue';
+
+export interface Step {
+  message: string;
+  shows: string;
+}
+
+export const STEPS: Step[] = [
+  { message: 'List the devices in Amsterdam', shows: 'A tool is found, filled in and called' },
+  { message: 'Show the interfaces of the first one', shows: 'A reference is understood' },
+  { message: 'Add C++ to the survey of project 123', shows: 'A change, with its consequences' },
+  { message: 'Which answers were deselected?', shows: 'Answered from an earlier result, no call' },
+  { message: 'Delete the device ams1-srv-03', shows: 'A destructive call waits for you' },
+];
+
+/** The agent that the tour talks to, where the server has it. */
+export function tourAgent(): string | null {
+  return agents.value.find((agent) => agent.name === 'demo')?.name ?? null;
+}
+
+/** The step that comes after these messages; null when it is over or was left. */
+export function nextStep(messages: string[]): Step | null {
+  const here = messages.length === 0 ? 0 : STEPS.findIndex((step) => step.message === messages.at(-1)) + 1;
+  return messages.length === 0 || here > 0 ? (STEPS[here] ?? null) : null;
+}

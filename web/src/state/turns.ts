@@ -1,0 +1,72 @@
+// The turns of the open session, loaded in pages as they come into view. A session may have many
+// thousands: only what is looked at is ever asked for.
+import { signal } from '@preact/signals';
+import { at, get, query } from '../api/client';
+import type { Turn, TurnBrief } from '../api/types';
+import { complain } from './notices';
+
+/** Turns a request; pages start at turn 1, 1 + PAGE, and so on. */
+export const PAGE = 40;
+
+export class Turns {
+  /** How many there are. */
+  readonly total = signal(0);
+  /** Grows whenever a turn arrives, so that views look again. */
+  readonly arrived = signal(0);
+  private known = new Map<number, TurnBrief>();
+  private full = new Map<number, Promise<Turn>>();
+  private asked = new Set<number>();
+
+  constructor(readonly session: string) {}
+
+  get(turn: number): TurnBrief | undefined {
+    return this.known.get(turn);
+  }
+
+  /** All loaded turns, oldest first. */
+  loaded(): TurnBrief[] {
+    return [...this.known.values()].sort((one, two) => one.turn - two.turn);
+  }
+
+  /** Asks for the pages that hold these turns, unless they are here or on their way. */
+  want(first: number, last: number) {
+    for (let page = Math.floor((Math.max(1, first) - 1) / PAGE); page * PAGE < last; page += 1) {
+      if (!this.asked.has(page)) void this.load(page);
+    }
+  }
+
+  private async load(page: number) {
+    this.asked.add(page);
+    try {
+      // A cursor of the history is the number of the turn it begins with.
+      const cursor = page * PAGE + 1;
+      const answer = await get<{ turns: TurnBrief[] }>(
+        at('conversations', this.session, 'history') + query({ limit: PAGE, order: 'asc', cursor }),
+      );
+      for (const turn of answer.turns) this.known.set(turn.turn, turn);
+      this.arrived.value += 1;
+    } catch (error) {
+      this.asked.delete(page);
+      complain(error);
+    }
+  }
+
+  /** A turn that was just made. */
+  add(turn: Turn) {
+    this.known.set(turn.turn, turn);
+    this.full.set(turn.turn, Promise.resolve(turn));
+    this.total.value = Math.max(this.total.value, turn.turn);
+    this.arrived.value += 1;
+  }
+
+  /** A turn with its tool executions. */
+  whole(turn: number): Promise<Turn> {
+    let found = this.full.get(turn);
+    if (!found) {
+      found = get<Turn>(at('conversations', this.session, 'turns', turn));
+      found.catch(() => this.full.delete(turn));
+      this.full.set(turn, found);
+    }
+    return found;
+  }
+}
