@@ -136,6 +136,15 @@ export interface ToolExecution {
   took_ms: number;
 }
 
+/** What a stream says of the assembled request; the receipt has it all. */
+export interface ContextBrief {
+  id: string;
+  summary: string;
+  mode: string;
+  mode_why: string;
+  stable_prefix_tokens: number;
+}
+
 export interface Receipt {
   id: string;
   summary: string;
@@ -227,9 +236,19 @@ export interface Tool {
   title?: string | null;
   description: string;
   input_schema: unknown;
-  state: string;
-  refused?: string | null;
-  pinned?: { definition?: unknown; approved_at?: string; approved_by?: string } | null;
+  approved: boolean;
+  refused: string | null;
+  fingerprint: string;
+  /** The definition that was approved, where it is not the present one. */
+  pinned?: Pinned | null;
+}
+
+export interface Pinned {
+  title?: string | null;
+  description: string;
+  input_schema: unknown;
+  approved_at: string;
+  approved_by: string;
 }
 
 export interface SearchHit {

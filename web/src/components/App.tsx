@@ -12,13 +12,15 @@ import { AgentsPage } from './AgentsPage';
 import { Conversation } from './Conversation';
 import { Inspector } from './Inspector';
 import { KeyDialog } from './KeyDialog';
+import { later } from './Later';
 import { listenToKeys, ShortcutsDialog } from './Shortcuts';
 import { Notices } from './Notices';
-import { OperationsPage } from './OperationsPage';
 import { PersonasPage } from './PersonasPage';
 import { Sidebar } from './Sidebar';
 import { Starter } from './Starter';
 import { ToolsPage } from './ToolsPage';
+
+const OperationsPage = later(() => import('./OperationsPage').then((module) => module.OperationsPage));
 
 /** On a phone the sessions lie in a drawer. */
 export const drawerOpen = signal(false);

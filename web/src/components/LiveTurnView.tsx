@@ -27,9 +27,9 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
         </div>
       )}
       {turn.text && <Markdown text={turn.text} />}
-      {silent && <p class="thinking"><span class="dots" aria-hidden="true"><i /><i /><i /></span> {turn.receipt ? 'Waiting for words…' : 'Gathering context…'}</p>}
-      {turn.receipt && turn.state !== 'failed' && (
-        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span>{turn.receipt.summary}</span></span></footer>
+      {silent && <p class="thinking"><span class="dots" aria-hidden="true"><i /><i /><i /></span> {turn.context ? 'Waiting for words…' : 'Gathering context…'}</p>}
+      {turn.context && turn.state !== 'failed' && (
+        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span>{turn.context.summary}</span></span></footer>
       )}
       {turn.state === 'failed' && turn.problem && (
         <div class="failure" role="alert">

@@ -12,7 +12,7 @@ import { Waiting } from './Waiting';
 
 interface Listing {
   tools: Tool[];
-  unavailable?: { server: string; reason: string }[] | [string, string][];
+  unavailable: { server: string; reason: string }[];
 }
 
 export function ToolsPage() {
@@ -23,10 +23,7 @@ export function ToolsPage() {
     <Page title="Tools" lead="Definitions are pinned when they are first seen. One that changes does not run until you have looked at the difference and approved it.">
       {loaded.state !== 'here' ? <Waiting loaded={loaded} /> : (
         <>
-          {(loaded.value.unavailable ?? []).map((entry) => {
-            const [server, reason] = Array.isArray(entry) ? entry : [entry.server, entry.reason];
-            return <p key={server} class="warning">{server} cannot be asked: {reason}</p>;
-          })}
+          {loaded.value.unavailable.map(({ server, reason }) => <p key={server} class="warning">{server} cannot be asked: {reason}</p>)}
           {loaded.value.tools.length > 8 && (
             <label class="field inline"><span>Filter</span><input type="search" value={words.value} onInput={(event) => (words.value = event.currentTarget.value)} /></label>
           )}
@@ -44,7 +41,7 @@ function Tools({ tools, onApproved }: { tools: Tool[]; onApproved: () => void })
   return (
     <>
       {servers.map((server) => {
-        const those = tools.filter((tool) => tool.server === server).sort((one, two) => Number(isFine(one)) - Number(isFine(two)));
+        const those = tools.filter((tool) => tool.server === server).sort((one, two) => Number(one.approved) - Number(two.approved));
         return (
           <section key={server} class="card">
             <h2>{server} <span class="of">({those.length})</span></h2>
@@ -56,8 +53,6 @@ function Tools({ tools, onApproved }: { tools: Tool[]; onApproved: () => void })
   );
 }
 
-const isFine = (tool: Tool) => tool.state === 'approved';
-
 function definition(tool: Pick<Tool, 'title' | 'description' | 'input_schema'>): string {
   return pretty({ title: tool.title ?? undefined, description: tool.description, input_schema: tool.input_schema });
 }
@@ -68,15 +63,16 @@ function ToolRow({ tool, onApproved }: { tool: Tool; onApproved: () => void }) {
     tell(`${tool.name} is approved as it is now.`);
     onApproved();
   });
-  const pinned = tool.pinned?.definition as Tool | undefined;
+  const { pinned } = tool;
   return (
-    <details class="item-row" open={!isFine(tool)}>
-      <summary><span class="item-name">{tool.name}</span> <span class="badge" data-state={tool.state}>{tool.state}</span><span class="item-about">{tool.description}</span></summary>
+    <details class="item-row" open={!tool.approved}>
+      <summary><span class="item-name">{tool.name}</span> <span class="badge" data-state={tool.approved ? 'approved' : 'changed'}>{tool.approved ? 'pinned' : pinned ? 'changed' : 'not approved'}</span><span class="item-about">{tool.description}</span></summary>
       {tool.refused && <p class="warning">May not run: {tool.refused}</p>}
-      {!isFine(tool) && pinned && <><h3>What changed</h3><Difference before={definition(pinned)} after={definition(tool)} /></>}
-      {!isFine(tool) && <button class="button primary small" onClick={approve}>Approve this definition</button>}
-      {(isFine(tool) || !pinned) && <pre tabIndex={0}>{definition(tool)}</pre>}
-      {tool.pinned?.approved_at && <p class="quiet">Approved {moment(tool.pinned.approved_at)}{tool.pinned.approved_by ? ` by ${tool.pinned.approved_by}` : ''}</p>}
+      {!tool.approved && pinned && <><h3>What changed</h3><Difference before={definition(pinned)} after={definition(tool)} /></>}
+      {!tool.approved && <button class="button primary small" onClick={approve}>Approve this definition</button>}
+      {(tool.approved || !pinned) && <pre tabIndex={0}>{definition(tool)}</pre>}
+      {pinned && <p class="quiet">The earlier one was approved {moment(pinned.approved_at)} by {pinned.approved_by}.</p>}
+      <p class="quiet">Fingerprint <code class="hash">{tool.fingerprint}</code></p>
     </details>
   );
 }

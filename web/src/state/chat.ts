@@ -1,11 +1,10 @@
 // Sending a message and following its turn; stopping it; deciding calls that wait.
 import { API, at, Problem, send } from '../api/client';
 import { events, type SentEvent } from '../api/sse';
-import type { AwaitedCall, Receipt, Usage } from '../api/types';
+import type { AwaitedCall, ContextBrief, Usage } from '../api/types';
 import { addCall, begin, live, update, updateCall } from './live';
 import { refreshSession, session, turns } from './session';
 import { refreshSessions } from './sessions';
-import { rememberReceipt } from './receipts';
 import { entitiesChanged } from './entities';
 
 let stopping: AbortController | null = null;
@@ -55,25 +54,25 @@ function receive({ event, data }: SentEvent): number | null {
   const body = JSON.parse(data);
   switch (event) {
     case 'context':
-      update({ receipt: (body.receipt ?? body) as Receipt });
+      update({ context: body as ContextBrief });
       break;
     case 'tool_call':
       addCall({ id: body.id, server: body.server, name: body.name, arguments: body.arguments, state: 'running' });
       break;
     case 'tool_result':
-      updateCall(body.id, { state: body.ok ? 'ok' : 'failed', result: body.result ?? body.text ?? '' });
+      updateCall(body.id, { state: body.ok ? 'ok' : 'failed', result: body.result });
       break;
     case 'approval':
       addCall({ ...(body as AwaitedCall), state: 'waiting' });
       break;
     case 'delta':
-      update({ text: (live.value?.text ?? '') + (body.text ?? body.delta ?? '') });
+      update({ text: (live.value?.text ?? '') + (body.text) });
       break;
     case 'usage':
       update({ usage: body as Usage });
       break;
     case 'error':
-      fail(new Problem(body.status ?? 0, body.code ?? 'unknown', body.detail ?? body.message ?? 'the turn failed', body.hint ?? ''));
+      fail(new Problem(body.status ?? 0, body.code ?? 'unknown', body.detail ?? 'the turn failed', body.hint ?? ''));
       break;
     case 'done':
       return body.turn ?? null;
@@ -96,7 +95,6 @@ async function settle(id: string, turn: number | null) {
   if (turn && here) {
     const whole = await here.whole(turn).catch(() => null);
     if (whole) here.add(whole);
-    if (live.value?.receipt) rememberReceipt(id, turn, live.value.receipt);
   }
   live.value = null;
   entitiesChanged.value += 1;

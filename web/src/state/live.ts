@@ -1,7 +1,7 @@
 // A turn that is being made: what has been said so far, tools as they run, calls that wait for a decision.
 import { signal } from '@preact/signals';
 import type { Problem } from '../api/client';
-import type { AwaitedCall, Receipt, Usage } from '../api/types';
+import type { AwaitedCall, ContextBrief, Usage } from '../api/types';
 
 export interface LiveCall {
   id: string;
@@ -18,7 +18,7 @@ export interface LiveTurn {
   message: string;
   text: string;
   calls: LiveCall[];
-  receipt: Receipt | null;
+  context: ContextBrief | null;
   usage: Usage | null;
   state: 'running' | 'waiting' | 'failed';
   problem: Problem | null;
@@ -29,7 +29,7 @@ export const live = signal<LiveTurn | null>(null);
 
 export function begin(session: string, message: string) {
   live.value = {
-    session, message, text: '', calls: [], receipt: null, usage: null, state: 'running', problem: null,
+    session, message, text: '', calls: [], context: null, usage: null, state: 'running', problem: null,
     startedAt: performance.now(),
   };
 }

@@ -21,10 +21,6 @@ export function receiptOf(session: string, turn: number): Promise<Receipt | null
   return found;
 }
 
-export function rememberReceipt(session: string, turn: number, receipt: Receipt) {
-  keep(known, `${session}/${turn}`, Promise.resolve(receipt));
-}
-
 /** The text of a piece as it was sent on that turn. */
 export function textOf(session: string, turn: number, hash: string): Promise<string> {
   const key = `${session}/${turn}/${hash}`;

@@ -1,0 +1,71 @@
+// The first two minutes: an empty store, no key, the tour from end to end.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, openPage, shot } from './support/browser.js';
+import { startServer, toolsReady } from './support/server.js';
+
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  await toolsReady(server);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test('the tour shows a call, a reference, a change, an earlier result and an approval, without a model', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
+  await page.getByText('No model is configured').waitFor();
+  await assertAccessible(page, 'the starter');
+  await shot(page, 'starter');
+
+  await page.getByRole('button', { name: /List the devices in Amsterdam/ }).click();
+  const turn = (number) => page.locator(`article.row[aria-label="Turn ${number}"]`);
+  await turn(1).locator('footer').waitFor();
+  await turn(1).getByText('inventory:list_devices').waitFor();
+  assert.match(await turn(1).innerText(), /ams1-core-01/);
+  await turn(1).getByRole('button', { name: /tool|token/ }).waitFor();
+
+  await page.getByRole('button', { name: 'Show the interfaces of the first one' }).click();
+  await turn(2).locator('footer').waitFor();
+  assert.match(await turn(2).innerText(), /et-0\/0\/0/);
+  await shot(page, 'conversation');
+
+  await page.getByRole('button', { name: 'Add C++ to the survey of project 123' }).click();
+  await turn(3).locator('footer').waitFor();
+
+  await page.getByRole('button', { name: 'Which answers were deselected?' }).click();
+  await turn(4).locator('footer').waitFor();
+  assert.match(await turn(4).innerText(), /Java/);
+  assert.equal(await turn(4).locator('.call').count(), 0, 'answered without another call');
+
+  await page.getByRole('button', { name: 'Delete the device ams1-srv-03' }).click();
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await assertAccessible(page, 'a call that waits');
+  await shot(page, 'approval');
+  assert.equal((await server.api('GET', '/conversations')).conversations[0].awaiting_approval.length, 1);
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await turn(5).locator('footer').waitFor();
+  await turn(5).getByText('inventory:delete_device').waitFor();
+  await shot(page, 'tour-end');
+  await close();
+});
+
+test('a refused call does not run and the turn says so', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await page.getByLabel('Message', { exact: true }).fill('Delete the device ams1-srv-02');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Refuse' }).click();
+  await page.getByText('A call was refused.').waitFor();
+  await page.getByLabel('Message', { exact: true }).fill('Show the device ams1-srv-02');
+  await page.keyboard.press('Enter');
+  await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+  assert.match(await page.locator('article.row[aria-label="Turn 2"]').innerText(), /7XK2A02/);
+  await close();
+});

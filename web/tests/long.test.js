@@ -1,0 +1,70 @@
+// Ten thousand turns: opened at the end, jumped into and scrolled, with only what is in view in the page.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, openPage, shot } from './support/browser.js';
+import { startServer } from './support/server.js';
+
+const TURNS = 10_000;
+let server;
+let browser;
+before(async () => {
+  server = await startServer({ args: [] });
+  browser = await launch();
+  await server.api('POST', '/conversations', { id: 'long', title: 'Ten thousand turns' });
+  for (let turn = 1; turn <= TURNS; turn += 1) {
+    const reply = turn % 7 === 0 ? `Answer ${turn}\n\n${'- a line of a longer answer\n'.repeat(turn % 20)}` : `Answer ${turn}`;
+    await server.api('POST', '/conversations/long/turns', { message: `Question ${turn}`, reply });
+  }
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** The time from `act` until a text is painted in view, by the page's own clock. */
+async function until(page, text, act) {
+  return page.evaluate(({ text, act }) => new Promise((done) => {
+    const from = performance.now();
+    const look = () => {
+      const found = [...document.querySelectorAll('.turns .row p')].find((element) => element.textContent === text);
+      const box = found?.getBoundingClientRect();
+      if (box && box.bottom > 0 && box.top < innerHeight) requestAnimationFrame(() => done(performance.now() - from));
+      else requestAnimationFrame(look);
+    };
+    new Function(act)();
+    look();
+  }), { text, act });
+}
+
+test('it opens at its end and jumps anywhere in under a second', async (t) => {
+  const { page, close } = await openPage(browser, server.url);
+  await page.getByText('Ten thousand turns').waitFor();
+  const opened = await until(page, `Answer ${TURNS}`, "location.hash = '#/c/long'");
+  const middle = await until(page, 'Question 5000', "location.hash = '#/c/long/5000'");
+  const start = await until(page, 'Question 1', "document.querySelector('.turns').scrollTop = 0");
+  t.diagnostic(`open ${opened.toFixed(0)} ms, to the middle ${middle.toFixed(0)} ms, to the start ${start.toFixed(0)} ms`);
+  assert.ok((await page.locator('article.row').count()) < 40, 'only what is near the view exists');
+  await shot(page, 'long');
+  await close();
+});
+
+test('what is in view stays where it is while rows above are measured', async () => {
+  const { page, close } = await openPage(browser, server.url, { path: '/#/c/long/5000' });
+  await page.getByText('Question 5000', { exact: true }).waitFor();
+  const seen = await page.evaluate(async () => {
+    const list = document.querySelector('.turns');
+    const jumps = [];
+    for (let step = 0; step < 60; step += 1) {
+      const row = [...document.querySelectorAll('article.row')].find((element) => element.getBoundingClientRect().top > 200);
+      const label = row.getAttribute('aria-label');
+      const before = row.getBoundingClientRect().top;
+      list.scrollTop -= 120;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const after = document.querySelector(`article.row[aria-label="${label}"]`).getBoundingClientRect().top;
+      jumps.push(Math.abs(after - before - 120));
+    }
+    return Math.max(...jumps);
+  });
+  assert.ok(seen < 3, `the view jumped by ${seen} px`);
+  await close();
+});
