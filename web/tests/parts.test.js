@@ -92,3 +92,16 @@ test('a graph is laid out within its frame, apart, and always the same way', () 
     for (const other of places.slice(index + 1)) assert.ok(Math.hypot(x - other.x, y - other.y) > 25);
   }
 }));
+
+test('quantiles come out of the buckets between two looks', () => withSource(async (load) => {
+  const { buckets, quantile, since } = await load('/src/text/histogram.ts');
+  const sample = (le, value, route = '/a') => ({ name: 't_bucket', labels: { le, route }, value });
+  const before = buckets([sample('0.1', 5), sample('1', 5), sample('+Inf', 5)], 't');
+  const now = buckets([sample('0.1', 10), sample('1', 15), sample('+Inf', 15), sample('0.1', 5, '/b'), sample('1', 5, '/b'), sample('+Inf', 5, '/b')], 't');
+  const counted = since(now, before);
+  assert.deepEqual(counted, [[0.1, 10], [1, 15], [Infinity, 15]]);
+  assert.equal(quantile(counted, 0.5).toFixed(4), '0.0750');
+  assert.equal(quantile(counted, 0.9).toFixed(4), '0.7300');
+  assert.equal(quantile([[0.1, 0], [Infinity, 0]], 0.5), null);
+  assert.equal(quantile([[0.1, 0], [Infinity, 4]], 0.5), 0.1);
+}));

@@ -264,5 +264,13 @@ export interface Health {
   version: string;
   store: { backend: string; location: string; durability: string; many_writers: boolean; notes: string[] };
   models: string[];
+  servers: ServerStatus[];
+  warnings: string[];
   [part: string]: unknown;
+}
+
+export interface ServerStatus {
+  name: string;
+  state: { state: 'idle' | 'connected' | 'failed'; protocol_version?: string; reason?: string };
+  tools: number;
 }

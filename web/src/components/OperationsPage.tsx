@@ -2,10 +2,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { look, type Look } from '../state/operations';
-import { complain } from '../state/notices';
+import { complain, sentence } from '../state/notices';
 import { Facts } from './Facts';
 import { LatencyCharts } from './LatencyCharts';
 import { Page } from './Page';
+import { ServersCard } from './ServersCard';
 
 const EVERY_MS = 3000;
 const KEPT = 200;
@@ -41,6 +42,7 @@ export function OperationsPage() {
       {!now ? <p class="quiet" aria-busy="true">Loading…</p> : (
         <>
           <p class="health" data-status={now.health.status}><span class="dot" aria-hidden="true" /> {now.health.status === 'ok' ? 'Everything answers.' : `The server says: ${now.health.status}.`} <span class="quiet">Version {now.health.version}</span></p>
+          {now.health.warnings.map((warning) => <p key={warning} class="warning">{sentence(warning)}.</p>)}
           <LatencyCharts looks={looks.value} />
           <div class="cards">
             <section class="card">
@@ -57,6 +59,7 @@ export function OperationsPage() {
               <h2>Models</h2>
               {now.health.models.length > 0 ? <ul class="plain">{now.health.models.map((model) => <li key={model}>{model}</li>)}</ul> : <p class="quiet">None is configured; replies are made without one.</p>}
             </section>
+            <ServersCard servers={now.health.servers} />
             {now.parts.map(({ title, values }) => <Facts key={title} title={title} values={values} />)}
           </div>
         </>

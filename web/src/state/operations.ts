@@ -10,7 +10,7 @@ export interface Look {
   samples: Sample[];
 }
 
-const SHOWN_ELSEWHERE = ['status', 'version', 'store', 'models'];
+const SHOWN_ELSEWHERE = ['status', 'version', 'store', 'models', 'servers', 'warnings'];
 
 export async function look(): Promise<Look> {
   const [health, stats, metrics] = await Promise.all([

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
-use throughline_engine::pin::Pin;
+use throughline_engine::pin::{Pin, PinState};
 use throughline_engine::select::KnownTool;
 use throughline_engine::tool::ToolName;
 use utoipa::ToSchema;
@@ -46,6 +46,36 @@ pub struct ToolView {
     pub refused: Option<String>,
     /// Names the definition as it is now.
     pub fingerprint: String,
+    /// The definition that was approved, where it is not the present one.
+    pub pinned: Option<Pinned>,
+}
+
+/// A definition that was approved before.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Pinned {
+    /// Its title for people.
+    pub title: Option<String>,
+    /// What the server said it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    #[schema(value_type = Object)]
+    pub input_schema: Raw,
+    /// When it was approved.
+    pub approved_at: jiff::Timestamp,
+    /// By whom.
+    pub approved_by: String,
+}
+
+impl From<&Pin> for Pinned {
+    fn from(pin: &Pin) -> Self {
+        Self {
+            title: pin.definition.title.clone(),
+            description: pin.definition.description.clone(),
+            input_schema: json(&pin.definition.input_schema),
+            approved_at: pin.approved_at,
+            approved_by: pin.approved_by.clone(),
+        }
+    }
 }
 
 /// A server that could not be asked.
@@ -87,6 +117,10 @@ impl From<Pin> for Approved {
 impl From<KnownTool> for ToolView {
     fn from(known: KnownTool) -> Self {
         let refused = known.pin.refusal();
+        let pinned = match &known.pin {
+            PinState::Changed(pin) => Some(Pinned::from(pin.as_ref())),
+            PinState::Approved | PinState::New | PinState::Shadows(_) => None,
+        };
         let definition = known.definition;
         Self {
             fingerprint: definition.fingerprint(),
@@ -98,6 +132,7 @@ impl From<KnownTool> for ToolView {
             description: definition.description,
             approved: refused.is_none(),
             refused,
+            pinned,
         }
     }
 }

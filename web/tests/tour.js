@@ -1,0 +1,51 @@
+// Takes the pictures of the README: the tour of the demo, in light and dark, wide and on a phone.
+//   node tests/tour.js FOLDER
+import { launch, openPage, PHONE } from './support/browser.js';
+import { startServer, toolsReady } from './support/server.js';
+
+const folder = process.argv[2];
+if (!folder) {
+  console.error('wrong use: the folder for the pictures is missing\nhint: node tests/tour.js ../docs');
+  process.exit(2);
+}
+const MESSAGES = ['List the devices in Amsterdam', 'Show the interfaces of the first one', 'Add C++ to the survey of project 123', 'Which answers were deselected?'];
+
+const server = await startServer();
+const browser = await launch();
+try {
+  await toolsReady(server);
+  const { id } = await server.api('POST', '/conversations', { agent: 'demo', title: 'Devices in Amsterdam', tags: ['network'] });
+  for (const message of MESSAGES) await server.api('POST', '/chat', { message, conversation_id: id });
+  for (const [title, tag] of [['Who owns fra1-sw-02?', 'network'], ['Survey of the payment gateway', 'survey']]) {
+    const other = await server.api('POST', '/conversations', { agent: 'demo', title, tags: [tag] });
+    await server.api('POST', '/chat', { message: title, conversation_id: other.id });
+  }
+  const take = async (name, options, act) => {
+    const { page, close } = await openPage(browser, server.url, { path: `/#/c/${id}`, deviceScaleFactor: 1.5, viewport: { width: 1360, height: 850 }, ...options });
+    await page.locator(`article.row[aria-label="Turn ${MESSAGES.length}"] footer`).waitFor();
+    await act(page);
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
+    await page.screenshot({ path: `${folder}/${name}.png` });
+    await close();
+  };
+  await take('tour', { colorScheme: 'light' }, async (page) => {
+    await page.locator('article.row[aria-label="Turn 2"] button.context-line').click();
+    await page.locator('.window-bar').waitFor();
+  });
+  await take('tour-window', { colorScheme: 'dark' }, async (page) => {
+    await page.getByRole('tab', { name: 'Window' }).click();
+    await page.locator('.columns').waitFor();
+  });
+  await take('tour-entities', { colorScheme: 'light' }, async (page) => {
+    await page.getByRole('tab', { name: 'Entities' }).click();
+    await page.locator('.graph').waitFor();
+  });
+  await take('tour-phone', { colorScheme: 'light', ...PHONE }, async (page) => {
+    await page.locator('article.row[aria-label="Turn 4"] button.context-line').click();
+    await page.locator('.window-bar').waitFor();
+  });
+} finally {
+  await browser.close();
+  await server.stop();
+}
