@@ -12,7 +12,7 @@ before(async () => {
   await toolsReady(server);
   browser = await launch();
   ({ id } = await server.api('POST', '/conversations', { agent: 'demo', title: 'Looked into' }));
-  for (const message of ['List the devices in Amsterdam', 'Show the interfaces of the first one', 'When is the maintenance window in Amsterdam?']) {
+  for (const message of ['List devices in site ams1', 'Show the interfaces of the second one', 'When is the maintenance window in Amsterdam?']) {
     await server.api('POST', '/chat', { message, conversation_id: id });
   }
   await server.api('POST', `/conversations/${id}/turns`, { message: 'Recorded elsewhere', reply: 'by another application' });
@@ -29,9 +29,9 @@ const open = async (turn) => {
 };
 
 test('the summary line, the sections, badges, scores and tokens are those of the receipt', async () => {
-  const receipt = await server.api('GET', `/conversations/${id}/turns/3/context`);
-  const { page, panel, close } = await open(3);
-  await panel.getByRole('heading', { name: /Context used, turn 3/ }).waitFor();
+  const receipt = await server.api('GET', `/conversations/${id}/turns/1/context`);
+  const { page, panel, close } = await open(1);
+  await panel.getByRole('heading', { name: /Context used, turn 1/ }).waitFor();
   await panel.getByText(receipt.summary, { exact: true }).waitFor();
   const sent = receipt.pieces.filter((piece) => piece.sent);
   for (const [kind, label] of [['rule', 'Rules'], ['reference', 'References'], ['tool', 'Tools']]) {

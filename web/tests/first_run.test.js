@@ -23,22 +23,22 @@ test('the tour shows a call, a reference, a change, an earlier result and an app
   await assertAccessible(page, 'the starter');
   await shot(page, 'starter');
 
-  await page.getByRole('button', { name: /List the devices in Amsterdam/ }).click();
+  await page.getByRole('button', { name: /List devices in site ams1/ }).click();
   const turn = (number) => page.locator(`article.row[aria-label="Turn ${number}"]`);
   await turn(1).locator('footer').waitFor();
   await turn(1).getByText('inventory:list_devices').waitFor();
   assert.match(await turn(1).innerText(), /ams1-core-01/);
   await turn(1).getByRole('button', { name: /tool|token/ }).waitFor();
 
-  await page.getByRole('button', { name: 'Show the interfaces of the first one' }).click();
+  await page.getByRole('button', { name: 'Show the interfaces of the second one' }).click();
   await turn(2).locator('footer').waitFor();
   assert.match(await turn(2).innerText(), /et-0\/0\/0/);
   await shot(page, 'conversation');
 
-  await page.getByRole('button', { name: 'Add C++ to the survey of project 123' }).click();
+  await page.getByRole('button', { name: 'Add C++ and Python answers to project 123 survey' }).click();
   await turn(3).locator('footer').waitFor();
 
-  await page.getByRole('button', { name: 'Which answers were deselected?' }).click();
+  await page.getByRole('button', { name: 'What answers were deselected?' }).click();
   await turn(4).locator('footer').waitFor();
   assert.match(await turn(4).innerText(), /Java/);
   assert.equal(await turn(4).locator('.call').count(), 0, 'answered without another call');

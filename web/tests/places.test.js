@@ -131,7 +131,7 @@ test('operations show health, durability and latencies of this server', async ()
   await page.getByText('Everything answers.').waitFor();
   const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Store' }) });
   assert.match(await card.innerText(), /sqlite/i);
-  await page.getByRole('img', { name: /Mean time/ }).waitFor();
+  await page.getByRole('img', { name: /Request time/ }).waitFor();
   await assertAccessible(page, 'operations');
   await page.waitForFunction(() => performance.getEntriesByType('resource').filter((entry) => entry.name.endsWith('/metrics')).length >= 3, null, { timeout: 20_000 });
   await shot(page, 'operations');

@@ -6,7 +6,7 @@ import { startModel } from './support/model.js';
 import { startServer, toolsReady } from './support/server.js';
 
 const HOSTILE = [
-  '# Heading\n\n', '<script>window.broken = 1</script>', '<img src="http://203.0.113.9/pixel.png" onerror="window.broken = 2">',
+  '# Heading\n\n', '<script>window.broken = 1</script>', '<img src="http://203.0.113.9/pixel.png" onerror="window.broken = 2">\n\n',
   '![tracker](http://203.0.113.9/t.png)\n\n', '[bad](javascript:window.broken=3) [good](https://example.org/)\n\n',
   '<iframe src="http://203.0.113.9/"></iframe><style>body{display:none}</style><a href="#/operations" onclick="window.broken=4">local</a>\n\n', '| a | b |\n|---|---|\n| 1 | 2 |\n',
 ];
@@ -57,7 +57,7 @@ test('a tool call is shown with its arguments and its result', async () => {
   await say(page, 'Which sites are there?', { turn: 1 });
   const turn = page.locator('article.row[aria-label="Turn 1"]');
   await turn.locator('.call summary').click();
-  await turn.getByText('Result').waitFor();
+  await turn.locator('.call-part', { hasText: 'Result' }).waitFor();
   assert.match(await turn.locator('.call-body').innerText(), /Amsterdam/);
   assert.match(await turn.locator('.markdown').innerText(), /These are four sites/);
   assert.equal(await turn.locator('.markdown strong').innerText(), 'four');
@@ -75,10 +75,10 @@ test('hostile Markdown runs nothing, loads nothing and leads nowhere by itself',
   assert.deepEqual(await reply.locator('a').evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href'), link.rel, link.target])), [
     ['bad', null, '', ''],
     ['good', 'https://example.org/', 'noopener noreferrer nofollow', '_blank'],
-    ['local', null, '', ''],
   ]);
   assert.equal(await reply.locator('table td').count(), 2);
   assert.match(await reply.innerText(), /\[image: tracker/);
+  assert.match(await reply.innerText(), /<script>window\.broken = 1<\/script>/, 'HTML is shown as text');
   await close();
 });
 

@@ -32,11 +32,11 @@ export function ToolCall({ call, tookMs, open, children }: ToolCallProps) {
           <span class="call-words">{words}{tookMs !== undefined && ` · ${milliseconds(tookMs)}`}</span>
         </summary>
         <div class="call-body">
-          <h4>Arguments</h4>
+          <p class="call-part">Arguments</p>
           <pre tabIndex={0}>{pretty(call.arguments)}</pre>
           {call.result !== undefined && (
             <>
-              <h4>{call.state === 'failed' ? 'What went wrong' : 'Result'}</h4>
+              <p class="call-part">{call.state === 'failed' ? 'What went wrong' : 'Result'}</p>
               <pre tabIndex={0}>{pretty(call.result)}</pre>
             </>
           )}

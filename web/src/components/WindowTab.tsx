@@ -1,12 +1,12 @@
 // The window over the conversation: one column a turn, stacked by kind. Receipts are fetched for the columns shown.
 import { useSignal } from '@preact/signals';
 import type { Receipt } from '../api/types';
-import { inspect, inspected } from '../state/inspector';
+import { inspect } from '../state/inspector';
 import { receiptOf } from '../state/receipts';
 import { turns } from '../state/session';
 import { KINDS, labelOf } from '../text/kinds';
 import { count, percent } from '../text/numbers';
-import { tokensByKind } from '../text/window';
+import { stretches, tokensByKind } from '../text/window';
 import type { ContextTabProps } from './ContextTab';
 import { Icon } from './Icon';
 import { useLoaded } from './useLoaded';
@@ -14,8 +14,9 @@ import { Waiting } from './Waiting';
 import { WindowBar } from './WindowBar';
 
 const COLUMNS = 30;
+const WIDTH = 360;
 const HEIGHT = 180;
-const STEP = 20;
+const STEP_MAX = 34;
 
 export function WindowTab({ session, turn, total }: ContextTabProps) {
   turns.value?.arrived.value;
@@ -44,37 +45,41 @@ export function WindowTab({ session, turn, total }: ContextTabProps) {
   );
 }
 
+/** Each column begins at the bottom with what is sent first, so the stable prefix ends at its line. */
 function Columns({ first, receipts, chosen }: { first: number; receipts: (Receipt | null)[]; chosen: number }) {
   const most = Math.max(1, ...receipts.map((receipt) => receipt?.budget.used_tokens ?? 0));
   const limit = Math.max(...receipts.map((receipt) => receipt?.budget.limit_tokens ?? 0));
   const ceiling = most > limit * 0.25 ? limit : most / 0.9;
-  const width = Math.max(receipts.length, 10) * STEP;
+  const step = Math.min(STEP_MAX, WIDTH / receipts.length);
+  const gap = step * 0.15;
   const y = (tokens: number) => HEIGHT - (tokens / ceiling) * HEIGHT;
   const fullest = receipts.reduce((most, receipt) => Math.max(most, receipt?.budget.share ?? 0), 0);
   return (
-    <svg class="columns" viewBox={`0 -4 ${width} ${HEIGHT + 24}`} role="img"
+    <svg class="columns" viewBox={`0 -4 ${WIDTH} ${HEIGHT + 24}`} role="img"
       aria-label={`Tokens a turn, by kind. The fullest window is ${percent(fullest)} of its limit.`}>
-      {ceiling === limit && <line class="limit" x1="0" x2={width} y1={y(limit * 0.8)} y2={y(limit * 0.8)} />}
       {receipts.map((receipt, index) => {
         const turn = first + index;
-        let below = 0;
+        const x = index * step;
         return (
-          <g key={turn} class="column" data-chosen={turn === chosen} onClick={() => { inspect(turn, 'window'); inspected.value = turn; }}>
-            <rect class="column-ground" x={index * STEP} y="0" width={STEP} height={HEIGHT} />
-            {receipt && [...KINDS].reverse().map(({ kind }) => {
-              const tokens = tokensByKind(receipt).get(kind) ?? 0;
-              const top = y(below + tokens);
-              const height = (tokens / ceiling) * HEIGHT;
-              below += tokens;
-              return tokens > 0 && <rect key={kind} class="bar-part" data-kind={kind} x={index * STEP + 3} y={top} width={STEP - 6} height={height} />;
-            })}
+          <g key={turn} class="column" data-chosen={turn === chosen} onClick={() => inspect(turn, 'window')}>
+            <rect class="column-ground" x={x} y="0" width={step} height={HEIGHT} />
+            {receipt && stretches(receipt).map((part, place) => (
+              <rect key={place} class="bar-part" data-kind={part.kind} x={x + gap} y={y(part.start + part.tokens)} width={step - 2 * gap} height={(part.tokens / ceiling) * HEIGHT} />
+            ))}
             {receipt && receipt.stable_prefix_tokens > 0 && (
-              <line class="stable-line" x1={index * STEP + 1} x2={index * STEP + STEP - 1} y1={y(receipt.stable_prefix_tokens)} y2={y(receipt.stable_prefix_tokens)} />
+              <line class="stable-line" x1={x + gap / 2} x2={x + step - gap / 2} y1={y(receipt.stable_prefix_tokens)} y2={y(receipt.stable_prefix_tokens)} />
             )}
-            {(receipts.length <= 12 || turn % 5 === 0) && <text x={index * STEP + STEP / 2} y={HEIGHT + 14}>{turn}</text>}
+            {(receipts.length <= 12 || turn % 5 === 0) && <text x={x + step / 2} y={HEIGHT + 14}>{turn}</text>}
           </g>
         );
       })}
+      <line class="ground-line" x1="0" x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
+      {ceiling === limit && (
+        <>
+          <line class="limit" x1="0" x2={WIDTH} y1={y(limit * 0.8)} y2={y(limit * 0.8)} />
+          <text class="limit-words" x={WIDTH} y={y(limit * 0.8) - 4}>80 % of {count(limit)}</text>
+        </>
+      )}
     </svg>
   );
 }

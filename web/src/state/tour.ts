@@ -7,10 +7,10 @@ export interface Step {
 }
 
 export const STEPS: Step[] = [
-  { message: 'List the devices in Amsterdam', shows: 'A tool is found, filled in and called' },
-  { message: 'Show the interfaces of the first one', shows: 'A reference is understood' },
-  { message: 'Add C++ to the survey of project 123', shows: 'A change, with its consequences' },
-  { message: 'Which answers were deselected?', shows: 'Answered from an earlier result, no call' },
+  { message: 'List devices in site ams1', shows: 'A tool is found, filled in and called' },
+  { message: 'Show the interfaces of the second one', shows: 'A reference is understood' },
+  { message: 'Add C++ and Python answers to project 123 survey', shows: 'A change, with its consequences' },
+  { message: 'What answers were deselected?', shows: 'Answered from an earlier result, no call' },
   { message: 'Delete the device ams1-srv-03', shows: 'A destructive call waits for you' },
 ];
 

@@ -3,7 +3,19 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 
-const marked = new Marked({ gfm: true, breaks: true, async: false });
+const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+
+const marked = new Marked({
+  gfm: true,
+  breaks: true,
+  async: false,
+  renderer: {
+    // HTML within Markdown is shown as the text it is.
+    html: ({ text }) => escaped(text),
+    // An image would be a request to somebody else's server: its description and address stand in for it.
+    image: ({ href, text }) => `<span class="image-left-out">[image: ${escaped(text || 'no description')}${href.startsWith('data:') ? '' : `, ${escaped(href)}`}]</span>`,
+  },
+});
 
 const purifier = DOMPurify(window);
 purifier.addHook('afterSanitizeAttributes', (node) => {
@@ -14,15 +26,6 @@ purifier.addHook('afterSanitizeAttributes', (node) => {
   } else {
     node.removeAttribute('href');
   }
-});
-// An image would be a request to somebody else's server: its description and address stand in for it.
-purifier.addHook('uponSanitizeElement', (node) => {
-  if (!(node instanceof Element) || node.tagName !== 'IMG') return;
-  const shown = document.createElement('span');
-  shown.className = 'image-left-out';
-  const address = node.getAttribute('src') ?? '';
-  shown.textContent = `[image: ${node.getAttribute('alt') || 'no description'}${address.startsWith('data:') ? '' : `, ${address}`}]`;
-  node.replaceWith(shown);
 });
 
 const ALLOWED = {
@@ -35,9 +38,10 @@ const ALLOWED = {
   ALLOW_ARIA_ATTR: false,
 };
 
-// Text before and after a piece of Markdown keeps the page's heading order: replies start at level 4.
+// A reply stands below the page's own heading: its levels become 2, 3, 4 without gaps, whatever they were.
 function lowered(html: string): string {
-  return html.replace(/<(\/?)h([1-6])\b/g, (_, slash: string, level: string) => `<${slash}h${Math.min(6, Number(level) + 3)}`);
+  const levels = [...new Set(Array.from(html.matchAll(/<h([1-6])\b/g), ([, level]) => level))].sort();
+  return html.replace(/<(\/?)h([1-6])\b/g, (_, slash: string, level: string) => `<${slash}h${Math.min(6, levels.indexOf(level) + 2)}`);
 }
 
 export function markdown(text: string): string {
