@@ -152,11 +152,12 @@ impl Engine {
     ) -> Result<Recorded> {
         let harvests = self.harvests(&finished.record);
         let keys_max = self.limits().idempotency_keys;
-        let (loaded, (turn, repeated)) = self
+        let (loaded, (turn, answered_at)) = self
             .sessions
             .update(&caller.session_key(id), |head, version| {
                 if let Some(turn) = answered(head, key)? {
-                    return Ok(Step::Leave((turn, true)));
+                    let at = head.answered.iter().find(|answered| answered.turn == turn);
+                    return Ok(Step::Leave((turn, at.map(|answered| answered.version))));
                 }
                 self.check_active(head)?;
                 check_version(id, expected, version.number)?;
@@ -164,16 +165,20 @@ impl Engine {
                 let mut record = finished.record.clone();
                 let now = self.now();
                 apply::turn(head, &mut record, key, keys_max, now);
+                if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
+                    answered.version = version.number + 1;
+                }
                 let at = Moment { turn: record.turn, now };
                 finished.remember(head, &harvests, self.packs(), at);
                 let turn = record.turn;
-                Ok(Step::Commit(Box::new(Some(record)), (turn, false)))
+                Ok(Step::Commit(Box::new(Some(record)), (turn, None)))
             })
             .await?;
-        if !repeated {
+        if answered_at.is_none() {
             self.work.add(&loaded.key);
         }
-        Ok(Recorded { turn, version: loaded.version.number, repeated })
+        let version = answered_at.unwrap_or(loaded.version.number);
+        Ok(Recorded { turn, version, repeated: answered_at.is_some() })
     }
 
     pub(crate) fn check_message(&self, message: &str) -> Result<()> {

@@ -62,8 +62,12 @@ pub fn turn(
         push_bounded(&mut head.tool_history, execution, TOOL_HISTORY_MAX);
     }
     if let Some(key) = key {
-        let answered =
-            AnsweredKey { key: key.key.clone(), body: key.body.clone(), turn: record.turn };
+        let answered = AnsweredKey {
+            key: key.key.clone(),
+            body: key.body.clone(),
+            turn: record.turn,
+            version: 0,
+        };
         push_bounded(&mut head.answered, answered, keys_max);
     }
     head.under_way.retain(|work| work.until > now && key.is_none_or(|k| k.key != work.key));

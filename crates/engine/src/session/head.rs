@@ -269,6 +269,9 @@ pub struct AnsweredKey {
     pub body: ContentHash,
     /// The turn that answered it.
     pub turn: u64,
+    /// The session's version with that turn.
+    #[serde(default)]
+    pub version: u64,
 }
 
 /// A keyed request that is being worked on by some copy of the server.

@@ -7,7 +7,7 @@
 //!
 //! - [`problem`]: errors. [`body`], [`shape`], [`part`]: requests, checked. [`condition`],
 //!   [`idempotency`]: headers. [`caller`]: who is asking.
-//! - [`conversations`], [`chat`], [`agents`], [`about`]: the routes, a file a verb.
+//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`about`]: the routes, a file a verb.
 //! - [`guard`], [`layers`]: what every request passes through.
 
 pub mod about;
@@ -17,6 +17,7 @@ pub mod caller;
 pub mod chat;
 pub mod condition;
 pub mod conversations;
+pub mod entities;
 pub mod guard;
 pub mod idempotency;
 mod layers;

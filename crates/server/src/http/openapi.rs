@@ -6,7 +6,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, about, agents, chat, conversations};
+use super::{App, about, agents, chat, conversations, entities};
 
 /// What stands at the top of the document.
 #[derive(OpenApi)]
@@ -24,6 +24,7 @@ pub fn documented() -> OpenApiRouter<App> {
         .merge(conversations::routes())
         .merge(chat::routes())
         .merge(agents::routes())
+        .merge(entities::routes())
         .merge(about::routes());
     OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }

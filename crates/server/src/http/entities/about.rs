@@ -1,0 +1,47 @@
+//! `GET /entities/{type}/{name}/conversations` and `GET /workflows/{spec_id}/conversations`.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::conversations::view::{Raw, json};
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// Sessions that are about a thing.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct About {
+    /// `session_id`, `title`, `mention_count` and `last_mentioned` each; most recently changed first.
+    #[schema(value_type = Vec<Object>)]
+    pub conversations: Raw,
+}
+
+/// The caller's sessions that are about a thing.
+#[utoipa::path(get, path = "/entities/{type}/{name}/conversations", tag = "entities",
+    params(("type" = String, Path, description = "The thing's type"),
+        ("name" = String, Path, description = "Its name or id")),
+    responses((status = 200, body = About)))]
+pub async fn entity(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((kind, name)): Path<(String, String)>,
+) -> Result<Json<About>, Problem> {
+    let about = app.engine().sessions_about(&caller, &kind, &name).await?;
+    Ok(Json(About { conversations: json(&about) }))
+}
+
+/// The caller's sessions that refer to a workflow.
+#[utoipa::path(get, path = "/workflows/{spec_id}/conversations", tag = "entities",
+    params(("spec_id" = String, Path, description = "The workflow's id or name")),
+    responses((status = 200, body = About)))]
+pub async fn workflow(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(name): Path<String>,
+) -> Result<Json<About>, Problem> {
+    let about = app.engine().sessions_about(&caller, "workflow", &name).await?;
+    Ok(Json(About { conversations: json(&about) }))
+}

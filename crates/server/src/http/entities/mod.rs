@@ -1,0 +1,20 @@
+//! Things that conversations are about, and finding conversations.
+
+mod about;
+mod list;
+mod search;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+
+/// The routes.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list::entities))
+        .routes(routes!(list::workflows))
+        .routes(routes!(about::entity))
+        .routes(routes!(about::workflow))
+        .routes(routes!(search::search))
+}

@@ -1,0 +1,148 @@
+//! Turns that the engine answers, without a model and with real tools.
+
+use futures::StreamExt;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+
+#[tokio::test]
+async fn a_chat_without_a_model_is_answered_and_says_so() {
+    let app = TestApp::start().await;
+    let reply = app.post("/chat", json!({"message": "hello"})).await.expect(200);
+    assert_eq!(reply["turn"], 1);
+    assert_eq!(reply["form"]["by"], "offline");
+    assert!(reply["context"]["summary"].as_str().unwrap().contains("tokens"));
+    let id = reply["conversation_id"].as_str().unwrap();
+    let body = json!({"message": "again", "conversation_id": id});
+    assert_eq!(app.post("/chat", body).await.expect(200)["turn"], 2);
+    let info = app.get("/debug/prompt-info").await.expect(200);
+    assert_eq!(info["conversation_id"], id);
+    assert_eq!(info["turn"], 2);
+    assert!(info["tokens_by_part"]["instructions"].as_u64().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn the_same_key_runs_a_chat_once() {
+    let app = TestApp::start().await;
+    let key = [("idempotency-key", "k")];
+    let body = json!({"message": "hello"});
+    let first = app.post_with("/chat", body.clone(), &key).await.expect(200);
+    let again = app.post_with("/chat", body, &key).await.expect(200);
+    assert_eq!(again, first);
+    let other = app.post_with("/chat", json!({"message": "other"}), &key).await;
+    assert_eq!(other.status, 422, "{}", other.text);
+}
+
+#[tokio::test]
+async fn a_query_chooses_a_tool_calls_it_and_words_the_result() {
+    let app = TestApp::builder().demo().start().await;
+    let reply = app.post("/query", json!({"query": "list all sites"})).await.expect(200);
+    assert_eq!(reply["success"], true, "{reply}");
+    assert_eq!(reply["tool_name"], "list_sites");
+    assert!(reply["response"].as_str().unwrap().contains("Amsterdam"), "{reply}");
+    let id = reply["session_id"].as_str().unwrap();
+    let turn = app.get(&format!("/conversations/{id}/turns/1")).await.expect(200);
+    assert_eq!(turn["tools_used"], json!(["inventory:list_sites"]));
+    let nothing = app.post("/query", json!({"query": "zzz qqq"})).await.expect(200);
+    assert_eq!(nothing["success"], false, "{nothing}");
+    assert!(nothing["error"].is_string());
+}
+
+#[tokio::test]
+async fn a_stream_tells_what_happens_and_ends_with_done() {
+    let app = TestApp::builder().demo().start().await;
+    let request = app.request(Method::POST, "/api/v1/chat/stream");
+    let response = request.json(&json!({"message": "list all sites"})).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let events = events(&response.text().await.unwrap());
+    let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.first(), Some(&"context"), "{names:?}");
+    assert_eq!(names.last(), Some(&"done"), "{names:?}");
+    assert!(names.contains(&"tool_call") && names.contains(&"tool_result"), "{names:?}");
+    let said: String = events
+        .iter()
+        .filter(|(name, _)| name == "delta")
+        .map(|(_, data)| data["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(events.last().unwrap().1["reply"].as_str().unwrap().trim(), said.trim());
+    let wrong = app.post("/chat/stream", json!({"message": ""})).await;
+    assert_eq!((wrong.status, wrong.code()), (400, "invalid".to_owned()));
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_leaves_a_turn_that_is_kept() {
+    let app = TestApp::builder().demo().start().await;
+    app.post("/conversations", json!({"id": "a"})).await.expect(201);
+    let request = app.request(Method::POST, "/api/v1/chat/stream");
+    let body = json!({"message": "list all devices", "conversation_id": "a"});
+    let response = request.json(&body).send().await.unwrap();
+    let mut stream = response.bytes_stream();
+    assert!(stream.next().await.unwrap().is_ok());
+    drop(stream);
+    app.app.turns().close();
+    app.app.turns().wait().await;
+    let history = app.get("/conversations/a/history").await.expect(200);
+    assert_eq!(history["turns"][0]["message"], "list all devices");
+}
+
+#[tokio::test]
+async fn a_destructive_call_waits_for_approval_and_goes_on_or_is_refused() {
+    let app = TestApp::builder().demo().start().await;
+    for approve in [false, true] {
+        let body = json!({"query": "delete device ams1-sw-02"});
+        let paused = app.post("/query", body).await.expect(202);
+        assert_eq!(paused["tool_name"], "delete_device", "{paused}");
+        let id = paused["session_id"].as_str().unwrap();
+        let call = paused["awaiting_approval"][0]["id"].as_str().unwrap();
+        let path = format!("/conversations/{id}/approvals/{call}");
+        let decided = app.post(&path, json!({ "approve": approve })).await.expect(200);
+        assert_eq!(decided["turn"], 1, "{decided}");
+        assert_eq!(decided["tool_executions"][0]["ok"], approve, "{decided}");
+        assert_eq!(app.post(&path, json!({"approve": true})).await.code(), "no_approval");
+    }
+}
+
+#[tokio::test]
+async fn agents_and_tools_are_listed_with_how_they_stand() {
+    let app = TestApp::builder().demo().start().await;
+    let agents = app.get("/agents").await.expect(200);
+    assert_eq!(agents["agents"][0]["name"], "demo");
+    let items = app.get("/agents/demo/items").await.expect(200);
+    let kinds: Vec<&Value> =
+        items["items"].as_array().unwrap().iter().map(|i| &i["type"]).collect();
+    for kind in ["rule", "reference", "tool"] {
+        assert!(kinds.iter().any(|k| **k == kind), "{kind}");
+    }
+    assert_eq!(app.get("/agents/nobody/items").await.status, 404);
+    let tools = app.get("/tools").await.expect(200);
+    assert!(tools["tools"].as_array().unwrap().iter().all(|tool| tool["approved"] == true));
+    assert_eq!(app.post("/tools/inventory/none/approve", json!({})).await.code(), "missing");
+}
+
+#[tokio::test]
+async fn things_of_a_conversation_and_words_in_it_are_found() {
+    let app = TestApp::builder().demo().start().await;
+    let body = json!({"query": "show device ams1-core-01", "session_id": "a"});
+    app.post("/query", body).await.expect(200);
+    let entities = app.get("/conversations/a/entities").await.expect(200);
+    let names: Vec<&Value> =
+        entities["entities"].as_array().unwrap().iter().map(|e| &e["name"]).collect();
+    assert!(names.iter().any(|name| **name == "ams1-core-01"), "{entities}");
+    let about = app.get("/entities/device/ams1-core-01/conversations").await.expect(200);
+    assert_eq!(about["conversations"][0]["session_id"], "a");
+    app.get("/conversations/a/workflows").await.expect(200);
+    app.get("/workflows/none/conversations").await.expect(200);
+    let found = app.get("/search?q=core").await.expect(200);
+    assert!(!found["hits"].as_array().unwrap().is_empty(), "{found}");
+}
+
+fn events(text: &str) -> Vec<(String, Value)> {
+    text.split("\n\n")
+        .filter_map(|event| {
+            let line = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
+            let data = serde_json::from_str(line("data: ")?).unwrap();
+            Some((line("event: ")?.to_owned(), data))
+        })
+        .collect()
+}
