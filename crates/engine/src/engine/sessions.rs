@@ -82,7 +82,12 @@ impl Engine {
             persona.validate()?;
         }
         if let Some(key) = new.key {
-            head.answered.push_back(AnsweredKey { key: key.key, body: key.body, turn: 0 });
+            head.answered.push_back(AnsweredKey {
+                key: key.key,
+                body: key.body,
+                turn: 0,
+                version: 1,
+            });
         }
         head.items = always_items(&agent, &self.tools_of(&agent).await?);
         head.touch(now);
