@@ -41,7 +41,6 @@ pub async fn start<R: Reader>(
     cancel: CancellationToken,
 ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
     let deadline = wire.deadline();
-    let first_deadline = Instant::now() + wire.config.first_token_timeout;
     let events = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(cancelled(wire)),
@@ -49,7 +48,7 @@ pub async fn start<R: Reader>(
         events = wire.open(body, R::problem) => events?,
     };
     // Time spent on retries is not the model's silence.
-    let first_deadline = first_deadline.max(Instant::now() + wire.config.first_token_timeout);
+    let first_deadline = Instant::now() + wire.config.first_token_timeout;
     let reply = Reply {
         wire: wire.clone(),
         events: Some(events),

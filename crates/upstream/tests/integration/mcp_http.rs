@@ -11,11 +11,15 @@ use throughline_testkit::scripted_mcp::{Era, Script};
 use throughline_upstream::mcp::{McpProxy, ServerConfig, ServerState, Transport};
 use tokio_util::sync::CancellationToken;
 
+/// Far above what a loaded machine needs; no test waits for it to pass.
+const AMPLE: Duration = Duration::from_secs(60);
 const KEY: &str = "Bearer sk-very-secret-value";
 
 fn proxy(url: String) -> McpProxy {
     let headers = BTreeMap::from([("authorization".to_owned(), KEY.into())]);
-    McpProxy::new(vec![ServerConfig::new("remote", Transport::Http { url, headers })]).unwrap()
+    let mut config = ServerConfig::new("remote", Transport::Http { url, headers });
+    (config.list_timeout, config.connect_timeout) = (AMPLE, AMPLE);
+    McpProxy::new(vec![config]).unwrap()
 }
 
 fn tool(name: &str) -> ToolName {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::json;
 use throughline_engine::tool::{ToolName, Tools};
@@ -47,7 +48,10 @@ async fn logged(work: impl Future<Output = ()>) -> String {
 }
 
 async fn use_tools(transport: Transport) {
-    let proxy = McpProxy::new(vec![ServerConfig::new("peer", transport)]).unwrap();
+    let mut config = ServerConfig::new("peer", transport);
+    let ample = Duration::from_secs(60);
+    (config.list_timeout, config.connect_timeout, config.probe_timeout) = (ample, ample, ample);
+    let proxy = McpProxy::new(vec![config]).unwrap();
     proxy.list().await;
     let tool = ToolName { server: "peer".into(), name: "echo".into() };
     proxy.call(&tool, &json!({}), CancellationToken::new()).await.unwrap();
@@ -91,7 +95,7 @@ async fn keys_prompts_and_replies_of_models_are_not_logged() {
             Provider::OpenAi => server.openai_url(),
         };
         config.api_key = Some(SECRET.into());
-        config.retry_delay = std::time::Duration::from_millis(1);
+        config.retry_delay = Duration::from_millis(1);
         let log = logged(async {
             let model = connect(config).unwrap();
             let (_, error) = events(&*model, &question("a-most-private-question")).await;

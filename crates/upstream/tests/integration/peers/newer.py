@@ -30,6 +30,7 @@ else:
 
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()  # before the port is told, so that nobody comes too early
     print(listener.getsockname()[1], flush=True)
     app = server.streamable_http_app()
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
