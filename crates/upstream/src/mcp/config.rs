@@ -20,7 +20,8 @@ pub struct ServerConfig {
     pub connect_timeout: Duration,
     /// How long a server may leave the newer era's first question unanswered before the older era is
     /// tried on the same connection. Some older servers on stdio answer nothing at all; one of the newer
-    /// era that takes longer than this to start is spoken to in the older one, if it can.
+    /// era that takes longer than this to start is spoken to in the older one, if it can. More than ten
+    /// seconds count as ten.
     pub probe_timeout: Duration,
     /// The longest time a call may take.
     pub call_timeout: Duration,
