@@ -13,6 +13,9 @@ use crate::notice::Understood;
 use crate::pack::PackSet;
 use crate::tool::ToolDefinition;
 
+/// Names of parameters that search in free text.
+const FREE_TEXT: [&str; 5] = ["q", "query", "search", "filter", "text"];
+
 /// What could be filled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filling {
@@ -56,10 +59,12 @@ pub fn fill(
             arguments.insert(name.clone(), value);
         }
     }
+    drop_repeats(&mut arguments, schema);
     let required = required(schema);
     if let [only] = required.iter().filter(|n| !arguments.contains_key(**n)).collect::<Vec<_>>()[..]
         && let Some(property) = properties.get(*only)
         && is_text(property)
+        && property.get("enum").is_none()
         && let Some(quoted) = only_quoted(message)
     {
         arguments.insert((*only).to_owned(), Value::String(quoted));
@@ -70,6 +75,20 @@ pub fn fill(
         .map(str::to_owned)
         .collect();
     Filling { arguments: Value::Object(arguments), missing, is_vouched_for, from_entities }
+}
+
+/// Takes a free-text filter back when a parameter of its own holds the same value.
+fn drop_repeats(arguments: &mut Map<String, Value>, schema: &Value) {
+    let required = required(schema);
+    let repeated: Vec<String> = arguments
+        .iter()
+        .filter(|(name, _)| FREE_TEXT.contains(&name.as_str()) && !required.contains(&name.as_str()))
+        .filter(|(name, value)| arguments.iter().any(|(other, v)| other != *name && v == *value))
+        .map(|(name, _)| name.clone())
+        .collect();
+    for name in repeated {
+        arguments.shift_remove(&name);
+    }
 }
 
 fn required(schema: &Value) -> Vec<&str> {
@@ -103,6 +122,8 @@ fn after_name(name: &str, message: &str) -> Option<String> {
         format!("{spoken} = "),
         format!("{spoken}="),
         format!("{spoken} is "),
+        format!("of {spoken} "),
+        format!("with {spoken} "),
     ];
     if name == "name" || name == "title" {
         markers.extend(["called ".to_owned(), "named ".to_owned(), "titled ".to_owned()]);

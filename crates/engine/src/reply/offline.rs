@@ -26,7 +26,7 @@ const FITNESS_MIN: f32 = 0.55;
 const STEERING_SHARE: f32 = 0.08;
 /// What a tool gains for being about what the message asks about.
 const SUBJECT_GAIN: f32 = 0.3;
-/// What a tool gains for being completely fillable.
+/// What a tool gains for being completely fillable, and loses when it is not.
 const FILLABLE_GAIN: f32 = 0.15;
 /// What a tool that changes something loses when the message asks for no change.
 const UNASKED_CHANGE_LOSS: f32 = 1.0;
@@ -100,7 +100,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         });
         let mut fitness = hit.score + steered;
         fitness += if subject { SUBJECT_GAIN } else { 0.0 };
-        fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { 0.0 };
+        fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { -FILLABLE_GAIN };
         if definition.changes_something() && !wants_change {
             fitness -= UNASKED_CHANGE_LOSS;
         }

@@ -76,10 +76,15 @@ fn rows(object: &Map<String, Value>) -> Option<&Vec<Value>> {
     named.or_else(|| {
         let mut lists = object.values().filter_map(Value::as_array);
         match (lists.next(), lists.next()) {
-            (Some(only), None) if object.len() <= 3 && !is_thing(object) => Some(only),
+            (Some(only), None) if is_frame(object) => Some(only),
             _ => None,
         }
     })
+}
+
+/// Whether an object only frames a list: counts and marks beside it, nothing of its own.
+fn is_frame(object: &Map<String, Value>) -> bool {
+    object.len() <= 3 && !is_thing(object) && !object.values().any(Value::is_object)
 }
 
 fn list(things: &[Value], count: usize, subject: &str) -> String {

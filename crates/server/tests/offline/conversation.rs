@@ -1,0 +1,104 @@
+//! Ten turns of follow-ups, answered right without a model.
+
+use crate::bench::{Bench, Came, bench};
+
+/// What a turn must have called and said.
+struct Expected {
+    message: &'static str,
+    /// `tool {arguments}`, or nothing when no tool may be called.
+    call: Option<&'static str>,
+    /// All of these stand in the reply.
+    says: &'static [&'static str],
+}
+
+const TURNS: [Expected; 10] = [
+    Expected {
+        message: "list devices in site Frankfurt",
+        call: Some(r#"list_devices {"site":"Frankfurt"}"#),
+        says: &["6 devices", "fra1-core-01", "fra1-sw-02"],
+    },
+    Expected {
+        message: "show me the second one",
+        call: Some(r#"get_device {"device":"fra1-sw-01"}"#),
+        says: &["fra1-sw-01", "Active"],
+    },
+    Expected {
+        message: "its interfaces",
+        call: Some(r#"list_interfaces {"device":"fra1-sw-01"}"#),
+        says: &["interfaces"],
+    },
+    Expected {
+        message: "which VLANs are there at that site?",
+        call: Some(r#"list_vlans {"site":"Frankfurt"}"#),
+        says: &["2 vlans", "management", "servers"],
+    },
+    Expected {
+        message: "set the status of fra1-sw-02 to offline",
+        call: Some(r#"update_device {"device":"fra1-sw-02","status":"offline"}"#),
+        says: &["fra1-sw-02", "Offline"],
+    },
+    Expected {
+        message: "show project 123",
+        call: Some(r#"get_project {"project_id":123}"#),
+        says: &["Payment Gateway"],
+    },
+    Expected {
+        message: "Add C++ and Python answers to project 123 survey",
+        call: Some(r#"add_survey_answers {"project_id":123,"answers":["C++","Python"]}"#),
+        says: &["8", "3", "A2297"],
+    },
+    Expected {
+        message: "What answers were deselected?",
+        call: None,
+        says: &["A2297", "Java", "A2298", "Ruby", "A2304", "Go"],
+    },
+    Expected {
+        message: "list projects that are not risk compliant",
+        call: Some(r#"list_projects {"risk_compliant":false}"#),
+        says: &["project"],
+    },
+    Expected {
+        message: "list the workflows",
+        call: Some("list_workflows {}"),
+        says: &["2 workflows", "Task Management"],
+    },
+];
+
+#[tokio::test]
+async fn ten_turns_of_follow_ups_are_answered_right_without_a_model() {
+    let bench = bench().await;
+    let mut wrong = Vec::new();
+    for (number, expected) in TURNS.iter().enumerate() {
+        if let Err(difference) = check(&bench, expected).await {
+            wrong.push(format!("turn {} {:?}: {difference}", number + 1, expected.message));
+        }
+    }
+    bench.end().await;
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+async fn check(bench: &Bench, expected: &Expected) -> Result<(), String> {
+    let Came::Turn(turn) = bench.say("ten", expected.message).await else {
+        return Err("it waits for approval".into());
+    };
+    let called = turn.calls.first().map(|call| format!("{} {}", call.tool.name, call.arguments));
+    if called.as_deref() != expected.call {
+        return Err(format!("called {called:?}, said {:?}", turn.reply));
+    }
+    match expected.says.iter().find(|words| !turn.reply.contains(**words)) {
+        Some(words) => Err(format!("{words:?} is not in {:?}", turn.reply)),
+        None => Ok(()),
+    }
+}
+
+#[tokio::test]
+async fn a_destructive_call_waits_and_an_incomplete_one_asks() {
+    let bench = bench().await;
+    let waits = bench.say("a", "delete device nyc1-con-01").await;
+    let asks = bench.say("b", "delete the device").await;
+    bench.end().await;
+    let Came::Waits(pending) = waits else { panic!("{waits:?}") };
+    assert_eq!(pending.awaited[0].tool.name, "delete_device");
+    let Came::Turn(turn) = asks else { panic!("{asks:?}") };
+    assert!(turn.calls.is_empty() && turn.reply.contains("device"), "{turn:?}");
+}
