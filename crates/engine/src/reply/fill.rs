@@ -82,7 +82,9 @@ fn drop_repeats(arguments: &mut Map<String, Value>, schema: &Value) {
     let required = required(schema);
     let repeated: Vec<String> = arguments
         .iter()
-        .filter(|(name, _)| FREE_TEXT.contains(&name.as_str()) && !required.contains(&name.as_str()))
+        .filter(|(name, _)| {
+            FREE_TEXT.contains(&name.as_str()) && !required.contains(&name.as_str())
+        })
         .filter(|(name, value)| arguments.iter().any(|(other, v)| other != *name && v == *value))
         .map(|(name, _)| name.clone())
         .collect();

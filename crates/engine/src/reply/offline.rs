@@ -8,8 +8,11 @@
 
 use std::fmt::Write;
 
+use crate::entity::{Kind, Noticed};
 use crate::history;
 use crate::mode::PromptMode;
+use crate::pack::PackSet;
+use crate::search::words::stems;
 use crate::session::record::{ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
 use crate::turn::{TurnEvent, Way};
@@ -20,16 +23,20 @@ use super::{Answer, Asked, Ended, earlier, wording};
 
 /// Tools that are considered.
 const CANDIDATES: usize = 12;
-/// The lowest fitness at which a tool is called.
-const FITNESS_MIN: f32 = 0.55;
+/// The lowest relevance at which a tool is considered: its score, and whether it is about the subject.
+const RELEVANCE_MIN: f32 = 0.5;
 /// What a pack's steering adds to a tool's fitness, per unit of weight.
 const STEERING_SHARE: f32 = 0.08;
 /// What a tool gains for being about what the message asks about.
 const SUBJECT_GAIN: f32 = 0.3;
 /// What a tool gains for being completely fillable, and loses when it is not.
-const FILLABLE_GAIN: f32 = 0.15;
+const FILLABLE_GAIN: f32 = 0.25;
+/// What a tool gains when the message has its noun in the same number.
+const NOUN_GAIN: f32 = 0.35;
 /// What a tool that changes something loses when the message asks for no change.
 const UNASKED_CHANGE_LOSS: f32 = 1.0;
+/// What a tool that only reads loses when the message asks for a change.
+const UNCHANGING_LOSS: f32 = 0.5;
 /// Earlier words worth quoting.
 const RECALLED_SCORE_MIN: f32 = 0.5;
 /// Earlier words that are quoted at most.
@@ -87,37 +94,71 @@ async fn choose(asked: &Asked<'_>) -> Choice {
     let wants_change =
         matches!(asked.context.receipt.mode, PromptMode::Creation | PromptMode::Modification);
     let understood = asked.context.understood();
+    let asked_about = asked_about(asked.message, understood.noticed, packs);
     let mut best: Option<(f32, &ToolDefinition, Filling)> = None;
     for (name, hit) in &ranked {
         let Some(definition) = tools.iter().find(|tool| tool.tool == *name) else { continue };
         let filling = fill(definition, asked.message, &understood, packs);
         #[expect(clippy::cast_precision_loss, reason = "a small weight")]
         let steered = steering.weight(&name.name) as f32 * STEERING_SHARE;
-        let subject = packs.type_of_tool(&name.name).is_some_and(|entity_type| {
-            understood.noticed.asked_about.contains(&entity_type.kind)
-                || (understood.noticed.asked_about.is_empty()
-                    && understood.noticed.of_kind(&entity_type.kind).next().is_some())
-        });
-        let mut fitness = hit.score + steered;
-        fitness += if subject { SUBJECT_GAIN } else { 0.0 };
-        fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { -FILLABLE_GAIN };
-        if definition.changes_something() && !wants_change {
-            fitness -= UNASKED_CHANGE_LOSS;
+        let subject = is_subject(&name.name, &asked_about, understood.noticed, packs);
+        let relevance = hit.score + if subject { SUBJECT_GAIN } else { 0.0 };
+        if relevance < RELEVANCE_MIN {
+            continue;
         }
+        let mut fitness = relevance + steered;
+        fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { -FILLABLE_GAIN };
+        fitness += if says_its_noun(asked.message, &name.name) { NOUN_GAIN } else { 0.0 };
+        fitness -= match (definition.changes_something(), wants_change) {
+            (true, false) => UNASKED_CHANGE_LOSS,
+            (false, true) => UNCHANGING_LOSS,
+            _ => 0.0,
+        };
         if best.as_ref().is_none_or(|(most, ..)| fitness > *most) {
             best = Some((fitness, definition, filling));
         }
     }
     match best {
-        Some((fitness, definition, filling)) if fitness >= FITNESS_MIN => {
+        Some((_, definition, filling)) => {
             if filling.missing.is_empty() {
                 Choice::Call(Box::new(definition.clone()), filling)
             } else {
                 Choice::Ask(question(asked, definition, &filling))
             }
         }
-        _ => Choice::None,
+        None => Choice::None,
     }
+}
+
+/// Whether a tool is about what the message asks about, else about something that it mentions.
+fn is_subject(tool: &str, asked_about: &[&Kind], noticed: &Noticed, packs: &PackSet) -> bool {
+    if asked_about.is_empty() {
+        let kind = packs.type_of_tool(tool).map(|entity_type| &entity_type.kind);
+        return kind.is_some_and(|kind| noticed.of_kind(kind).next().is_some());
+    }
+    let name = stems(tool);
+    asked_about.iter().filter_map(|kind| packs.entity_type(kind)).any(|entity_type| {
+        let noun = stems(entity_type.word());
+        !noun.is_empty() && noun.iter().all(|word| name.contains(word))
+    })
+}
+
+/// Whether the message has the tool's noun in the same form: "sites" for `list_sites`.
+fn says_its_noun(message: &str, tool: &str) -> bool {
+    let noun = tool.rsplit('_').next().unwrap_or(tool);
+    message.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(noun))
+}
+
+/// Types that the message names without naming one of them: "the *survey* of project 123".
+fn asked_about<'a>(message: &str, noticed: &'a Noticed, packs: &'a PackSet) -> Vec<&'a Kind> {
+    let words: Vec<String> = stems(message);
+    let named = packs.types().iter().filter(|entity_type| {
+        let noun = stems(entity_type.word());
+        !noun.is_empty()
+            && noun.iter().all(|word| words.contains(word))
+            && noticed.of_kind(&entity_type.kind).next().is_none()
+    });
+    noticed.asked_about.iter().chain(named.map(|entity_type| &entity_type.kind)).collect()
 }
 
 /// What has to be said before the tool can be called.

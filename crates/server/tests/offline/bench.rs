@@ -64,6 +64,8 @@ impl Bench {
             brought: Brought { message: message.into(), ..Brought::default() },
             key: None,
             persona: None,
+            preset: None,
+            model: None,
         };
         let (events, cancel) = (Events::nowhere(), CancellationToken::new());
         match self.engine.converse(&self.caller, request, events, cancel).await.expect("a turn") {

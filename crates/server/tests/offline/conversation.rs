@@ -35,7 +35,7 @@ const TURNS: [Expected; 10] = [
     Expected {
         message: "set the status of fra1-sw-02 to offline",
         call: Some(r#"update_device {"device":"fra1-sw-02","status":"offline"}"#),
-        says: &["fra1-sw-02", "Offline"],
+        says: &["fra1-sw-02", "offline"],
     },
     Expected {
         message: "show project 123",

@@ -35,7 +35,10 @@ const QUERIES: [(&str, &str); 40] = [
     ("show me the risk compliant projects", r#"list_projects {"risk_compliant":true}"#),
     ("get project 124", r#"get_project {"project_id":124}"#),
     ("show the survey of project 123", r#"get_survey {"project_id":123}"#),
-    ("Add Rust answers to project 124 survey", r#"add_survey_answers {"project_id":124,"answers":["Rust"]}"#),
+    (
+        "Add Rust answers to project 124 survey",
+        r#"add_survey_answers {"project_id":124,"answers":["Rust"]}"#,
+    ),
     (
         "create a report titled \"Quarterly risks\" of kind devices",
         r#"create_report {"title":"Quarterly risks","kind":"devices"}"#,
