@@ -18,6 +18,8 @@ export interface ChartProps {
 }
 
 const HEIGHT = 170;
+/** A chart with a single look would otherwise span years. */
+const SPAN_SECONDS_MIN = 60;
 
 export function Chart({ title, unit, times, lines }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -30,7 +32,7 @@ export function Chart({ title, unit, times, lines }: ChartProps) {
     plot.current = new uPlot({
       width: element.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { show: false },
       axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => `${tick}${unit}`) }],
-      scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
+      scales: { x: { range: (_, first, last) => [Math.min(first, last - SPAN_SECONDS_MIN), last] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: token(line.colour), width: 2, points: { show: false } }))],
     }, [times, ...lines.map((line) => line.values)], element);
     const sizes = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));

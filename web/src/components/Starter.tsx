@@ -64,7 +64,7 @@ export function Starter() {
                 </li>
               ))}
             </ol>
-            <p class="quiet">Start with the first; each next one is offered below the reply. Then look at “Context used” on the right.</p>
+            <p class="quiet">Start with the first; each next one is offered below the reply. The line under a reply opens what the model was shown for it.</p>
           </section>
         )}
         <ModelNote />
