@@ -8,13 +8,19 @@ const TURNS = 10_000;
 let server;
 let browser;
 before(async () => {
-  server = await startServer({ args: [] });
+  // One import instead of ten thousand requests; only for that are the limits of a request raised.
+  server = await startServer({ args: [], env: { THROUGHLINE_SERVER__BODY_BYTES_MAX: '40000000', THROUGHLINE_SERVER__JSON_ELEMENTS_MAX: '2000000' } });
   browser = await launch();
-  await server.api('POST', '/conversations', { id: 'long', title: 'Ten thousand turns' });
-  for (let turn = 1; turn <= TURNS; turn += 1) {
-    const reply = turn % 7 === 0 ? `Answer ${turn}\n\n${'- a line of a longer answer\n'.repeat(turn % 20)}` : `Answer ${turn}`;
-    await server.api('POST', '/conversations/long/turns', { message: `Question ${turn}`, reply });
-  }
+  await server.api('POST', '/conversations', { id: 'one', title: 'Ten thousand turns' });
+  await server.api('POST', '/conversations/one/turns', { message: 'Question 1', reply: 'Answer 1' });
+  const exported = await server.api('GET', '/conversations/one/export');
+  await server.api('DELETE', '/conversations/one/permanent');
+  const turns = Array.from({ length: TURNS }, (_, index) => {
+    const turn = index + 1;
+    const more = turn % 7 === 0 ? `\n\n${'- a line of a longer answer\n'.repeat(turn % 20)}` : '';
+    return { ...exported.turns[0], turn, message: `Question ${turn}`, reply: `Answer ${turn}${more}` };
+  });
+  await server.api('POST', '/import?id=long', { ...exported, head: { ...exported.head, turns: TURNS }, turns });
 });
 after(async () => {
   await browser?.close();

@@ -210,7 +210,8 @@ export interface EntityRef {
 }
 
 export interface Entity extends EntityRef {
-  relevance?: number;
+  relevanceScore: number;
+  active: boolean;
   first_mentioned: string;
   last_mentioned: string;
   mention_count?: number;
@@ -224,10 +225,12 @@ export interface Entity extends EntityRef {
 export interface Preset {
   id: string;
   name: string;
-  description?: string;
+  description: string;
+  system_prompt: string;
+  personality: string;
+  settings: { temperature: number; max_tokens: number; max_history_tokens: number; expiry_days: number };
   built_in?: boolean;
-  version?: number;
-  [field: string]: unknown;
+  active?: boolean;
 }
 
 export interface Tool {
@@ -252,11 +255,14 @@ export interface Pinned {
 }
 
 export interface SearchHit {
-  session_id: string;
-  turn?: number | null;
-  text: string;
-  score?: number;
-  title?: string | null;
+  session: string;
+  /** 0 for the title. */
+  turn: number;
+  part: string;
+  score: number;
+  /** `marks` are byte ranges of the found words in `text`. */
+  snippet: { text: string; marks: { start: number; end: number }[] };
+  title: string | null;
 }
 
 export interface Health {

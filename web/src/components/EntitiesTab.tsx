@@ -18,7 +18,7 @@ export function EntitiesTab({ session }: { session: string }) {
     [session, entitiesChanged.value],
   );
   if (loaded.state !== 'here') return <Waiting loaded={loaded} />;
-  const entities = [...loaded.value].sort((one, two) => (two.relevance ?? 0) - (one.relevance ?? 0));
+  const entities = [...loaded.value].sort((one, two) => two.relevanceScore - one.relevanceScore);
   if (entities.length === 0) return <p class="quiet">Nothing has been named yet. Devices, projects, workflows and whatever the packs know appear here as they are talked about.</p>;
   const shown = all.value ? entities : entities.slice(0, SHOWN);
   return (
@@ -27,7 +27,7 @@ export function EntitiesTab({ session }: { session: string }) {
       <ul>
         {shown.map((entity) => (
           <li key={`${entity.type}/${labelOf(entity)}`}>
-            <EntityRow session={session} entity={entity} chosen={chosen.value === `${entity.type} ${labelOf(entity)}`} />
+            <EntityRow session={session} entity={entity} most={entities[0]!.relevanceScore} chosen={chosen.value === `${entity.type} ${labelOf(entity)}`} />
           </li>
         ))}
       </ul>

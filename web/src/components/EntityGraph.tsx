@@ -34,7 +34,7 @@ export function EntityGraph({ entities, chosen, onChoose }: EntityGraphProps) {
         const label = labelOf(node);
         return (
           <g key={keyOf(node)} class="node" data-chosen={keyOf(node) === chosen} onClick={() => onChoose(keyOf(node) === chosen ? null : keyOf(node))}>
-            <circle cx={x} cy={y} r={5 + 4 * (node.relevance ?? 0.3)} />
+            <circle cx={x} cy={y} r={5 + 4 * Math.min(1, node.relevanceScore)} />
             <text x={x} y={y + (y > HEIGHT / 2 ? 19 : -12)} text-anchor={x < 60 ? 'start' : x > WIDTH - 60 ? 'end' : 'middle'}>{label.length > 18 ? label.slice(0, 17) + '…' : label}</text>
             <title>{keyOf(node)}</title>
           </g>

@@ -6,20 +6,18 @@ import { ago, counted } from '../text/numbers';
 import { EntityActions } from './EntityActions';
 import { labelOf } from './EntityGraph';
 
-export function EntityRow({ session, entity, chosen }: { session: string; entity: Entity; chosen: boolean }) {
+export function EntityRow({ session, entity, most, chosen }: { session: string; entity: Entity; most: number; chosen: boolean }) {
   const open = useSignal(false);
-  const relevance = entity.relevance;
+  const relevance = entity.relevanceScore;
   const last = entity.mention_contexts?.at(-1);
   return (
     <div class="entity" data-chosen={chosen}>
       <button class="piece-line" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
         <span class="type">{entity.type.replaceAll('_', ' ')}</span>
         <span class="piece-name">{labelOf(entity)}</span>
-        {typeof relevance === 'number' && (
-          <span class="relevance" title={`Relevance ${relevance.toFixed(2)}`}>
-            <meter min={0} max={1} value={relevance} aria-label={`Relevance ${relevance.toFixed(2)}`} />
-          </span>
-        )}
+        <span class="relevance" title={`Relevance ${relevance.toFixed(2)}`}>
+          <meter min={0} max={most} value={relevance} aria-label={`Relevance ${relevance.toFixed(2)}`} />
+        </span>
       </button>
       <p class="entity-about">
         {last ? <a href={addressOf(session, last.turn)}>turn {last.turn}</a> : 'from a tool'} · {ago(entity.last_mentioned)}

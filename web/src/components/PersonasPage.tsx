@@ -9,7 +9,10 @@ import { Icon } from './Icon';
 import { Page } from './Page';
 import { PersonaForm } from './PersonaForm';
 
-const BLANK: Preset = { id: '', name: '' };
+const BLANK: Preset = {
+  id: '', name: '', description: '', system_prompt: '', personality: '',
+  settings: { temperature: 0.7, max_tokens: 1000, max_history_tokens: 15000, expiry_days: 7 },
+};
 
 export function PersonasPage() {
   const edited = useSignal<Preset | null>(null);
@@ -28,7 +31,7 @@ export function PersonasPage() {
       {presets.value.length === 0 && <p class="quiet">There are no presets yet.</p>}
       {edited.value && (
         <Dialog title={edited.value.id ? (edited.value.built_in ? `A copy of ${edited.value.name}` : edited.value.name) : 'New preset'} wide onClose={() => (edited.value = null)}>
-          <PersonaForm start={personaOf(edited.value)} description={edited.value.description ?? ''} onSave={save} onCancel={() => (edited.value = null)} />
+          <PersonaForm start={personaOf(edited.value)} description={edited.value.description} onSave={save} onCancel={() => (edited.value = null)} />
         </Dialog>
       )}
     </Page>

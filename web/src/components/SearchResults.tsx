@@ -29,8 +29,8 @@ export function SearchResults({ words }: { words: string }) {
     };
   }, [words]);
   const named = (hit: SearchHit) => {
-    const session = sessions.value.find((known) => known.id === hit.session_id);
-    return session ? titleOf(session) : hit.title || hit.session_id.slice(0, 8);
+    const session = sessions.value.find((known) => known.id === hit.session);
+    return session ? titleOf(session) : hit.title || hit.session.slice(0, 8);
   };
   return (
     <section class="hits" aria-label="Found in conversations" aria-live="polite">
@@ -40,10 +40,10 @@ export function SearchResults({ words }: { words: string }) {
       {hits.value && hits.value.length > 0 && (
         <ul>
           {hits.value.map((hit) => (
-            <li key={`${hit.session_id}/${hit.turn}`}>
-              <a class="hit" href={addressOf(hit.session_id, hit.turn ?? undefined)}>
+            <li key={`${hit.session}/${hit.turn}/${hit.part}`}>
+              <a class="hit" href={addressOf(hit.session, hit.turn || undefined)}>
                 <span class="about">{named(hit)}{hit.turn ? ` · turn ${hit.turn}` : ''}</span>
-                <span class="excerpt">{hit.text}</span>
+                <span class="excerpt"><Marked snippet={hit.snippet} /></span>
               </a>
             </li>
           ))}
@@ -51,4 +51,17 @@ export function SearchResults({ words }: { words: string }) {
       )}
     </section>
   );
+}
+
+/** A stretch of text with the found words marked. */
+function Marked({ snippet }: { snippet: SearchHit['snippet'] }) {
+  const bytes = new TextEncoder().encode(snippet.text);
+  const text = (from: number, to?: number) => new TextDecoder().decode(bytes.slice(from, to));
+  let from = 0;
+  const parts = snippet.marks.flatMap(({ start, end }) => {
+    const before = text(from, start);
+    from = end;
+    return [before, <mark key={start}>{text(start, end)}</mark>];
+  });
+  return <>{parts}{text(from)}</>;
 }

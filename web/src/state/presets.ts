@@ -5,28 +5,36 @@ import { refreshPresets } from './catalogue';
 
 /** The persona that a preset starts. */
 export function personaOf(preset: Preset): Persona {
-  const value = <T>(names: string[], otherwise: T): T => {
-    for (const name of names) if (preset[name] !== undefined && preset[name] !== null) return preset[name] as T;
-    return otherwise;
-  };
+  const { settings } = preset;
   return {
     name: preset.name,
-    system_prompt: value(['system_prompt', 'systemPrompt'], ''),
-    personality: value(['personality'], ''),
-    temperature: value(['temperature'], 0.7),
-    reply_tokens_max: value(['reply_tokens_max', 'maxTokens'], 1000),
-    history_tokens_max: value(['history_tokens_max', 'maxHistoryTokens'], 15000),
-    expiry_days: value(['expiry_days', 'expiryDays'], 7),
-    keeps_calm: value(['keeps_calm', 'keepsCalm'], true),
+    system_prompt: preset.system_prompt,
+    personality: preset.personality,
+    temperature: settings.temperature,
+    reply_tokens_max: settings.max_tokens,
+    history_tokens_max: settings.max_history_tokens,
+    expiry_days: settings.expiry_days,
+    keeps_calm: true,
     preset: preset.id,
   };
 }
 
+/** Makes a preset, or changes the one with that id. */
 export async function savePreset(id: string | null, persona: Persona, description: string) {
-  const { preset: _, ...body } = persona;
-  const sent = { ...body, description };
-  if (id) await change('PATCH', at('presets', id), sent);
-  else await change('POST', '/presets', sent);
+  const body = {
+    name: persona.name,
+    description,
+    system_prompt: persona.system_prompt,
+    personality: persona.personality,
+    settings: {
+      temperature: persona.temperature,
+      max_tokens: persona.reply_tokens_max,
+      max_history_tokens: persona.history_tokens_max,
+      expiry_days: persona.expiry_days,
+    },
+  };
+  if (id) await change('PATCH', at('presets', id), body);
+  else await change('POST', '/presets', body);
   await refreshPresets();
 }
 

@@ -87,6 +87,5 @@ export async function importSession(file: File): Promise<Conversation> {
 }
 
 export async function searchSessions(words: string, signal: AbortSignal): Promise<SearchHit[]> {
-  const answer = await get<{ results?: SearchHit[]; hits?: SearchHit[] }>(`/search${query({ q: words, limit: 20 })}`, signal);
-  return answer.results ?? answer.hits ?? [];
+  return (await get<{ hits: SearchHit[] }>(`/search${query({ q: words, limit: 20 })}`, signal)).hits;
 }
