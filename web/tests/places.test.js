@@ -37,18 +37,23 @@ test('entities are listed by relevance with their last mention and drawn with th
   await close();
 });
 
-test('an entity is corrected and forgotten', async () => {
+test('a misunderstanding is put right, and a thing is forgotten', async () => {
   const { id: own } = await server.api('POST', '/conversations', { agent: 'demo' });
-  await server.api('POST', '/chat', { message: 'Show the device fra1-sw-01', conversation_id: own });
+  for (const message of ['Show the device fra1-sw-01', 'Show the device fra1-sw-02']) await server.api('POST', '/chat', { message, conversation_id: own });
   const { page, close } = await at(`/#/c/${own}`);
   await page.getByRole('tab', { name: 'Entities' }).click();
   const row = (name) => page.getByRole('tabpanel').locator('.entity', { has: page.locator('.piece-name', { hasText: name }) }).first();
-  await row('fra1-sw-01').getByRole('button').first().click();
-  await row('fra1-sw-01').getByRole('button', { name: 'Forget' }).click();
-  await page.getByText('fra1-sw-01 is forgotten in this session.').waitFor();
-  await row('fra1-sw-01').waitFor({ state: 'detached' });
+  await row('fra1-sw-02').getByRole('button').first().click();
+  await row('fra1-sw-02').getByRole('button', { name: 'I meant another' }).click();
+  await row('fra1-sw-02').getByLabel('I meant').selectOption({ label: 'device fra1-sw-01' });
+  await page.getByText('The next message starts from fra1-sw-01.').waitFor();
+  await say(page, 'Show the interfaces of that device', { turn: 3 });
+  await page.locator('article.row[aria-label="Turn 3"]').getByText('device: fra1-sw-01').waitFor();
+  await row('fra1-sw-02').getByRole('button', { name: 'Forget' }).click();
+  await page.getByText('fra1-sw-02 is forgotten in this session.').waitFor();
+  await row('fra1-sw-02').waitFor({ state: 'detached' });
   const { entities } = await server.api('GET', `/conversations/${own}/entities`);
-  assert.ok(!entities.some((entity) => entity.name === 'fra1-sw-01'));
+  assert.ok(!entities.some((entity) => entity.name === 'fra1-sw-02'));
   await close();
 });
 

@@ -27,7 +27,7 @@ export function EntitiesTab({ session }: { session: string }) {
       <ul>
         {shown.map((entity) => (
           <li key={`${entity.type}/${labelOf(entity)}`}>
-            <EntityRow session={session} entity={entity} most={entities[0]!.relevanceScore} chosen={chosen.value === `${entity.type} ${labelOf(entity)}`} />
+            <EntityRow session={session} entity={entity} others={entities.filter((other) => other !== entity)} most={entities[0]!.relevanceScore} chosen={chosen.value === `${entity.type} ${labelOf(entity)}`} />
           </li>
         ))}
       </ul>

@@ -6,7 +6,7 @@ import { ago, counted } from '../text/numbers';
 import { EntityActions } from './EntityActions';
 import { labelOf } from './EntityGraph';
 
-export function EntityRow({ session, entity, most, chosen }: { session: string; entity: Entity; most: number; chosen: boolean }) {
+export function EntityRow({ session, entity, others, most, chosen }: { session: string; entity: Entity; others: Entity[]; most: number; chosen: boolean }) {
   const open = useSignal(false);
   const relevance = entity.relevanceScore;
   const last = entity.mention_contexts?.at(-1);
@@ -14,7 +14,7 @@ export function EntityRow({ session, entity, most, chosen }: { session: string; 
     <div class="entity" data-chosen={chosen}>
       <button class="piece-line" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
         <span class="type">{entity.type.replaceAll('_', ' ')}</span>
-        <span class="piece-name">{labelOf(entity)}</span>
+        <span class="piece-name">{labelOf(entity)}{entity.active && <span class="badge" title="The last turns spoke of it">now</span>}</span>
         <span class="relevance" title={`Relevance ${relevance.toFixed(2)}`}>
           <meter min={0} max={most} value={relevance} aria-label={`Relevance ${relevance.toFixed(2)}`} />
         </span>
@@ -32,7 +32,7 @@ export function EntityRow({ session, entity, most, chosen }: { session: string; 
           )}
           {entity.data && Object.keys(entity.data).length > 0 && <pre tabIndex={0}>{JSON.stringify(entity.data, null, 2)}</pre>}
           {entity.mention_contexts?.map((context) => <blockquote key={context.turn}>{context.text} <a href={addressOf(session, context.turn)}>turn {context.turn}</a></blockquote>)}
-          <EntityActions session={session} entity={entity} />
+          <EntityActions session={session} entity={entity} others={others} />
         </div>
       )}
     </div>

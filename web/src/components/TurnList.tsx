@@ -4,6 +4,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { inspected } from '../state/inspector';
 import { live } from '../state/live';
 import { place } from '../state/route';
 import { Heights } from '../state/heights';
@@ -69,6 +70,7 @@ export function TurnList({ turns }: { turns: Turns }) {
     const element = scroller.current;
     if (!wanted || !element || wanted > turns.total.peek()) return;
     followed.value = false;
+    inspected.value = wanted;
     element.scrollTop = heights.start(wanted - 1);
     top.value = element.scrollTop;
   }, [wanted, turns]);

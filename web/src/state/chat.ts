@@ -2,7 +2,7 @@
 import { API, at, Problem, send } from '../api/client';
 import { events, type SentEvent } from '../api/sse';
 import type { AwaitedCall, ContextBrief, Usage } from '../api/types';
-import { addCall, begin, live, update, updateCall } from './live';
+import { addCall, addText, begin, live, showText, update, updateCall } from './live';
 import { refreshSession, session, turns } from './session';
 import { refreshSessions } from './sessions';
 import { entitiesChanged } from './entities';
@@ -52,6 +52,7 @@ async function follow(id: string, path: string, body: unknown, headers: Record<s
 /** One event of the stream; answers the turn's number when it ends. */
 function receive({ event, data }: SentEvent): number | null {
   const body = JSON.parse(data);
+  if (event !== 'delta') showText();
   switch (event) {
     case 'context':
       update({ context: body as ContextBrief });
@@ -66,7 +67,7 @@ function receive({ event, data }: SentEvent): number | null {
       addCall({ ...(body as AwaitedCall), state: 'waiting' });
       break;
     case 'delta':
-      update({ text: (live.value?.text ?? '') + (body.text) });
+      addText(body.text);
       break;
     case 'usage':
       update({ usage: body as Usage });

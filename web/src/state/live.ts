@@ -28,6 +28,7 @@ export interface LiveTurn {
 export const live = signal<LiveTurn | null>(null);
 
 export function begin(session: string, message: string) {
+  unshown = '';
   live.value = {
     session, message, text: '', calls: [], context: null, usage: null, state: 'running', problem: null,
     startedAt: performance.now(),
@@ -55,4 +56,22 @@ export function addCall(call: LiveCall) {
 export function resume(session: string, waiting: AwaitedCall[]) {
   begin(session, '');
   update({ state: 'waiting', calls: waiting.map((call) => ({ ...call, state: 'waiting' })) });
+}
+
+let unshown = '';
+let frame = 0;
+
+/** Words arrive faster than anybody reads: they are shown once a frame. */
+export function addText(text: string) {
+  unshown += text;
+  if (!frame) frame = requestAnimationFrame(showText);
+}
+
+/** Shows the words that wait for their frame; needed before anything else happens to the turn. */
+export function showText() {
+  cancelAnimationFrame(frame);
+  frame = 0;
+  const text = unshown;
+  unshown = '';
+  if (text && live.value) update({ text: live.value.text + text });
 }

@@ -1,6 +1,7 @@
 //! Things that conversations are about, and finding conversations.
 
 mod about;
+mod change;
 mod list;
 mod search;
 
@@ -13,6 +14,8 @@ use super::App;
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list::entities))
+        .routes(routes!(change::forget))
+        .routes(routes!(change::correct))
         .routes(routes!(list::workflows))
         .routes(routes!(about::entity))
         .routes(routes!(about::workflow))
