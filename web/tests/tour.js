@@ -14,12 +14,12 @@ const server = await startServer();
 const browser = await launch();
 try {
   await toolsReady(server);
-  const { id } = await server.api('POST', '/conversations', { agent: 'demo', title: 'Devices in Amsterdam', tags: ['network'] });
-  for (const message of MESSAGES) await server.api('POST', '/chat', { message, conversation_id: id });
-  for (const [title, tag] of [['Who owns fra1-sw-02?', 'network'], ['Survey of the payment gateway', 'survey']]) {
+  for (const [title, tag] of [['Survey of the payment gateway', 'survey'], ['Who owns fra1-sw-02?', 'network']]) {
     const other = await server.api('POST', '/conversations', { agent: 'demo', title, tags: [tag] });
     await server.api('POST', '/chat', { message: title, conversation_id: other.id });
   }
+  const { id } = await server.api('POST', '/conversations', { agent: 'demo', title: 'Devices in Amsterdam', tags: ['network'] });
+  for (const message of MESSAGES) await server.api('POST', '/chat', { message, conversation_id: id });
   const take = async (name, options, act) => {
     const { page, close } = await openPage(browser, server.url, { path: `/#/c/${id}`, deviceScaleFactor: 1.5, viewport: { width: 1360, height: 850 }, ...options });
     await page.locator(`article.row[aria-label="Turn ${MESSAGES.length}"] footer`).waitFor();
@@ -30,7 +30,9 @@ try {
     await close();
   };
   await take('tour', { colorScheme: 'light' }, async (page) => {
-    await page.locator('article.row[aria-label="Turn 2"] button.context-line').click();
+    await page.locator('article.row[aria-label="Turn 3"] .call.folded').click();
+    await page.locator('article.row[aria-label="Turn 3"] button.context-line').click();
+    await page.getByRole('heading', { name: /Context used, turn 3/ }).waitFor();
     await page.locator('.window-bar').waitFor();
   });
   await take('tour-window', { colorScheme: 'dark' }, async (page) => {

@@ -18,6 +18,7 @@ export interface ChartProps {
 }
 
 const HEIGHT = 170;
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 /** A chart with a single look would otherwise span years. */
 const SPAN_SECONDS_MIN = 60;
 
@@ -31,7 +32,7 @@ export function Chart({ title, unit, times, lines }: ChartProps) {
     const axis = { stroke: token('--muted'), grid: { stroke: token('--line'), width: 1 }, ticks: { stroke: token('--line'), width: 1 }, font: '11px system-ui' };
     plot.current = new uPlot({
       width: element.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { show: false },
-      axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => `${tick}${unit}`) }],
+      axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => clock.format(tick * 1000)), space: 70 }, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => `${tick}${unit}`) }],
       scales: { x: { range: (_, first, last) => [Math.min(first, last - SPAN_SECONDS_MIN), last] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: token(line.colour), width: 2, points: { show: false } }))],
     }, [times, ...lines.map((line) => line.values)], element);

@@ -3,9 +3,9 @@ import { useMemo } from 'preact/hooks';
 import type { Entity, EntityRef } from '../api/types';
 import { layOut, type Edge } from '../text/graph';
 
-const SHOWN = 16;
+const SHOWN = 14;
 const WIDTH = 360;
-const HEIGHT = 240;
+const HEIGHT = 290;
 
 export function labelOf(entity: EntityRef): string {
   return entity.name || entity.id || '';
@@ -22,6 +22,7 @@ export interface EntityGraphProps {
 export function EntityGraph({ entities, chosen, onChoose }: EntityGraphProps) {
   const { nodes, edges, places } = useMemo(() => drawing(entities), [entities]);
   if (edges.length === 0) return null;
+  const most = Math.max(...nodes.map((node) => node.relevanceScore));
   const words = edges.map(([one, two]) => `${keyOf(nodes[one]!)} and ${keyOf(nodes[two]!)}`).join('; ');
   return (
     <svg class="graph" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Related: ${words}`}>
@@ -34,7 +35,7 @@ export function EntityGraph({ entities, chosen, onChoose }: EntityGraphProps) {
         const label = labelOf(node);
         return (
           <g key={keyOf(node)} class="node" data-chosen={keyOf(node) === chosen} onClick={() => onChoose(keyOf(node) === chosen ? null : keyOf(node))}>
-            <circle cx={x} cy={y} r={5 + 4 * Math.min(1, node.relevanceScore)} />
+            <circle cx={x} cy={y} r={4 + 5 * (node.relevanceScore / Math.max(most, 0.01))} />
             <text x={x} y={y + (y > HEIGHT / 2 ? 19 : -12)} text-anchor={x < 60 ? 'start' : x > WIDTH - 60 ? 'end' : 'middle'}>{label.length > 18 ? label.slice(0, 17) + '…' : label}</text>
             <title>{keyOf(node)}</title>
           </g>

@@ -6,6 +6,9 @@ import { ago, counted } from '../text/numbers';
 import { EntityActions } from './EntityActions';
 import { labelOf } from './EntityGraph';
 
+/** What the other is to this one, as a verb. */
+const RELATION = { parent: 'belongs to', child: 'has', related: 'goes with' };
+
 export function EntityRow({ session, entity, others, most, chosen }: { session: string; entity: Entity; others: Entity[]; most: number; chosen: boolean }) {
   const open = useSignal(false);
   const relevance = entity.relevanceScore;
@@ -28,7 +31,7 @@ export function EntityRow({ session, entity, others, most, chosen }: { session: 
           {entity.aliases && entity.aliases.length > 0 && <p>Also called {entity.aliases.join(', ')}.</p>}
           {entity.id && <p>Id <code>{entity.id}</code></p>}
           {entity.relations && entity.relations.length > 0 && (
-            <ul class="relations">{entity.relations.map((relation, index) => <li key={index}>{relation.relation}: {relation.type.replaceAll('_', ' ')} {relation.name || relation.id}</li>)}</ul>
+            <ul class="relations">{entity.relations.map((relation, index) => <li key={index}>{RELATION[relation.relation]} {relation.type.replaceAll('_', ' ')} {relation.name || relation.id}</li>)}</ul>
           )}
           {entity.data && Object.keys(entity.data).length > 0 && <pre tabIndex={0}>{JSON.stringify(entity.data, null, 2)}</pre>}
           {entity.mention_contexts?.map((context) => <blockquote key={context.turn}>{context.text} <a href={addressOf(session, context.turn)}>turn {context.turn}</a></blockquote>)}
