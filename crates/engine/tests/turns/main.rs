@@ -1,5 +1,7 @@
 //! The life of a turn, against a store in memory: receipts, approvals, fall-backs, keys, erasure.
 
+#![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
+
 mod approvals;
 mod bench;
 mod budgets;

@@ -60,9 +60,12 @@ impl Default for ModelEntry {
     }
 }
 
+/// Models by name, and the default one's name.
+pub type NamedModels = (Vec<(String, ModelConfig)>, Option<String>);
+
 impl Config {
     /// Every model with its name, and the default one's name.
-    pub fn model_configs(&self) -> Result<(Vec<(String, ModelConfig)>, Option<String>), Failure> {
+    pub fn model_configs(&self) -> Result<NamedModels, Failure> {
         let brought = self.brought_by_keys();
         let entries = if self.model.is_empty() { &brought } else { &self.model };
         let mut models = Vec::new();

@@ -1,5 +1,3 @@
 //! The binary, from outside.
 
-#![expect(clippy::unwrap_used, reason = "the whole crate is a test")]
-
 mod demo_inventory;

@@ -40,7 +40,9 @@ impl RedisStore {
             false => None,
         };
         match &announcement {
-            Some(call) => drop(self.connection.run::<i64>(call).await?),
+            Some(call) => {
+                self.connection.run::<i64>(call).await?;
+            }
             None => names.push(set),
         }
         let (number, incarnation) = match expected {

@@ -49,7 +49,10 @@ impl RedisStore {
         let mut rows: BTreeMap<(Reverse<jiff::Timestamp>, ThreadId), Listed> = BTreeMap::new();
         let mut gone = Vec::new();
         let mut offset = 0;
-        while limit > 0 {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        loop {
             let mut command = redis::cmd("ZREVRANGEBYSCORE");
             command.arg(&set).arg(&top).arg("-inf").arg("WITHSCORES");
             command.arg("LIMIT").arg(offset).arg(NAMES_AT_ONCE);

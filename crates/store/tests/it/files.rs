@@ -71,9 +71,12 @@ async fn a_person_can_read_a_conversation() {
     }
 }
 
+/// What is done to a thread's folder, and what is said of it afterwards.
+type Damage = (&'static str, fn(&Path));
+
 #[tokio::test]
 async fn a_damaged_thread_is_set_aside_and_stops_nobody() {
-    let break_it: [(&str, fn(&Path)); 5] = [
+    let break_it: [Damage; 5] = [
         ("head.json: it is cut short", |folder| {
             fs::write(folder.join("head.json"), "{\n  \"ch").unwrap();
         }),

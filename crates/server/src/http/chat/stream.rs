@@ -65,6 +65,7 @@ pub async fn respond(
     Ok(response)
 }
 
+#[expect(clippy::large_enum_variant, reason = "one lives per stream, and almost always the first")]
 enum Telling {
     Events { first: Option<TurnEvent>, events: UnboundedReceiver<TurnEvent>, running: Running },
     Last(Box<Event>),
