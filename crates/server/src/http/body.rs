@@ -100,9 +100,14 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T
             ));
         }
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        bad(format!("the body is not what this route takes: {error}"), "see /api/openapi.json")
-    })
+    let wrong = |reason: &dyn std::fmt::Display| {
+        bad(format!("the body is not what this route takes: {reason}"), "see /api/openapi.json")
+    };
+    // A list would pass as an object whose fields all have defaults.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(wrong(&"it is a list, not an object"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| wrong(&error))
 }
 
 fn says_json(headers: &HeaderMap) -> bool {
