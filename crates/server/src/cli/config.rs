@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Settings;
+use super::{Settings, out};
 use crate::config::DEFAULT_FILE;
 use crate::failure::Failure;
 
@@ -37,22 +37,25 @@ impl ConfigCommand {
     /// Does it.
     pub fn run(self, settings: &Settings) -> Result<(), Failure> {
         match self.verb {
-            Verb::Init { file: None } => print!("{DEFAULT_FILE}"),
+            Verb::Init { file: None } => out::text(DEFAULT_FILE)?,
             Verb::Init { file: Some(file) } => write_new(&file)?,
             Verb::Check => {
                 let config = settings.load()?;
                 config.model_configs()?;
                 config.server_configs()?;
-                println!("the configuration is valid");
+                out::line("the configuration is valid")?;
             }
             Verb::Show { json } => {
                 let (_, layers) = settings.load_with(&[])?;
                 let shown = layers.shown();
                 if json {
-                    println!("{}", serde_json::to_string_pretty(&shown).unwrap_or_default());
+                    out::line(serde_json::to_string_pretty(&shown).unwrap_or_default())?;
                 } else {
                     for value in shown {
-                        println!("{} = {}  # {}", value.setting, value.value, value.from);
+                        out::line(format_args!(
+                            "{} = {}  # {}",
+                            value.setting, value.value, value.from
+                        ))?;
                     }
                 }
             }

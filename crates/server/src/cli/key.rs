@@ -7,7 +7,7 @@ use serde_json::json;
 use throughline_engine::access::Grants;
 use throughline_engine::id::{TenantId, UserId};
 
-use super::Settings;
+use super::{Settings, out};
 use crate::access::{KeyRecord, Keys, NewKey};
 use crate::assemble;
 use crate::failure::Failure;
@@ -87,26 +87,26 @@ impl Key {
                 }
                 let (key, record) = keys.create(new).await?;
                 if self.json {
-                    print_json(&json!({"key": key.reveal(), "record": shown(&record)}));
+                    print_json(&json!({"key": key.reveal(), "record": shown(&record)}))?;
                 } else {
-                    println!("{}", key.reveal());
+                    out::line(key.reveal())?;
                     eprintln!("This is the only time it is shown. Its id is {}.", record.id);
                 }
             }
             Verb::List => {
                 let records = keys.list().await?;
                 if self.json {
-                    print_json(&json!(records.iter().map(shown).collect::<Vec<_>>()));
+                    print_json(&json!(records.iter().map(shown).collect::<Vec<_>>()))?;
                 } else {
-                    print_table(&records);
+                    print_table(&records)?;
                 }
             }
             Verb::Revoke { id } => {
                 let record = keys.revoke(&id).await?;
                 if self.json {
-                    print_json(&shown(&record));
+                    print_json(&shown(&record))?;
                 } else {
-                    println!("key {} is revoked", record.id);
+                    out::line(format_args!("key {} is revoked", record.id))?;
                 }
             }
         }
@@ -127,11 +127,11 @@ fn shown(record: &KeyRecord) -> serde_json::Value {
     })
 }
 
-fn print_json(value: &serde_json::Value) {
-    println!("{value:#}");
+fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    out::line(format_args!("{value:#}"))
 }
 
-fn print_table(records: &[KeyRecord]) {
+fn print_table(records: &[KeyRecord]) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_style(NOTHING);
     table.set_header(["id", "name", "tenant", "user", "scope", "created", "revoked"]);
@@ -146,5 +146,5 @@ fn print_table(records: &[KeyRecord]) {
             record.revoked_at.map_or_else(|| "-".into(), |at| at.to_string()),
         ]);
     }
-    println!("{table}");
+    out::line(table)
 }

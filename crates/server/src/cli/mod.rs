@@ -7,6 +7,7 @@
 mod config;
 mod demo_inventory;
 mod key;
+mod out;
 mod serve;
 
 use std::path::PathBuf;

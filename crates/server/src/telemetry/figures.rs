@@ -103,7 +103,8 @@ impl Figures {
         ContextStatistics {
             turns: turns.len(),
             last_share: turns.back().map_or(0.0, |f| f.share),
-            mean_share: turns.iter().map(|f| f.share).sum::<f32>() / count,
+            // A sum of nothing is minus zero.
+            mean_share: turns.iter().fold(0.0, |sum, f| sum + f.share) / count,
             largest_share: turns.iter().map(|f| f.share).fold(0.0, f32::max),
             last_tokens: turns.back().map_or(0, |f| f.tokens),
             stable_prefix_share: if tokens == 0 { 0.0 } else { stable as f32 / tokens as f32 },

@@ -1,0 +1,25 @@
+//! What a command answers, on standard output.
+//!
+//! A reader that has seen enough (`| head`) is no failure: the rest is not written, and nothing is said.
+
+use std::io::{self, ErrorKind, Write};
+
+use crate::failure::Failure;
+
+/// Writes a line.
+pub fn line(text: impl std::fmt::Display) -> Result<(), Failure> {
+    write(format_args!("{text}\n"))
+}
+
+/// Writes text as it is.
+pub fn text(text: impl std::fmt::Display) -> Result<(), Failure> {
+    write(format_args!("{text}"))
+}
+
+fn write(text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_fmt(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
