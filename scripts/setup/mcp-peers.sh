@@ -11,6 +11,8 @@ MCP_PEERS_NPM=(
   @modelcontextprotocol/sdk@1.32.2
   @modelcontextprotocol/server-everything@2026.8.31
   @modelcontextprotocol/server-memory@2026.8.31
+  conformance-older@npm:@modelcontextprotocol/conformance@0.1.16
+  conformance-newer@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12
 )
 
 setup_mcp_peers() {

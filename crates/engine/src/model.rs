@@ -6,6 +6,8 @@
 //! Invariant: every [`Block::ToolUse`] in a request is followed by its [`Block::ToolResult`] in the next
 //! user message.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,16 @@ pub trait Model: Send + Sync + 'static {
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError>;
+}
+
+/// A client's own model, lent for one turn (MCP sampling). It is used where no model is configured.
+#[derive(Clone)]
+pub struct LentModel(pub Arc<dyn Model>);
+
+impl std::fmt::Debug for LentModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LentModel({})", self.0.name())
+    }
 }
 
 /// Everything a model is shown.

@@ -5,6 +5,8 @@
 //!
 //! Invariant: a turn is committed exactly once, with the receipt of what was sent.
 
+mod said;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,15 +14,14 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use crate::access::{Action, Caller, authorize};
 use crate::context::{Brought, Context, assemble};
-use crate::engine::{Engine, FinishedTurn, NewSession, answered};
+use crate::engine::{Engine, FinishedTurn, NewSession, answered, id_for_key};
 use crate::error::{Error, Result};
 use crate::id::{AgentName, SessionId};
-use crate::model::{Model, Usage};
-use crate::notice;
+pub use crate::model::LentModel;
+use crate::model::Usage;
 use crate::persona::Persona;
 use crate::receipt::Receipt;
 use crate::reply::{self, Answer, Asked, Ended};
@@ -29,9 +30,9 @@ use crate::session::apply::RequestKey;
 use crate::session::head::UnderWay;
 use crate::session::keep::Step;
 use crate::session::pending::{AwaitedCall, PendingTurn};
-use crate::session::record::{SaidTokens, TurnKind, TurnRecord};
-use crate::tokens;
+use crate::session::record::{TurnKind, TurnRecord};
 use crate::tool::ToolName;
+use said::Said;
 
 /// Which way a message is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,16 +63,6 @@ pub struct TurnRequest {
     pub preset: Option<String>,
     /// A model that the client lends for this turn.
     pub model: Option<LentModel>,
-}
-
-/// A client's own model, lent for one turn (MCP sampling). It is used where no model is configured.
-#[derive(Clone)]
-pub struct LentModel(pub Arc<dyn Model>);
-
-impl std::fmt::Debug for LentModel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "LentModel({})", self.0.name())
-    }
 }
 
 /// What happens while a turn runs.
@@ -396,13 +387,6 @@ impl Engine {
     }
 }
 
-/// The session id that a keyed request without one always means.
-pub(crate) fn id_for_key(caller: &Caller, key: &RequestKey) -> Result<SessionId> {
-    let name = format!("{}/{}/{}", caller.scope.tenant, caller.scope.user, key.key);
-    let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
-    Ok(SessionId::new(id.to_string())?)
-}
-
 /// A query is shown more exchanges than a chat.
 fn with_history(brought: Brought, way: Way, engine: &Engine) -> Brought {
     match way {
@@ -412,80 +396,5 @@ fn with_history(brought: Brought, way: Way, engine: &Engine) -> Brought {
             way_instructions: true,
             ..brought
         },
-    }
-}
-
-/// A message that was answered, on its way into the log.
-struct Said {
-    message: String,
-    way: Way,
-    context: Context,
-    started: Instant,
-}
-
-impl Said {
-    fn kind(&self) -> TurnKind {
-        match self.way {
-            Way::Chat => TurnKind::Chat,
-            Way::Query => TurnKind::Query,
-        }
-    }
-
-    fn record(self, answer: Answer, engine: &Engine) -> TurnRecord {
-        let kind = self.kind();
-        if let (Some(usage), reply::ReplyForm::Model { model }) = (answer.usage, &answer.form)
-            && answer.calls.is_empty()
-        {
-            engine.factors.learn(
-                model,
-                self.context.receipt.budget.used_tokens,
-                usage.input_tokens,
-            );
-        }
-        TurnRecord {
-            turn: 0,
-            at: engine.now(),
-            kind,
-            tokens: SaidTokens {
-                message: tokens::count(&self.message),
-                reply: tokens::count(&answer.text),
-            },
-            message: self.message,
-            reply: answer.text,
-            status: answer.status,
-            error: answer.error,
-            form: answer.form,
-            calls: answer.calls,
-            entities: notice::mentions(&self.context.noticed),
-            usage: answer.usage,
-            receipt: Some(self.context.receipt),
-            contents: self.context.contents,
-            metadata: None,
-            took_ms: u64::try_from(self.started.elapsed().as_millis()).ok(),
-        }
-    }
-
-    fn pending(
-        self,
-        answer: Answer,
-        awaited: Vec<AwaitedCall>,
-        key: Option<RequestKey>,
-        engine: &Engine,
-    ) -> PendingTurn {
-        let at = engine.now();
-        let seconds = i64::try_from(engine.limits().approval_seconds_max).unwrap_or(i64::MAX);
-        PendingTurn {
-            at,
-            expires_at: at + SignedDuration::from_secs(seconds),
-            kind: self.kind(),
-            message: self.message,
-            receipt: self.context.receipt,
-            contents: self.context.contents,
-            noticed: self.context.noticed,
-            calls: answer.calls,
-            awaited,
-            said: answer.text,
-            key: key.map(|key| (key.key, key.body)),
-        }
     }
 }

@@ -11,6 +11,7 @@
 //! - [`access`]: API keys. [`agents`]: agents from files.
 //! - [`http`]: the REST API, `noun/verb.rs`.
 //! - [`telemetry`]: log, metrics, figures.
+//! - [`mcp`]: the MCP server.
 //! - [`demo`]: the demo inventory, an MCP server of its own.
 
 pub mod access;
@@ -22,4 +23,5 @@ pub mod config;
 pub mod demo;
 pub mod failure;
 pub mod http;
+pub mod mcp;
 pub mod telemetry;

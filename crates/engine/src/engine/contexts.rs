@@ -14,11 +14,10 @@ use crate::preset::{PersonaDraft, template};
 use crate::session::Loaded;
 use crate::session::apply::RequestKey;
 use crate::session::keep::Step;
-use crate::turn::id_for_key;
 
 use super::listing::SessionQuery;
 use super::presets::check_page;
-use super::sessions::{NewSession, checked_tags};
+use super::sessions::{NewSession, checked_tags, id_for_key};
 use super::{Engine, answered};
 
 /// Sessions that are looked through when contexts are listed or counted.

@@ -64,6 +64,7 @@ pub use proxy::FoundTool;
 pub(crate) use record::{FinishedTurn, answered};
 pub use record::{Recorded, RecordedTurn};
 pub use search::{SearchHit, SearchResults};
+pub(crate) use sessions::id_for_key;
 pub use sessions::{NewSession, SessionPatch};
 pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};

@@ -1,6 +1,7 @@
 //! Creating, reading, changing and putting aside sessions.
 
 use jiff::SignedDuration;
+use uuid::Uuid;
 
 use crate::access::{Action, Caller, authorize};
 use crate::agent::Agent;
@@ -182,6 +183,13 @@ impl Engine {
         };
         Err(Error::Inactive { session: head.id.clone(), state })
     }
+}
+
+/// The session id that a keyed request without one always means.
+pub(crate) fn id_for_key(caller: &Caller, key: &RequestKey) -> Result<SessionId> {
+    let name = format!("{}/{}/{}", caller.scope.tenant, caller.scope.user, key.key);
+    let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
+    Ok(SessionId::new(id.to_string())?)
 }
 
 /// The caller's version must be the current one, where it gave one.

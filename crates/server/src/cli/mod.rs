@@ -5,9 +5,12 @@
 //! A new command is a file with a `clap::Args` struct and a `run`, a variant here and an arm below.
 
 mod config;
+mod context;
 mod demo_inventory;
 mod key;
+mod mcp;
 mod out;
+mod preset;
 mod serve;
 
 use std::path::PathBuf;
@@ -59,6 +62,12 @@ enum Command {
     Serve(serve::Serve),
     /// The demo MCP server on standard input and output.
     DemoInventory,
+    /// The MCP server on standard input and output.
+    Mcp,
+    /// Starting points for personas.
+    Preset(preset::PresetCommand),
+    /// Conversation partners with a persona, and chats from elsewhere.
+    Context(context::ContextCommand),
     /// API keys: shown once, stored hashed.
     Key(key::Key),
     /// The commented default file; what is in force and from where.
@@ -82,6 +91,9 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
     match command {
         Command::Serve(command) => command.run(&settings).await,
         Command::DemoInventory => demo_inventory::run().await,
+        Command::Mcp => mcp::run(&settings).await,
+        Command::Preset(command) => command.run(&settings).await,
+        Command::Context(command) => command.run(&settings).await,
         Command::Key(command) => command.run(&settings).await,
         Command::Config(command) => command.run(&settings),
     }

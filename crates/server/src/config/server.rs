@@ -30,6 +30,8 @@ pub struct ServerSettings {
     pub requests_at_once_max: usize,
     /// Time to finish when stopping, in seconds.
     pub shutdown_seconds_max: u64,
+    /// Whether MCP clients of the older era keep a session with this process.
+    pub mcp_sessions: bool,
 }
 
 impl ServerSettings {

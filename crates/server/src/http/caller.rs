@@ -17,9 +17,14 @@ impl FromRequestParts<App> for Authenticated {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let key = credential(parts)?;
-        Ok(Self(app.gate().caller(key.as_deref()).await?))
+        authenticate(parts, app).await.map(Self)
     }
+}
+
+/// Who sent a request.
+pub async fn authenticate(parts: &Parts, app: &App) -> Result<Caller, Problem> {
+    let key = credential(parts)?;
+    Ok(app.gate().caller(key.as_deref()).await?)
 }
 
 /// The key in `Authorization: Bearer …` or `x-api-key`.

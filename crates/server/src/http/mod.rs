@@ -16,6 +16,7 @@ pub mod body;
 pub mod caller;
 pub mod chat;
 pub mod condition;
+pub mod contexts;
 pub mod conversations;
 pub mod entities;
 pub mod guard;
@@ -25,6 +26,7 @@ pub mod openapi;
 pub mod page;
 pub mod part;
 pub mod prepared;
+pub mod presets;
 pub mod problem;
 pub mod shape;
 
@@ -194,6 +196,7 @@ fn routes(app: &App) -> axum::Router {
     router
         .merge(openapi::route(document))
         .merge(page::routes())
+        .merge(crate::mcp::http::routes(app))
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)
         .route_layer(axum::middleware::from_fn(layers::routed))

@@ -6,7 +6,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, about, agents, chat, conversations, entities};
+use super::{App, about, agents, chat, contexts, conversations, entities, presets};
 
 /// What stands at the top of the document.
 #[derive(OpenApi)]
@@ -25,6 +25,8 @@ pub fn documented() -> OpenApiRouter<App> {
         .merge(chat::routes())
         .merge(agents::routes())
         .merge(entities::routes())
+        .merge(contexts::routes())
+        .merge(presets::routes())
         .merge(about::routes());
     OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }

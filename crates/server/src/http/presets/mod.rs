@@ -1,0 +1,214 @@
+//! Presets: starting points for personas, with the field names of the requirement.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use throughline_engine::engine::PresetGone;
+use throughline_engine::preset::{Preset, PresetDraft, Review, review};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::body::Body;
+use super::caller::Authenticated;
+use super::idempotency::IdempotencyKey;
+use super::part::{Path, Query};
+use super::problem::Problem;
+use crate::mcp::view::{PresetView, ReviewView};
+
+/// The routes under `/presets`.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(show, change, delete))
+        .routes(routes!(restore))
+}
+
+/// Which presets.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Page, from 1.
+    page: Option<usize>,
+    /// Presets on a page, 1–100; 10 unless said otherwise.
+    page_size: Option<usize>,
+    /// Also deactivated ones.
+    include_inactive: bool,
+}
+
+/// Some presets.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Presets {
+    /// The presets, built-in ones first.
+    presets: Vec<PresetView>,
+    /// How many there are in all.
+    total_count: usize,
+}
+
+/// A preset and how likely its prompt is to work.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Reviewed {
+    /// The preset.
+    #[serde(flatten)]
+    preset: PresetView,
+    /// What could be better.
+    review: ReviewView,
+}
+
+/// A preset as it is written.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct PresetBody {
+    /// Its id; made from the name when absent. Only when creating.
+    id: Option<String>,
+    /// Its name.
+    name: Option<String>,
+    /// What it is good for.
+    description: Option<String>,
+    /// The prompt.
+    system_prompt: Option<String>,
+    /// The character in a sentence.
+    default_personality: Option<String>,
+    /// Settings of contexts made from it.
+    default_settings: Option<PresetSettingsBody>,
+    /// Whatever is to be kept with it.
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Map<String, Value>>,
+    /// Whether it is offered.
+    is_active: Option<bool>,
+}
+
+/// Settings of contexts made from a preset.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct PresetSettingsBody {
+    /// 0.0–1.0.
+    temperature: Option<f64>,
+    /// 1–200000.
+    max_tokens: Option<i64>,
+    /// 1–2000000.
+    max_history_tokens: Option<i64>,
+    /// 1–3650.
+    expiry_days: Option<i64>,
+}
+
+impl PresetBody {
+    fn draft(self) -> PresetDraft {
+        let settings = self.default_settings.unwrap_or_default();
+        PresetDraft {
+            name: self.name,
+            description: self.description,
+            system_prompt: self.system_prompt,
+            personality: self.default_personality,
+            temperature: settings.temperature,
+            max_tokens: settings.max_tokens,
+            max_history_tokens: settings.max_history_tokens,
+            expiry_days: settings.expiry_days,
+            metadata: self.metadata,
+            active: self.is_active,
+        }
+    }
+}
+
+fn reviewed((preset, review): (Preset, Review)) -> Json<Reviewed> {
+    Json(Reviewed { preset: preset.into(), review: review.into() })
+}
+
+/// The caller's presets.
+#[utoipa::path(get, path = "/presets", tag = "presets", params(ListQuery),
+    responses((status = 200, body = Presets)))]
+pub async fn list(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Presets>, Problem> {
+    let (page, size) = (query.page.unwrap_or(1), query.page_size.unwrap_or(10));
+    let list = app.engine().list_presets(&caller, page, size, query.include_inactive).await?;
+    let presets = list.presets.into_iter().map(Into::into).collect();
+    Ok(Json(Presets { presets, total_count: list.total }))
+}
+
+/// Creates a preset.
+#[utoipa::path(post, path = "/presets", tag = "presets", request_body = PresetBody,
+    responses((status = 201, body = Reviewed), (status = 400, body = Problem)))]
+pub async fn create(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    key: IdempotencyKey,
+    body: Body<PresetBody>,
+) -> Result<(StatusCode, Json<Reviewed>), Problem> {
+    let key = key.of("presets", &body.bytes);
+    let id = body.value.id.clone();
+    let draft = body.value.draft();
+    let made = app.engine().create_preset(&caller, id.as_deref(), draft, key.as_ref()).await?;
+    Ok((StatusCode::CREATED, reviewed(made)))
+}
+
+/// A preset, with a review of its prompt.
+#[utoipa::path(get, path = "/presets/{id}", tag = "presets",
+    params(("id" = String, Path, description = "The preset's id")),
+    responses((status = 200, body = Reviewed), (status = 404, body = Problem)))]
+pub async fn show(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+) -> Result<Json<Reviewed>, Problem> {
+    let preset = app.engine().preset(&caller, &id).await?;
+    let review = review::review(&preset.system_prompt, &preset.personality);
+    Ok(reviewed((preset, review)))
+}
+
+/// Changes a preset; a built-in one for this user alone.
+#[utoipa::path(patch, path = "/presets/{id}", tag = "presets", request_body = PresetBody,
+    params(("id" = String, Path, description = "The preset's id")),
+    responses((status = 200, body = Reviewed), (status = 404, body = Problem)))]
+pub async fn change(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+    body: Body<PresetBody>,
+) -> Result<Json<Reviewed>, Problem> {
+    Ok(reviewed(app.engine().update_preset(&caller, &id, body.value.draft()).await?))
+}
+
+/// What became of a deleted preset.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Gone {
+    /// Which.
+    id: String,
+    /// `erased`, or `deactivated` for a built-in one, which can be restored.
+    outcome: &'static str,
+}
+
+/// Deletes a preset; a built-in one is deactivated for this user.
+#[utoipa::path(delete, path = "/presets/{id}", tag = "presets",
+    params(("id" = String, Path, description = "The preset's id")),
+    responses((status = 200, body = Gone), (status = 404, body = Problem)))]
+pub async fn delete(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+) -> Result<Json<Gone>, Problem> {
+    let outcome = match app.engine().delete_preset(&caller, &id).await? {
+        PresetGone::Erased => "erased",
+        PresetGone::Deactivated => "deactivated",
+    };
+    Ok(Json(Gone { id, outcome }))
+}
+
+/// Makes a built-in preset what it was.
+#[utoipa::path(post, path = "/presets/{id}/restore", tag = "presets",
+    params(("id" = String, Path, description = "The preset's id")),
+    responses((status = 200, body = PresetView), (status = 404, body = Problem)))]
+pub async fn restore(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+) -> Result<Json<PresetView>, Problem> {
+    Ok(Json(app.engine().restore_preset(&caller, &id).await?.into()))
+}

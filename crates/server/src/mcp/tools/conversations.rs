@@ -1,0 +1,147 @@
+//! `conversation-manage`: the messages of a context.
+
+use jiff::Timestamp;
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use throughline_engine::engine::{Order, Unwanted};
+use throughline_engine::error::{Error, Result};
+
+use super::{Call, answered, define};
+use crate::mcp::view::ConversationView;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    List,
+    Delete,
+    Clear,
+}
+
+/// What to do with a context's messages.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// What to do.
+    action: Action,
+    /// The context.
+    context_id: String,
+    /// Page of the list, from 1.
+    page: Option<usize>,
+    /// Messages on a page, 1-100; 20 unless said otherwise.
+    page_size: Option<usize>,
+    /// Newest first, which it is unless said otherwise.
+    reverse: Option<bool>,
+    /// For delete: ids from the list. A message and its reply go together.
+    conversation_ids: Option<Vec<String>>,
+    /// For delete: everything before this ISO 8601 time.
+    older_than: Option<String>,
+    /// Repeating the call with the same key does nothing more.
+    idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    /// Whether it was done.
+    success: bool,
+    /// The messages of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversations: Option<Vec<ConversationView>>,
+    /// How many there are in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_count: Option<u64>,
+    /// How many were deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted_count: Option<u64>,
+    /// What happened.
+    message: String,
+    /// A stable name of what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    /// What to try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+pub fn tool() -> Tool {
+    define::<Arguments, Answer>(
+        "conversation-manage",
+        "Manage a context's history",
+        "Lists the messages of a context in pages, deletes some of them (by id, or all before a time) or clears \
+         them. Deleting erases: a message goes with its reply, and nothing derived from them stays.",
+        ToolAnnotations::new()
+            .read_only(false)
+            .destructive(true)
+            .idempotent(true)
+            .open_world(false),
+    )
+}
+
+pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+    let arguments: Arguments = call.arguments()?;
+    call.key(arguments.idempotency_key.as_ref())?;
+    let loaded = call.mcp.engine.context(&call.caller, &arguments.context_id).await?;
+    let id = &loaded.head.id;
+    let answer = match arguments.action {
+        Action::List => {
+            let (page, size) = (arguments.page.unwrap_or(1), arguments.page_size.unwrap_or(20));
+            let order = match arguments.reverse {
+                Some(false) => Order::Ascending,
+                _ => Order::Descending,
+            };
+            let page = call.mcp.engine.messages(&call.caller, id, page, size, order).await?;
+            let conversations: Vec<ConversationView> = page
+                .messages
+                .into_iter()
+                .map(|said| ConversationView::of(id.as_str(), said))
+                .collect();
+            Answer {
+                success: true,
+                message: format!("{} of {} messages", conversations.len(), page.total),
+                conversations: Some(conversations),
+                total_count: Some(page.total),
+                ..Answer::default()
+            }
+        }
+        Action::Delete => {
+            let unwanted = unwanted(arguments.conversation_ids, arguments.older_than)?;
+            deleted(call, id, unwanted).await?
+        }
+        Action::Clear => deleted(call, id, Unwanted::All).await?,
+    };
+    let text = serde_json::to_string_pretty(&answer).unwrap_or_default();
+    Ok(answered(&answer, text))
+}
+
+fn unwanted(ids: Option<Vec<String>>, older_than: Option<String>) -> Result<Unwanted> {
+    match (ids, older_than) {
+        (Some(ids), None) => Ok(Unwanted::Named(ids)),
+        (None, Some(time)) => time.parse::<Timestamp>().map(Unwanted::OlderThan).map_err(|_| {
+            let shown: String = time.chars().take(40).collect();
+            Error::invalid(
+                "olderThan",
+                format!("{shown:?} is no ISO 8601 time like 2026-11-15T09:00:00Z"),
+            )
+        }),
+        _ => Err(Error::invalid(
+            "conversationIds",
+            "delete needs either conversationIds or olderThan",
+        )),
+    }
+}
+
+async fn deleted(
+    call: &Call<'_>,
+    id: &throughline_engine::id::SessionId,
+    unwanted: Unwanted,
+) -> Result<Answer> {
+    let count = call.mcp.engine.delete_messages(&call.caller, id, unwanted).await?;
+    call.mcp.changes.tell(&call.caller, format!("context/{id}"), false);
+    Ok(Answer {
+        success: true,
+        deleted_count: Some(count),
+        message: format!("deleted {count} messages ({} exchanges)", count / 2),
+        ..Answer::default()
+    })
+}

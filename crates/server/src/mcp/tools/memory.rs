@@ -1,0 +1,83 @@
+//! `memory-search`: across the caller's conversations.
+
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use throughline_engine::error::Result;
+
+use super::{Call, answered, define};
+
+/// What to look for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// The words; text in double quotes is a phrase.
+    query: String,
+    /// At most this many, 1-100; 10 unless said otherwise.
+    limit: Option<usize>,
+    /// Leave out this many of the best.
+    offset: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    /// What was found, best first.
+    hits: Vec<Hit>,
+    /// Conversations whose last changes are not searchable yet.
+    sessions_behind: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    /// The conversation.
+    session_id: String,
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// The turn, from 1; 0 for the title.
+    turn: u64,
+    /// `title`, `message` or `reply`.
+    part: String,
+    /// The place, with the found words in **bold**.
+    snippet: String,
+    /// The higher the better, within this answer.
+    score: f64,
+}
+
+pub fn tool() -> Tool {
+    define::<Arguments, Answer>(
+        "memory-search",
+        "Search conversations",
+        "Finds words and phrases in all earlier conversations of this user, with the place where they were said.",
+        ToolAnnotations::new().read_only(true).open_world(false),
+    )
+}
+
+pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+    let arguments: Arguments = call.arguments()?;
+    let (limit, offset) = (arguments.limit.unwrap_or(10), arguments.offset.unwrap_or(0));
+    let found = call.mcp.engine.search(&call.caller, &arguments.query, limit, offset).await?;
+    let hits: Vec<Hit> = found
+        .hits
+        .into_iter()
+        .map(|found| Hit {
+            session_id: found.hit.session.to_string(),
+            title: found.title,
+            turn: found.hit.turn,
+            part: serde_json::to_value(found.hit.part)
+                .ok()
+                .and_then(|part| part.as_str().map(str::to_owned))
+                .unwrap_or_default(),
+            snippet: found.hit.snippet.marked("**", "**", str::to_owned),
+            score: found.hit.score,
+        })
+        .collect();
+    let lines: Vec<String> = hits
+        .iter()
+        .map(|hit| format!("{} turn {} ({}): {}", hit.session_id, hit.turn, hit.part, hit.snippet))
+        .collect();
+    let text = if lines.is_empty() { "nothing was found".to_owned() } else { lines.join("\n") };
+    Ok(answered(&Answer { hits, sessions_behind: found.sessions_behind }, text))
+}

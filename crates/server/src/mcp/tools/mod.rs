@@ -1,0 +1,171 @@
+//! The tools, in the order in which they are listed, and what every call has in common.
+//!
+//! Invariant: the list is the same for everybody and in the same order, so that clients can cache it.
+
+mod chat;
+mod contexts;
+mod conversations;
+mod memory;
+mod presets;
+mod query;
+mod upstream;
+
+use std::sync::LazyLock;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject,
+    Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use throughline_engine::access::Caller;
+use throughline_engine::error::{Error, Result};
+use throughline_engine::reply::call::validate;
+use throughline_engine::session::apply::RequestKey;
+
+use super::{Mcp, schema};
+use crate::http::idempotency::IdempotencyKey;
+
+/// The longest idempotency key.
+const KEY_CHARACTERS_MAX: usize = 255;
+
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    vec![
+        contexts::tool(),
+        presets::tool(),
+        chat::tool(),
+        conversations::tool(),
+        query::tool(),
+        memory::tool(),
+        upstream::search_tool(),
+        upstream::call_tool(),
+    ]
+});
+
+/// All tools.
+pub fn all() -> &'static [Tool] {
+    &TOOLS
+}
+
+/// All tools, for an answer.
+pub fn listed() -> Vec<Tool> {
+    #[cfg(feature = "conformance-fixtures")]
+    return TOOLS.iter().cloned().chain(super::fixtures::tools()).collect();
+    #[cfg(not(feature = "conformance-fixtures"))]
+    TOOLS.clone()
+}
+
+/// One call, taken apart.
+pub struct Call<'a> {
+    /// The server.
+    pub mcp: &'a Mcp,
+    /// Who is asking.
+    pub caller: Caller,
+    /// The request as it came.
+    pub request: CallToolRequestParams,
+    /// What came with it.
+    pub context: RequestContext<RoleServer>,
+}
+
+/// Runs the tool that was asked for.
+pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, ErrorData> {
+    #[cfg(feature = "conformance-fixtures")]
+    if let Some(answer) = super::fixtures::call(&call).await {
+        return answer;
+    }
+    let name = call.request.name.clone();
+    let outcome = match name.as_ref() {
+        "context-manage" => contexts::run(&call).await.map(Into::into),
+        "personality-preset-manage" => presets::run(&call).await.map(Into::into),
+        "context-chat" => chat::run(&call).await,
+        "conversation-manage" => conversations::run(&call).await.map(Into::into),
+        "context-query" => query::run(&call).await.map(Into::into),
+        "memory-search" => memory::run(&call).await.map(Into::into),
+        "tools-search" => upstream::search(&call).await.map(Into::into),
+        "tools-call" => upstream::call(&call).await.map(Into::into),
+        unknown => {
+            let names: Vec<&str> = all().iter().map(|tool| tool.name.as_ref()).collect();
+            let message = format!("there is no tool {unknown}; there are: {}", names.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        }
+    };
+    Ok(outcome.unwrap_or_else(|error| failed(&name, &error).into()))
+}
+
+impl Call<'_> {
+    /// The arguments as `T`; what does not fit is named with its path.
+    fn arguments<T: DeserializeOwned + JsonSchema>(&self) -> Result<T> {
+        let value = Value::Object(self.request.arguments.clone().unwrap_or_default());
+        serde_json::from_value(value.clone()).map_err(|error| {
+            let schema = Value::Object(JsonObject::clone(&schema::of::<T>()));
+            let reason = validate(&schema, &value).err().unwrap_or_else(|| error.to_string());
+            Error::invalid("arguments", reason)
+        })
+    }
+
+    /// The idempotency key of this call, bound to its tool and arguments.
+    fn key(&self, key: Option<&String>) -> Result<Option<RequestKey>> {
+        let Some(key) = key else { return Ok(None) };
+        let visible = key.bytes().all(|byte| byte.is_ascii_graphic());
+        if key.is_empty() || key.len() > KEY_CHARACTERS_MAX || !visible {
+            let reason = format!("it must have 1-{KEY_CHARACTERS_MAX} visible ASCII characters");
+            return Err(Error::invalid("idempotencyKey", reason));
+        }
+        let mut arguments = self.request.arguments.clone().unwrap_or_default();
+        arguments.remove("idempotencyKey");
+        let body = serde_json::to_vec(&arguments).unwrap_or_default();
+        let route = format!("mcp {}", self.request.name);
+        Ok(IdempotencyKey(Some(key.clone())).of(&route, &body))
+    }
+}
+
+/// A tool with its schemas.
+fn define<I: JsonSchema, O: JsonSchema>(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    annotations: ToolAnnotations,
+) -> Tool {
+    Tool::new(name, description, schema::of::<I>())
+        .with_title(title)
+        .with_raw_output_schema(schema::of::<O>())
+        .with_annotations(annotations)
+}
+
+/// An answer, as JSON and as text for clients that know no structure.
+fn answered<T: Serialize>(answer: &T, text: impl Into<String>) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text.into())]);
+    result.structured_content = serde_json::to_value(answer).ok();
+    result
+}
+
+/// A failure that the model can read and mend: what failed, and what to try.
+fn failed(tool: &str, error: &Error) -> CallToolResult {
+    let hint = hint(error);
+    let text = format!("{error}\nhint: {hint}");
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    if matches!(tool, "context-manage" | "personality-preset-manage" | "conversation-manage") {
+        let message = error.to_string();
+        let answer =
+            json!({"success": false, "message": message, "code": error.code(), "hint": hint});
+        result.structured_content = Some(answer);
+    }
+    result
+}
+
+fn hint(error: &Error) -> String {
+    match error {
+        Error::Inactive { .. } => {
+            "bring it back with context-manage, action update, isActive true; that also extends it"
+                .into()
+        }
+        Error::ToolNotApproved { .. } => {
+            "a person approves it: within a conversation, or throughline tools approve".into()
+        }
+        other => other.hint(),
+    }
+}

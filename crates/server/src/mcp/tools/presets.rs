@@ -1,0 +1,202 @@
+//! `personality-preset-manage`: starting points for personas.
+
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use throughline_engine::engine::PresetGone;
+use throughline_engine::error::{Error, Result};
+use throughline_engine::preset::{PresetDraft, review};
+
+use super::{Call, answered, define};
+use crate::mcp::view::{PresetView, ReviewView};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Create,
+    List,
+    Get,
+    Update,
+    Delete,
+    Restore,
+}
+
+/// What to do with a preset.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// What to do; restore makes a built-in preset what it was.
+    action: Action,
+    /// The preset; needed for get, update, delete and restore.
+    preset_id: Option<String>,
+    /// Its name, 1-200 characters; needed for create.
+    name: Option<String>,
+    /// What it is good for.
+    description: Option<String>,
+    /// The prompt that makes the persona; needed for create.
+    system_prompt: Option<String>,
+    /// The persona's character in a sentence.
+    default_personality: Option<String>,
+    /// Settings of contexts made from it.
+    default_settings: Option<Settings>,
+    /// Whatever is to be kept with it.
+    metadata: Option<Map<String, Value>>,
+    /// Page of the list, from 1.
+    page: Option<usize>,
+    /// Presets on a page, 1-100; 10 unless said otherwise.
+    page_size: Option<usize>,
+    /// Whether the list has deactivated presets too.
+    include_inactive: Option<bool>,
+    /// The same key answers the same preset and creates no second one.
+    idempotency_key: Option<String>,
+}
+
+/// Settings of contexts made from a preset.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Settings {
+    /// 0.0-1.0; 0.7 unless said otherwise.
+    temperature: Option<f64>,
+    /// 1-200000; 1000 unless said otherwise.
+    max_tokens: Option<i64>,
+    /// 1-2000000; 15000 unless said otherwise.
+    max_history_tokens: Option<i64>,
+    /// 1-3650; 7 unless said otherwise.
+    expiry_days: Option<i64>,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    /// Whether it was done.
+    success: bool,
+    /// The preset, for all but list and delete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<PresetView>,
+    /// The presets of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presets: Option<Vec<PresetView>>,
+    /// How many there are in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_count: Option<usize>,
+    /// How likely the prompt is to work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<ReviewView>,
+    /// What happened.
+    message: String,
+    /// A stable name of what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    /// What to try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+pub fn tool() -> Tool {
+    define::<Arguments, Answer>(
+        "personality-preset-manage",
+        "Manage personality presets",
+        "Creates, lists, shows, changes and deletes personality presets, the starting points for contexts. \
+         Six are built in; a built-in one that was changed or deleted can be restored. Prompts are reviewed \
+         for what is commonly missing, with advice on what to write.",
+        ToolAnnotations::new()
+            .read_only(false)
+            .destructive(true)
+            .idempotent(false)
+            .open_world(false),
+    )
+}
+
+pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+    let arguments: Arguments = call.arguments()?;
+    let engine = &call.mcp.engine;
+    let answer = match arguments.action {
+        Action::List => list(call, &arguments).await?,
+        Action::Create => {
+            let key = call.key(arguments.idempotency_key.as_ref())?;
+            let (id, draft) = (arguments.preset_id.clone(), arguments.draft());
+            let made =
+                engine.create_preset(&call.caller, id.as_deref(), draft, key.as_ref()).await?;
+            changed(call, &made.0.id);
+            let message = format!("created {}", made.0.id);
+            about(made.0.into(), Some(made.1.into()), message)
+        }
+        Action::Get => {
+            let preset = engine.preset(&call.caller, arguments.named()?).await?;
+            let review = review::review(&preset.system_prompt, &preset.personality);
+            about(preset.into(), Some(review.into()), "found".into())
+        }
+        Action::Update => {
+            let id = arguments.named()?.to_owned();
+            let made = engine.update_preset(&call.caller, &id, arguments.draft()).await?;
+            changed(call, &id);
+            about(made.0.into(), Some(made.1.into()), format!("updated {id}"))
+        }
+        Action::Delete => {
+            let id = arguments.named()?;
+            let message = match engine.delete_preset(&call.caller, id).await? {
+                PresetGone::Erased => format!("deleted {id}"),
+                PresetGone::Deactivated => {
+                    format!("{id} is built in and now inactive; restore brings it back")
+                }
+            };
+            changed(call, id);
+            Answer { success: true, message, ..Answer::default() }
+        }
+        Action::Restore => {
+            let id = arguments.named()?;
+            let preset = engine.restore_preset(&call.caller, id).await?;
+            changed(call, id);
+            about(preset.into(), None, format!("restored {id}"))
+        }
+    };
+    let text = serde_json::to_string_pretty(&answer).unwrap_or_default();
+    Ok(answered(&answer, text))
+}
+
+fn changed(call: &Call<'_>, id: &str) {
+    call.mcp.changes.tell(&call.caller, format!("preset/{id}"), true);
+}
+
+fn about(preset: PresetView, review: Option<ReviewView>, message: String) -> Answer {
+    Answer { success: true, preset: Some(preset), review, message, ..Answer::default() }
+}
+
+impl Arguments {
+    fn named(&self) -> Result<&str> {
+        let needed = || Error::invalid("presetId", "it is needed for this action");
+        self.preset_id.as_deref().ok_or_else(needed)
+    }
+
+    fn draft(&self) -> PresetDraft {
+        let plain = Settings::default();
+        let settings = self.default_settings.as_ref().unwrap_or(&plain);
+        PresetDraft {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            system_prompt: self.system_prompt.clone(),
+            personality: self.default_personality.clone(),
+            temperature: settings.temperature,
+            max_tokens: settings.max_tokens,
+            max_history_tokens: settings.max_history_tokens,
+            expiry_days: settings.expiry_days,
+            metadata: self.metadata.clone(),
+            active: None,
+        }
+    }
+}
+
+async fn list(call: &Call<'_>, arguments: &Arguments) -> Result<Answer> {
+    let (page, size) = (arguments.page.unwrap_or(1), arguments.page_size.unwrap_or(10));
+    let inactive = arguments.include_inactive.unwrap_or(false);
+    let list = call.mcp.engine.list_presets(&call.caller, page, size, inactive).await?;
+    let presets: Vec<PresetView> = list.presets.into_iter().map(Into::into).collect();
+    Ok(Answer {
+        success: true,
+        message: format!("{} of {} presets", presets.len(), list.total),
+        presets: Some(presets),
+        total_count: Some(list.total),
+        ..Answer::default()
+    })
+}

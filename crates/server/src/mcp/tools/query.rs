@@ -1,0 +1,91 @@
+//! `context-query`: one upstream tool, chosen and worded with history.
+
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use throughline_engine::context::Brought;
+use throughline_engine::error::Result;
+use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::session::record::TurnStatus;
+use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+
+use super::{Call, answered, define};
+
+/// A question for the upstream tools.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The question.
+    query: String,
+    /// The conversation it belongs to; a new one unless said otherwise.
+    session_id: Option<String>,
+    /// The agent of a new conversation; the default one unless said otherwise.
+    agent: Option<String>,
+    /// The same key answers the same exchange and runs no tool again.
+    #[serde(rename = "idempotencyKey")]
+    idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Answer {
+    /// The answer in words.
+    response: String,
+    /// Whether a tool was found and succeeded.
+    success: bool,
+    /// The conversation, to go on with.
+    session_id: String,
+    /// The tool that was called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+pub fn tool() -> Tool {
+    define::<Arguments, Answer>(
+        "context-query",
+        "Ask the upstream tools",
+        "Answers a question by choosing one of the configured upstream tools with the conversation's history in \
+         mind, calling it and wording the result. The exchange is kept; pass session_id to go on.",
+        ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
+    )
+}
+
+pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+    let arguments: Arguments = call.arguments()?;
+    let request = TurnRequest {
+        session: arguments.session_id.clone().map(SessionId::new).transpose()?,
+        agent: arguments.agent.clone().map(AgentName::new).transpose()?,
+        way: Way::Query,
+        brought: Brought { message: arguments.query.clone(), ..Brought::default() },
+        key: call.key(arguments.idempotency_key.as_ref())?,
+        persona: None,
+        preset: None,
+        model: None,
+    };
+    let cancel = call.context.ct.clone();
+    let outcome =
+        call.mcp.engine.converse(&call.caller, request, Events::nowhere(), cancel).await?;
+    let answer = match outcome {
+        TurnOutcome::Finished { session, record, .. } => Answer {
+            response: record.reply.clone(),
+            success: record.status == TurnStatus::Complete,
+            session_id: session.head.id.to_string(),
+            tool_name: record.calls.last().map(|call| call.tool.to_string()),
+            error: record.error.as_ref().map(|error| error.message.clone()),
+        },
+        TurnOutcome::Paused { session, pending } => Answer {
+            response: String::new(),
+            success: false,
+            session_id: session.head.id.to_string(),
+            tool_name: pending.awaited.first().map(|call| call.tool.to_string()),
+            error: Some("a person has to approve the call first".into()),
+        },
+    };
+    let text = match &answer.error {
+        Some(error) if answer.response.is_empty() => error.clone(),
+        _ => answer.response.clone(),
+    };
+    Ok(answered(&answer, text))
+}

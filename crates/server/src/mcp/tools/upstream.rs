@@ -1,0 +1,150 @@
+//! `tools-search` and `tools-call`: many upstream tools behind two.
+
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use throughline_engine::error::Result;
+use throughline_engine::id::AgentName;
+use throughline_engine::tool::ToolName;
+
+use super::{Call, answered, define};
+use crate::mcp::view::plain;
+
+/// What is to be done.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SearchArguments {
+    /// What is to be done, in words.
+    query: String,
+    /// At most this many, 1-50; 10 unless said otherwise.
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SearchAnswer {
+    /// Tools that fit, best first.
+    tools: Vec<FoundTool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FoundTool {
+    /// The server, for tools-call.
+    server: String,
+    /// The tool's name, for tools-call.
+    name: String,
+    /// What it does, in its server's words.
+    description: String,
+    /// JSON Schema of its arguments.
+    input_schema: Value,
+    /// How well it fits, 0-1.
+    score: f64,
+    /// Why it may not run now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+/// A call of an upstream tool.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CallArguments {
+    /// The server, from tools-search.
+    server: String,
+    /// The tool, from tools-search.
+    name: String,
+    /// Its arguments, by its schema.
+    arguments: Option<Map<String, Value>>,
+    /// The agent whose rules say what needs approval; the default one unless said otherwise.
+    agent: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CallAnswer {
+    /// `server:name`.
+    tool: String,
+    /// Whether it succeeded.
+    success: bool,
+    /// What it answered, as text.
+    text: String,
+    /// What it answered, as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json: Option<Value>,
+    /// Whether the answer was cut at the limit.
+    truncated: bool,
+    /// How long it took, in milliseconds.
+    took_ms: u64,
+}
+
+pub fn search_tool() -> Tool {
+    define::<SearchArguments, SearchAnswer>(
+        "tools-search",
+        "Find upstream tools",
+        "Finds, among all tools of the configured MCP servers, those that fit a task, with their schemas. Call one \
+         with tools-call.",
+        ToolAnnotations::new().read_only(true).open_world(false),
+    )
+}
+
+pub fn call_tool() -> Tool {
+    define::<CallArguments, CallAnswer>(
+        "tools-call",
+        "Call an upstream tool",
+        "Calls a tool of a configured MCP server after checking its pinned definition, its schema and whether a \
+         person has to approve it.",
+        ToolAnnotations::new().read_only(false).destructive(true).open_world(true),
+    )
+}
+
+pub async fn search(call: &Call<'_>) -> Result<CallToolResult> {
+    let arguments: SearchArguments = call.arguments()?;
+    let limit = arguments.limit.unwrap_or(10);
+    let found = call.mcp.engine.search_tools(&call.caller, &arguments.query, limit).await?;
+    let tools: Vec<FoundTool> = found
+        .into_iter()
+        .map(|found| {
+            let refused = found.tool.pin.refusal();
+            let definition = found.tool.definition;
+            FoundTool {
+                server: definition.tool.server,
+                name: definition.tool.name,
+                description: definition.description,
+                input_schema: definition.input_schema,
+                score: plain(found.score),
+                refused,
+            }
+        })
+        .collect();
+    let answer = SearchAnswer { tools };
+    let text = match answer.tools.is_empty() {
+        true => "no upstream tools are configured".to_owned(),
+        false => serde_json::to_string_pretty(&answer).unwrap_or_default(),
+    };
+    Ok(answered(&answer, text))
+}
+
+pub async fn call(call: &Call<'_>) -> Result<CallToolResult> {
+    let arguments: CallArguments = call.arguments()?;
+    let agent = arguments.agent.map(AgentName::new).transpose()?;
+    let tool = ToolName { server: arguments.server, name: arguments.name };
+    let given = Value::Object(arguments.arguments.unwrap_or_default());
+    let cancel = call.context.ct.clone();
+    let engine = &call.mcp.engine;
+    let record = engine.call_tool(&call.caller, agent.as_ref(), &tool, given, cancel).await?;
+    let success = record.ok();
+    let text = record.result_text();
+    let output = record.output;
+    let answer = CallAnswer {
+        tool: tool.to_string(),
+        success,
+        truncated: output.as_ref().is_some_and(|output| output.truncated),
+        json: output.and_then(|output| output.json),
+        took_ms: record.took_ms,
+        text: text.clone(),
+    };
+    let mut result = answered(&answer, text);
+    result.is_error = Some(!success);
+    Ok(result)
+}
