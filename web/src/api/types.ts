@@ -226,11 +226,18 @@ export interface Preset {
   id: string;
   name: string;
   description: string;
-  system_prompt: string;
-  personality: string;
-  settings: { temperature: number; max_tokens: number; max_history_tokens: number; expiry_days: number };
-  built_in?: boolean;
-  active?: boolean;
+  systemPrompt: string;
+  defaultPersonality: string;
+  defaultSettings: { temperature: number; maxTokens: number; maxHistoryTokens: number; expiryDays: number };
+  isActive: boolean;
+  isBuiltIn: boolean;
+}
+
+/** How likely a preset's prompt is to work, and what to change. */
+export interface Review {
+  score: number;
+  effective: boolean;
+  advice: { aspect: string; advice: string }[];
 }
 
 export interface Tool {

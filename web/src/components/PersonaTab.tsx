@@ -1,7 +1,7 @@
 // How the assistant carries itself in this session, and until when the session lasts.
 import { useSignal } from '@preact/signals';
 import type { Conversation, Persona } from '../api/types';
-import { presets } from '../state/catalogue';
+import { offered } from '../state/catalogue';
 import { attempt, tell } from '../state/notices';
 import { session as open } from '../state/session';
 import { patchSession } from '../state/sessions';
@@ -42,14 +42,14 @@ export function PersonaTab({ session }: { session: Conversation }) {
           : <p class="quiet">Replies follow the instructions of the agent alone.</p>}
         <div class="actions start">
           <button class="button small" onClick={() => (editing.value = persona ?? BLANK)}>{persona ? 'Edit' : 'Write one'}</button>
-          {presets.value.length > 0 && (
+          {offered.value.length > 0 && (
             <label class="field inline"><span class="hidden">Take a preset</span>
               <select value="" onChange={(event) => {
-                const preset = presets.value.find((known) => known.id === event.currentTarget.value);
+                const preset = offered.value.find((known) => known.id === event.currentTarget.value);
                 if (preset) void attempt(() => change({ persona: personaOf(preset) }, `The session now follows ${preset.name}.`));
               }}>
                 <option value="">Take a preset…</option>
-                {presets.value.map((preset) => <option key={preset.id} value={preset.id}>{preset.name}</option>)}
+                {offered.value.map((preset) => <option key={preset.id} value={preset.id}>{preset.name}</option>)}
               </select>
             </label>
           )}

@@ -1,7 +1,7 @@
 // A new session: which agent, which persona, and a first message. On an empty store it also shows around.
 import { useSignal } from '@preact/signals';
 import { sendMessage } from '../state/chat';
-import { agents, defaultAgent, presets } from '../state/catalogue';
+import { agents, defaultAgent, offered } from '../state/catalogue';
 import { attempt } from '../state/notices';
 import { addressOf, go } from '../state/route';
 import { show } from '../state/session';
@@ -42,11 +42,11 @@ export function Starter() {
               </select>
             </label>
           )}
-          {presets.value.length > 0 && (
+          {offered.value.length > 0 && (
             <label class="field"><span>Persona</span>
               <select value={preset.value} onChange={(event) => (preset.value = event.currentTarget.value)}>
                 <option value="">None</option>
-                {presets.value.map((known) => <option key={known.id} value={known.id}>{known.name}</option>)}
+                {offered.value.map((known) => <option key={known.id} value={known.id}>{known.name}</option>)}
               </select>
             </label>
           )}

@@ -1,11 +1,13 @@
 // What the server offers: agents, presets, its own state. Read once, and again when asked.
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Agent, Health, Preset } from '../api/types';
 
 export const agents = signal<Agent[]>([]);
 export const defaultAgent = signal<string | null>(null);
 export const presets = signal<Preset[]>([]);
+/** Presets that are offered. */
+export const offered = computed(() => presets.value.filter((preset) => preset.isActive));
 export const health = signal<Health | null>(null);
 
 export async function refreshCatalogue() {
@@ -19,7 +21,7 @@ export async function refreshAgents() {
 }
 
 export async function refreshPresets() {
-  presets.value = (await get<{ presets: Preset[] }>('/presets')).presets;
+  presets.value = (await get<{ presets: Preset[] }>('/presets?pageSize=100&includeInactive=true')).presets;
 }
 
 export async function refreshHealth() {
