@@ -5,7 +5,7 @@ import { withSource } from './support/source.js';
 
 test('events are the same however the stream is cut', () => withSource(async (load) => {
   const { EventCutter } = await load('/src/api/sse.ts');
-  const stream = '\uFEFF: alive\n\nevent: delta\ndata: {"text":"a"}\n\nevent: delta\r\ndata: {"te\r\ndata: xt"}\r\n\r\ndata:plain\n\nevent: lost\n\n';
+  const stream = '\uFEFFevent: delta\ndata: {"text":"a"}\n\n: alive\n\nevent: delta\r\ndata: {"te\r\ndata: xt"}\r\n\r\ndata:plain\n\nevent: lost\n\n';
   const expected = [
     { event: 'delta', data: '{"text":"a"}' },
     { event: 'delta', data: '{"te\nxt"}' },
