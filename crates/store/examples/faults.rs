@@ -1,4 +1,4 @@
-//! A thousand faults a backend, and what became of the entries: `cargo run --example faults [FAULTS]`.
+//! A thousand faults a backend, and what became of the entries: `cargo run --example faults [FAULTS] [redis|s3]`.
 //!
 //! Needs the servers of `scripts/setup/stores.sh`. Ends with an error if anything acknowledged was lost
 //! or doubled, or anything denied was written.
@@ -21,12 +21,16 @@ const FAULTS: u64 = 1000;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let faults = std::env::args().nth(1).map_or(Ok(FAULTS), |text| text.parse())?;
+    let only = std::env::args().nth(2);
+    let wanted = |backend: &str| only.as_deref().is_none_or(|only| only == backend);
     println!(
         "| backend | faults | acknowledged | lost | doubled | denied but written | conflicts | unknown, applied / not | own writes recognised | share | s |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut clean = true;
-    if let Some(server) = RedisServer::start().await {
+    if wanted("redis")
+        && let Some(server) = RedisServer::start().await
+    {
         let proxy = FaultProxy::start(server.port, Speaks::Tcp).await;
         let options = RedisOptions::from_url(&format!("redis://127.0.0.1:{}", proxy.port))?;
         let store = Arc::new(RedisStore::open(options).await?);
@@ -35,7 +39,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         clean &= report.is_clean();
         print("redis", &report, store.own_writes_recognised(), start.elapsed());
     }
-    if let Some(server) = S3Server::weed().await {
+    if wanted("s3")
+        && let Some(server) = S3Server::weed().await
+    {
         let proxy = FaultProxy::start(server.port, Speaks::Http).await;
         let options = S3Options::from_url(&url_at(proxy.port, "faults", ""))?;
         let store = Arc::new(S3Store::open(options.with_environment(environment())).await?);

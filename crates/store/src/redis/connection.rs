@@ -112,6 +112,7 @@ impl Connection {
                 .set_connection_timeout(Some(CONNECT_TIMEOUT))
                 .set_response_timeout(Some(options.timeout))
                 .set_number_of_retries(2)
+                .set_min_delay(PAUSES.0)
                 .set_max_delay(PAUSES.1);
             ConnectionManager::new_with_config(client, config).await.map(Link::One)
         };
