@@ -21,6 +21,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+pub mod expiry;
 pub mod failure;
 pub mod http;
 pub mod mcp;

@@ -16,6 +16,7 @@ use crate::access::{Gate, Keys};
 use crate::agents::{demo, watch};
 use crate::assemble::{self, Assembled, Demo};
 use crate::config::{Config, ServerEntry};
+use crate::expiry;
 use crate::failure::Failure;
 use crate::http::{self, App, Setup};
 use crate::telemetry;
@@ -46,6 +47,8 @@ impl Serve {
         let gate = Gate::open(keys, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         let listener = listen(config.server.bind).await?;
+        // With port 0 the system has chosen one.
+        config.server.bind = listener.local_addr()?;
         announce(&listener, &assembled)?;
         let servers = assembled.servers.clone();
         servers.connect_in_background();
@@ -70,6 +73,8 @@ fn application(config: &Config, gate: Gate, assembled: Assembled, beside: &TaskT
         let stop = app.stopping().clone();
         beside.spawn(watch::watch(engine.clone(), folder, fixed, every, stop));
     }
+    let purged = config.backups.folder.join("purged");
+    beside.spawn(expiry::sweep_daily(engine.clone(), purged, app.stopping().clone()));
     beside.spawn(tend(engine, app.stopping().clone()));
     app
 }

@@ -233,6 +233,7 @@ impl ServerHandler for Mcp {
     }
 
     #[cfg(feature = "conformance-fixtures")]
+    #[expect(deprecated, reason = "the suite also tests what the protocol deprecates")]
     async fn set_level(
         &self,
         _: rmcp::model::SetLevelRequestParams,

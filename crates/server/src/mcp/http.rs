@@ -30,6 +30,7 @@ pub fn routes(app: &App) -> Router<App> {
         .with_json_response(true)
         .with_max_request_body_bytes(settings.body_bytes_max)
         .with_cancellation_token(app.stopping().clone())
+        .with_allowed_origins(origins(settings.bind.port(), &settings.hosts))
         .with_allowed_hosts(hosts)
         .enforce_origin_validation();
     if !settings.bind.ip().is_loopback() {
@@ -44,6 +45,15 @@ pub fn routes(app: &App) -> Router<App> {
         config,
     );
     Router::new().route_service("/mcp", service).layer(from_fn_with_state(app.clone(), with_caller))
+}
+
+/// Our own pages; a request that comes from any other one is refused.
+fn origins(port: u16, hosts: &[String]) -> Vec<String> {
+    let loopback = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
+    let named = hosts
+        .iter()
+        .flat_map(|host| [format!("http://{host}:{port}"), format!("https://{host}:443")]);
+    loopback.into_iter().chain(named).collect()
 }
 
 /// Finds out who is asking and lets the handler know.

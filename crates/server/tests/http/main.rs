@@ -8,5 +8,6 @@ mod app;
 mod bad_input;
 mod chat;
 mod conversations;
+mod mcp;
 mod noise;
 mod turns;

@@ -1,3 +1,4 @@
 //! The binary, from outside.
 
 mod demo_inventory;
+mod mcp;

@@ -1,0 +1,155 @@
+//! The MCP server over HTTP: who is let in, whose answer is whose, what is published.
+
+use std::collections::BTreeSet;
+
+use futures::stream::{self, StreamExt};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use throughline_engine::access::Grants;
+
+use crate::app::TestApp;
+
+const NEWER: &str = "2026-07-28";
+
+/// A call of the newer era, with everything that it must bring.
+fn call(
+    app: &TestApp,
+    id: Value,
+    method: &str,
+    name: Option<&str>,
+    params: Value,
+) -> RequestBuilder {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": NEWER,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let request = app
+        .request(Method::POST, "/mcp")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", NEWER)
+        .header("mcp-method", method);
+    let request = name.into_iter().fold(request, |request, name| request.header("mcp-name", name));
+    request.json(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+}
+
+fn tool(app: &TestApp, id: Value, name: &str, arguments: Value) -> RequestBuilder {
+    call(app, id, "tools/call", Some(name), json!({"name": name, "arguments": arguments}))
+}
+
+/// The JSON-RPC message of an answer, be it JSON or a stream with one event.
+async fn message(request: RequestBuilder) -> Value {
+    let text = request.send().await.unwrap().text().await.unwrap();
+    let data = text.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
+    serde_json::from_str(data).unwrap_or_else(|_| panic!("not JSON: {text}"))
+}
+
+#[tokio::test]
+async fn a_thousand_colliding_request_ids_of_fifty_clients_cross_no_answer() {
+    let app = TestApp::start().await;
+    let make = |client: usize| {
+        let name = format!("client {client}");
+        let arguments =
+            json!({"action": "create", "name": name, "systemPrompt": "You are a test."});
+        tool(&app, json!(1), "context-manage", arguments)
+    };
+    let mut contexts = Vec::new();
+    for client in 0..50 {
+        let made = message(make(client)).await;
+        let id = &made["result"]["structuredContent"]["context"]["id"];
+        contexts.push(id.as_str().unwrap().to_owned());
+    }
+    // Twenty calls of every client, all under the ids 1 to 20, 32 at a time.
+    let calls = (0..1_000).map(|number| {
+        let (client, id) = (number % 50, number / 50 + 1);
+        let arguments = json!({"action": "get", "contextId": contexts[client]});
+        let request = tool(&app, json!(id), "context-manage", arguments);
+        async move { (client, id, message(request).await) }
+    });
+    let answers: Vec<(usize, usize, Value)> =
+        stream::iter(calls).buffer_unordered(32).collect().await;
+    let crossed = answers.iter().filter(|(client, id, answer)| {
+        let context = &answer["result"]["structuredContent"]["context"];
+        answer["id"] != json!(id)
+            || context["id"] != contexts[*client]
+            || context["name"] != format!("client {client}")
+    });
+    assert_eq!((answers.len(), crossed.count()), (1_000, 0));
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_and_a_foreign_host_are_turned_away() {
+    let app = TestApp::start().await;
+    let list = || call(&app, json!(1), "tools/list", None, json!({}));
+    let status = async |request: RequestBuilder| request.send().await.unwrap().status().as_u16();
+    assert_eq!(status(list()).await, 200);
+    assert_eq!(status(list().header("origin", "https://evil.example")).await, 403);
+    assert_eq!(status(list().header("host", "evil.example")).await, 403);
+}
+
+#[tokio::test]
+async fn once_there_is_a_key_only_its_holder_is_let_in_and_only_as_far_as_it_reaches() {
+    let app = TestApp::start().await;
+    let key = app.key("acme", "ada", Grants::Read).await;
+    let list = || call(&app, json!(1), "tools/list", None, json!({}));
+    let status = async |request: RequestBuilder| request.send().await.unwrap().status().as_u16();
+    assert_eq!(status(list()).await, 401);
+    assert_eq!(status(list().bearer_auth("tl_wrong")).await, 401);
+    assert_eq!(status(list().bearer_auth(&key)).await, 200);
+    let arguments = json!({"action": "create", "name": "n", "systemPrompt": "p"});
+    let refused =
+        message(tool(&app, json!(1), "context-manage", arguments).bearer_auth(&key)).await;
+    let answer = &refused["result"];
+    assert_eq!(
+        (&answer["isError"], &answer["structuredContent"]["code"]),
+        (&json!(true), &json!("forbidden"))
+    );
+}
+
+#[tokio::test]
+async fn what_is_one_users_own_is_not_found_by_another() {
+    let app = TestApp::start().await;
+    let (ada, bob) =
+        (app.key("acme", "ada", Grants::Write).await, app.key("acme", "bob", Grants::Write).await);
+    let arguments =
+        json!({"action": "create", "name": "Secret", "systemPrompt": "You are a test."});
+    let made = message(tool(&app, json!(1), "context-manage", arguments).bearer_auth(&ada)).await;
+    let id = made["result"]["structuredContent"]["context"]["id"].as_str().unwrap().to_owned();
+    let get = json!({"action": "get", "contextId": id});
+    let seen = message(tool(&app, json!(1), "context-manage", get).bearer_auth(&bob)).await;
+    let text = seen.to_string();
+    assert!(seen["result"]["isError"] == true && !text.contains("Secret"), "{text}");
+    let uri = format!("throughline://context/{id}");
+    let read = call(&app, json!(2), "resources/read", Some(&uri), json!({"uri": uri}));
+    let read = message(read.bearer_auth(&bob)).await;
+    assert_eq!(read["error"]["code"], -32602, "{read}");
+}
+
+#[tokio::test]
+async fn lists_say_how_long_and_for_whom_they_may_be_kept() {
+    let app = TestApp::start().await;
+    let scope = async |method: &str| {
+        let answer = message(call(&app, json!(1), method, None, json!({}))).await;
+        let result = &answer["result"];
+        assert_eq!(result["resultType"], "complete", "{answer}");
+        assert!(result["ttlMs"].is_u64(), "{answer}");
+        result["cacheScope"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(scope("server/discover").await, "public");
+    assert_eq!(scope("tools/list").await, "public");
+    assert_eq!(scope("prompts/list").await, "public");
+    assert_eq!(scope("resources/list").await, "private");
+}
+
+#[tokio::test]
+async fn the_published_tools_are_these() {
+    let app = TestApp::start().await;
+    let first = message(call(&app, json!(1), "tools/list", None, json!({}))).await;
+    let tools = &first["result"]["tools"];
+    let names: BTreeSet<&str> =
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 8);
+    let again = message(call(&app, json!(2), "tools/list", None, json!({}))).await;
+    assert_eq!(&again["result"]["tools"], tools);
+    insta::assert_json_snapshot!(tools);
+}
