@@ -163,6 +163,8 @@ impl Engine {
         }
         let Some(lease) = self.lease(key).await? else { return Ok(()) };
         let outcome = async {
+            // Another copy may have done it between the look above and the lease.
+            let loaded = self.sessions.load(key).await?;
             self.condense(&loaded).await?;
             self.look_up_things(&loaded).await
         }

@@ -45,6 +45,10 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
     let index = Some(config.store.index.as_str()).filter(|path| !path.is_empty());
     let mut options = OpenOptions { index_path: index.map(Into::into), ..OpenOptions::default() };
     options.variables.0 = config.environment.pairs();
+    #[cfg(feature = "sabotage")]
+    {
+        options.sabotage = crate::sabotage::chosen(&config.environment)?;
+    }
     Ok((url, options))
 }
 

@@ -25,4 +25,6 @@ pub mod expiry;
 pub mod failure;
 pub mod http;
 pub mod mcp;
+#[cfg(feature = "sabotage")]
+pub mod sabotage;
 pub mod telemetry;

@@ -8,10 +8,12 @@
 //! - [`fixed_clock`]: a clock that stands still until told.
 //! - [`scripted_mcp`]: an MCP server that behaves as a test says, over stdio and HTTP.
 //! - [`scripted_model`]: a language model that says what a test tells it to, over both wire formats.
+//! - [`served`]: our own binary as a process. [`crash`]: load on it, kills, and a count.
 //! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and ended by a test.
 //! - [`fault_proxy`]: a proxy that fails on purpose. [`fault_run`]: writers behind it, and a count.
 //! - [`seeded`]: choices that a seed repeats. [`twins`]: one plan on several stores at once.
 
+pub mod crash;
 pub mod fault_proxy;
 pub mod fault_run;
 pub mod fixed_clock;
@@ -21,4 +23,5 @@ pub mod s3_server;
 pub mod scripted_mcp;
 pub mod scripted_model;
 pub mod seeded;
+pub mod served;
 pub mod twins;

@@ -65,6 +65,11 @@ impl Peer {
         let _ = self.child.wait();
     }
 
+    /// The process' id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The end of what the server wrote, for a failing test.
     pub fn log_end(&self) -> String {
         let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();

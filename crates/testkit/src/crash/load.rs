@@ -1,0 +1,99 @@
+//! One client of the crash driver: sends turns, one after the other, and remembers what it was told.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use super::ledger::Sent;
+
+/// Answers other than a success in a row, after which a client gives up.
+const REFUSALS_MAX: u64 = 50;
+/// Characters of the longest reply.
+const REPLY_CHARACTERS_MAX: u64 = 2_000;
+
+/// What the clients of a round share.
+pub struct Round {
+    /// Turns acknowledged in this round.
+    pub acknowledged: AtomicU64,
+    /// Answers that were neither a success nor a lost connection.
+    pub refused: AtomicU64,
+    /// How many acknowledgements there are before the kill.
+    pub enough: u64,
+    /// Told when there are enough.
+    pub reached: Notify,
+}
+
+/// A client.
+pub struct Client {
+    /// What makes its texts unique in the run.
+    pub name: String,
+    /// Where it writes.
+    pub session: String,
+    /// What it sent so far, over all rounds.
+    pub sent: Vec<Sent>,
+    /// Its connections.
+    pub http: reqwest::Client,
+}
+
+impl Client {
+    /// Sends turns to the server at `base` until it is gone.
+    pub async fn write_until_gone(&mut self, base: &str, round: &Round) {
+        while self.write(base, round).await {}
+    }
+
+    /// Sends one more turn; `false` when the server is gone.
+    pub async fn write(&mut self, base: &str, round: &Round) -> bool {
+        let message = format!("{} says {}", self.name, self.sent.len());
+        self.sent.push(Sent { session: self.session.clone(), message, told: None });
+        self.send_last(base, round).await
+    }
+
+    /// Sends the last turn (again, if it was sent before) until it is acknowledged; `false` when the
+    /// server is gone.
+    pub async fn send_last(&mut self, base: &str, round: &Round) -> bool {
+        let Some(number) = self.sent.len().checked_sub(1) else { return true };
+        for _ in 0..REFUSALS_MAX {
+            match self.send(base, number).await {
+                Answer::Acknowledged(turn) => {
+                    self.sent[number].told = Some(turn);
+                    if round.acknowledged.fetch_add(1, Ordering::Relaxed) + 1 == round.enough {
+                        round.reached.notify_one();
+                    }
+                    return true;
+                }
+                Answer::Refused => round.refused.fetch_add(1, Ordering::Relaxed),
+                Answer::Gone => return false,
+            };
+        }
+        panic!("{} was refused {REFUSALS_MAX} times", self.name);
+    }
+
+    async fn send(&self, base: &str, number: usize) -> Answer {
+        let Sent { session, message, .. } = &self.sent[number];
+        // Lengths differ, so that pages and segments fill at different places; the same again for the
+        // same number, as a repeated request must be.
+        let length = (number as u64).wrapping_mul(7_919) % REPLY_CHARACTERS_MAX;
+        let reply = "r".repeat(usize::try_from(length).unwrap_or(0));
+        let key = message.replace(' ', "-");
+        let sent = self.http.post(format!("{base}/conversations/{session}/turns"));
+        let body = json!({ "message": message, "reply": reply });
+        let Ok(answer) = sent.header("idempotency-key", key).json(&body).send().await else {
+            return Answer::Gone;
+        };
+        if !answer.status().is_success() {
+            return Answer::Refused;
+        }
+        // An answer that was cut off in its body acknowledges nothing.
+        match answer.json::<Value>().await.ok().and_then(|body| body["turn"].as_u64()) {
+            Some(turn) => Answer::Acknowledged(turn),
+            None => Answer::Gone,
+        }
+    }
+}
+
+enum Answer {
+    Acknowledged(u64),
+    Refused,
+    Gone,
+}
