@@ -56,8 +56,9 @@ test('on a phone sessions lie in a drawer and the context covers the conversatio
 test('a message is written, its context looked at and a menu used by keyboard alone', async () => {
   const { page, close } = await openPage(browser, server.url);
   await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
-  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '');
-  assert.equal(await focused(), 'Message', 'the message field has the focus');
+  /** Waits until the focus is on what has this name. */
+  const focused = (name) => page.waitForFunction((name) => (document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent) === name, name);
+  await focused('Message');
   await page.keyboard.type('List the sites');
   await page.keyboard.press('Enter');
   await page.locator('article.row[aria-label="Turn 1"] footer').waitFor();
@@ -67,19 +68,19 @@ test('a message is written, its context looked at and a menu used by keyboard al
   await page.getByRole('heading', { name: /Context used, turn 1/ }).waitFor();
   await page.getByRole('tab', { name: 'Context' }).focus();
   await page.keyboard.press('ArrowRight');
-  assert.equal(await focused(), 'Window');
+  await focused('Window');
   await page.getByRole('button', { name: 'Session', exact: true }).focus();
   await page.keyboard.press('Enter');
-  assert.equal(await focused(), 'Rename');
+  await focused('Rename');
   await page.keyboard.press('ArrowDown');
-  assert.equal(await focused(), 'Fork');
+  await focused('Fork');
   await page.keyboard.press('Escape');
-  assert.equal(await focused(), 'Session');
+  await focused('Session');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
-  assert.equal(await focused(), 'Search sessions');
+  await focused('Search sessions');
   await close();
 });
 

@@ -45,6 +45,7 @@ test('the tour shows a call, a reference, a change, an earlier result and an app
 
   await page.getByRole('button', { name: 'Delete the device ams1-srv-03' }).click();
   await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await page.locator('.turn[data-status=live] .said', { hasText: 'Delete the device ams1-srv-03' }).waitFor();
   await assertAccessible(page, 'a call that waits');
   await shot(page, 'approval');
   assert.equal((await server.api('GET', '/conversations')).conversations[0].awaiting_approval.length, 1);

@@ -6,15 +6,21 @@ import { live } from '../state/live';
 import { Icon } from './Icon';
 
 export interface ComposerProps {
+  /** The session that is written to; null for one that is to be made. */
+  session: string | null;
+  /** Why nothing can be written now. */
   disabled?: string | null;
   focus?: boolean;
   onSend: (message: string) => void;
 }
 
-export function Composer({ disabled, focus, onSend }: ComposerProps) {
+export function Composer({ session, disabled: closed, focus, onSend }: ComposerProps) {
   const text = useSignal('');
   const field = useRef<HTMLTextAreaElement>(null);
-  const running = live.value?.state === 'running';
+  const running = live.value?.state === 'running' && live.value.session === session;
+  // One turn is followed at a time.
+  const elsewhere = live.value?.state === 'running' && !running ? 'Another conversation is being answered.' : null;
+  const disabled = closed ?? elsewhere;
   useLayoutEffect(() => {
     const element = field.current!;
     element.style.height = 'auto';

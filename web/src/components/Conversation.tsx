@@ -19,7 +19,9 @@ export function Conversation() {
   const head = session.value;
   const waiting = head?.awaiting_approval ?? [];
   useEffect(() => {
-    if (head && waiting.length > 0 && live.value === null) resume(head.id, waiting);
+    const now = live.value;
+    const free = now === null || (now.session !== head?.id && now.state !== 'running');
+    if (head && waiting.length > 0 && free) resume(head.id, waiting);
   }, [head?.id, waiting.length]);
   if (sessionProblem.value) {
     return (
@@ -37,7 +39,7 @@ export function Conversation() {
       <TurnList key={head.id} turns={turns.value} />
       <div class="conversation-foot">
         <Suggestions turns={turns.value} />
-        <Composer focus disabled={closedBecause()} onSend={(message) => sendMessage(head.id, message)} />
+        <Composer focus session={head.id} disabled={closedBecause()} onSend={(message) => sendMessage(head.id, message)} />
       </div>
     </div>
   );

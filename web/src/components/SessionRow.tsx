@@ -7,6 +7,13 @@ export function titleOf(session: Conversation): string {
   return session.title || session.topic || `Session ${session.id.slice(0, 8)}`;
 }
 
+const DAY_MS = 86_400_000;
+
+/** A day before a session expires its row says so. */
+function expiresSoon(session: Conversation): boolean {
+  return session.active && session.expires_at !== null && Date.parse(session.expires_at) - Date.now() < DAY_MS;
+}
+
 export function SessionRow({ session }: { session: Conversation }) {
   const open = openId.value === session.id;
   return (
@@ -15,6 +22,7 @@ export function SessionRow({ session }: { session: Conversation }) {
       <span class="about">
         {!session.active && <span class="state">{session.deleted_at ? 'put aside' : 'expired'}</span>}
         {session.awaiting_approval.length > 0 && <span class="state warn">waits for you</span>}
+        {expiresSoon(session) && <span class="state warn">expires {ago(session.expires_at!)}</span>}
         <span>{counted(session.turns, 'turn')}</span>
         <span>{ago(session.last_activity)}</span>
         {session.tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}

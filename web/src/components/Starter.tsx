@@ -69,7 +69,7 @@ export function Starter() {
         )}
         <ModelNote />
       </div>
-      <div class="conversation-foot"><Composer focus onSend={begin} /></div>
+      <div class="conversation-foot"><Composer focus session={null} onSend={begin} /></div>
     </div>
   );
 }
