@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Conversation, Erasure } from '../api/types';
 import { complain } from '../state/notices';
+import { forgetReceipts } from '../state/receipts';
 import { go } from '../state/route';
 import { closeSession } from '../state/session';
 import { eraseSession } from '../state/sessions';
@@ -16,6 +17,7 @@ export function EraseDialog({ session, onClose }: { session: Conversation; onClo
     busy.value = true;
     try {
       receipt.value = await eraseSession(session.id);
+      forgetReceipts(session.id);
     } catch (error) {
       complain(error);
       onClose();

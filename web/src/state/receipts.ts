@@ -42,3 +42,10 @@ function keep<T>(map: Map<string, T>, key: string, value: T) {
   map.set(key, value);
   if (map.size > KEPT_MAX) map.delete(map.keys().next().value!);
 }
+
+/** Forgets what was fetched of a session; an erased one is gone here too. */
+export function forgetReceipts(session: string) {
+  for (const map of [known, texts] as Map<string, unknown>[]) {
+    for (const key of [...map.keys()]) if (key.startsWith(`${session}/`)) map.delete(key);
+  }
+}
