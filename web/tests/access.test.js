@@ -12,7 +12,7 @@ before(async () => {
   await toolsReady(server);
   browser = await launch();
   ({ id } = await server.api('POST', '/conversations', { agent: 'demo', title: 'Everybody', tags: ['shared'] }));
-  for (const message of ['List devices in site ams1', 'Show the interfaces of the second one']) {
+  for (const message of ['List the devices in Amsterdam', 'Show the interfaces of the second one']) {
     await server.api('POST', '/chat', { message, conversation_id: id });
   }
 });

@@ -12,7 +12,7 @@ before(async () => {
   await toolsReady(server);
   browser = await launch();
   ({ id } = await server.api('POST', '/conversations', { agent: 'demo', title: 'Looked into' }));
-  for (const message of ['List devices in site ams1', 'Show the interfaces of the second one', 'When is the maintenance window in Amsterdam?']) {
+  for (const message of ['List the devices in Amsterdam', 'Show the interfaces of the second one', 'When is the maintenance window in Amsterdam?']) {
     await server.api('POST', '/chat', { message, conversation_id: id });
   }
   await server.api('POST', `/conversations/${id}/turns`, { message: 'Recorded elsewhere', reply: 'by another application' });

@@ -8,7 +8,7 @@ if (!folder) {
   console.error('wrong use: the folder for the pictures is missing\nhint: node tests/tour.js ../docs');
   process.exit(2);
 }
-const MESSAGES = ['List devices in site ams1', 'Show the interfaces of the second one', 'Add C++ and Python answers to project 123 survey', 'What answers were deselected?'];
+const MESSAGES = ['List the devices in Amsterdam', 'Show the interfaces of the second one', 'Add C++ and Python answers to project 123 survey', 'What answers were deselected?'];
 
 const server = await startServer();
 const browser = await launch();

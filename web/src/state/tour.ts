@@ -7,7 +7,7 @@ export interface Step {
 }
 
 export const STEPS: Step[] = [
-  { message: 'List devices in site ams1', shows: 'A tool is found, filled in and called' },
+  { message: 'List the devices in Amsterdam', shows: 'A tool is found, filled in and called' },
   { message: 'Show the interfaces of the second one', shows: 'A reference is understood' },
   { message: 'Add C++ and Python answers to project 123 survey', shows: 'A change, with its consequences' },
   { message: 'What answers were deselected?', shows: 'Answered from an earlier result, no call' },
