@@ -45,6 +45,7 @@ pub mod preset;
 pub mod prompt;
 pub mod rebuild;
 pub mod receipt;
+pub mod receipt_diff;
 pub mod reply;
 pub mod resolve;
 pub mod search;

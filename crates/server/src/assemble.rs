@@ -15,6 +15,8 @@ use throughline_upstream::model;
 
 use crate::agents::watch::{self, Fixed};
 use crate::agents::{AgentFolder, demo};
+use crate::backup::erasures::ErasureLog;
+use crate::backup::watched::Watched;
 use crate::clock::SystemClock;
 use crate::config::{Config, EmbedderKind, PacksSettings};
 use crate::failure::Failure;
@@ -52,10 +54,23 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
     Ok((url, options))
 }
 
-/// Opens the configured store.
+/// Refuses a local store that is not there, where making an empty one would mislead.
+pub fn must_exist(url: &StoreUrl) -> Result<(), Failure> {
+    let (StoreUrl::Sqlite(path) | StoreUrl::Files(path)) = url else { return Ok(()) };
+    if path.exists() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("there is no store {url}"), "check the path"))
+}
+
+/// Opens the configured store. Its erasures are noted beside the backups.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
     let (url, options) = store_options(config)?;
-    Ok(throughline_store::open(&url, &options).await?)
+    let store = throughline_store::open(&url, &options).await?;
+    if url == StoreUrl::Memory {
+        return Ok(store);
+    }
+    Ok(Arc::new(Watched::new(store, ErasureLog::new(&config.backups.folder))))
 }
 
 /// Whether the demo's agent is part of it.
@@ -106,7 +121,8 @@ pub async fn engine(
     Ok(Assembled { engine, servers, folder, fixed })
 }
 
-fn models(config: &Config) -> Result<ModelBook, Failure> {
+/// The configured models.
+pub fn models(config: &Config) -> Result<ModelBook, Failure> {
     let (configs, default) = config.model_configs()?;
     let mut models = Vec::new();
     for (name, model_config) in configs {

@@ -8,6 +8,7 @@ use crate::id::SessionId;
 use crate::model::ModelRequest;
 use crate::rebuild;
 use crate::receipt::Receipt;
+use crate::receipt_diff::{self, ReceiptDiff};
 use crate::session::Loaded;
 use crate::session::record::TurnRecord;
 
@@ -107,6 +108,18 @@ impl Engine {
             turn,
             what: "context data",
         })
+    }
+
+    /// What differs between what the model saw on two turns, of one session or of two.
+    pub async fn receipt_diff(
+        &self,
+        caller: &Caller,
+        (first, first_turn): (&SessionId, u64),
+        (second, second_turn): (&SessionId, u64),
+    ) -> Result<ReceiptDiff> {
+        let first = self.receipt(caller, first, first_turn).await?;
+        let second = self.receipt(caller, second, second_turn).await?;
+        Ok(receipt_diff::diff(&first, &second))
     }
 
     /// The request of that turn, made again to the byte.

@@ -4,14 +4,26 @@
 //!
 //! A new command is a file with a `clap::Args` struct and a `run`, a variant here and an arm below.
 
+mod backup;
+mod chat;
+mod check;
 mod config;
 mod context;
 mod demo_inventory;
 mod key;
+mod local;
 mod mcp;
+mod migrate;
 mod out;
+mod output;
+mod pack;
 mod preset;
+mod receipt;
+mod replay;
+mod search;
 mod serve;
+mod session;
+mod tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,6 +72,8 @@ impl Settings {
 enum Command {
     /// Serve REST, MCP and the page.
     Serve(serve::Serve),
+    /// A conversation in the terminal, or through a pipe.
+    Chat(chat::Chat),
     /// The demo MCP server on standard input and output.
     DemoInventory,
     /// The MCP server on standard input and output.
@@ -68,6 +82,28 @@ enum Command {
     Preset(preset::PresetCommand),
     /// Conversation partners with a persona, and chats from elsewhere.
     Context(context::ContextCommand),
+    /// Conversations: list, show, history, fork, erase, export, import, tag.
+    Session(session::Session),
+    /// What the model saw on a turn, and why; two of them compared.
+    Receipt(receipt::ReceiptCommand),
+    /// The exact request of a turn again, to the byte.
+    Replay(replay::Replay),
+    /// Find words across sessions.
+    Search(search::Search),
+    /// The search index.
+    Index(search::Index),
+    /// Upstream tools through the proxy.
+    Tools(tools::Tools),
+    /// Packs: domain knowledge as data.
+    Pack(pack::Pack),
+    /// Copy the store to one file, and prove the copy.
+    Backup(backup::BackupCommand),
+    /// Bring a backup back, without what was erased since.
+    Restore(backup::RestoreCommand),
+    /// Prove that the store is sound, or name what is not.
+    Check(check::Check),
+    /// Copy everything from one store into another.
+    Migrate(migrate::Migrate),
     /// API keys: shown once, stored hashed.
     Key(key::Key),
     /// The commented default file; what is in force and from where.
@@ -90,10 +126,22 @@ pub fn main() -> ExitCode {
 async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
     match command {
         Command::Serve(command) => command.run(&settings).await,
+        Command::Chat(command) => command.run(&settings).await,
         Command::DemoInventory => demo_inventory::run().await,
         Command::Mcp => mcp::run(&settings).await,
         Command::Preset(command) => command.run(&settings).await,
         Command::Context(command) => command.run(&settings).await,
+        Command::Session(command) => command.run(&settings).await,
+        Command::Receipt(command) => command.run(&settings).await,
+        Command::Replay(command) => command.run(&settings).await,
+        Command::Search(command) => command.run(&settings).await,
+        Command::Index(command) => command.run(&settings).await,
+        Command::Tools(command) => command.run(&settings).await,
+        Command::Pack(command) => command.run(&settings),
+        Command::Backup(command) => command.run(&settings).await,
+        Command::Restore(command) => command.run(&settings).await,
+        Command::Check(command) => command.run(&settings).await,
+        Command::Migrate(command) => command.run(&settings).await,
         Command::Key(command) => command.run(&settings).await,
         Command::Config(command) => command.run(&settings),
     }

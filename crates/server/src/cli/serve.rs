@@ -15,6 +15,7 @@ use super::Settings;
 use crate::access::{Gate, Keys};
 use crate::agents::{demo, watch};
 use crate::assemble::{self, Assembled, Demo};
+use crate::backup::daily;
 use crate::config::{Config, ServerEntry};
 use crate::expiry;
 use crate::failure::Failure;
@@ -54,6 +55,7 @@ impl Serve {
         servers.connect_in_background();
         let tending = TaskTracker::new();
         let app = application(&config, gate, assembled, &tending);
+        housekeeping(&config, &app, &tending)?;
         tending.close();
         http::run(listener, app, asked_to_stop()?).await?;
         tending.wait().await;
@@ -79,6 +81,15 @@ fn application(config: &Config, gate: Gate, assembled: Assembled, beside: &TaskT
     app
 }
 
+/// Backups and the sweep of expired contexts.
+fn housekeeping(config: &Config, app: &App, beside: &TaskTracker) -> Result<(), Failure> {
+    let (url, options) = assemble::store_options(config)?;
+    let stop = app.stopping().clone();
+    beside.spawn(daily::back_up_until(stop.clone(), url, options, config.backups.clone()));
+    beside.spawn(daily::sweep_until(stop, app.engine().clone(), config.backups.folder.clone()));
+    Ok(())
+}
+
 /// Background work: first what is behind from before, then what turns leave behind.
 async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
     if let Err(error) = engine.tend_all().await {
@@ -88,7 +99,7 @@ async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
 }
 
 /// Our own binary as an MCP server.
-fn demo_server() -> Result<ServerEntry, Failure> {
+pub(super) fn demo_server() -> Result<ServerEntry, Failure> {
     let command = std::env::current_exe()?.to_string_lossy().into_owned();
     Ok(ServerEntry { command, args: vec!["demo-inventory".into()], ..ServerEntry::default() })
 }

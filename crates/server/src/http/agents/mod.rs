@@ -1,7 +1,7 @@
 //! What is available: agents, their items, upstream tools.
 
 mod list;
-mod tools;
+pub mod tools;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

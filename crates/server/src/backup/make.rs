@@ -1,0 +1,155 @@
+//! Making a backup, and keeping only so many.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use throughline_engine::store::Store;
+use throughline_store::copy::{Compare, copy};
+use throughline_store::sqlite::Sqlite;
+use throughline_store::{OpenOptions, StoreUrl};
+
+use crate::failure::Failure;
+
+/// How the name of a backup begins that was not named by hand.
+const PREFIX: &str = "throughline-";
+/// How it ends.
+const ENDING: &str = ".db";
+
+/// A finished backup.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Made {
+    /// The file.
+    pub file: PathBuf,
+    /// Threads in it.
+    pub threads: u64,
+    /// Log entries in it.
+    pub entries: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// The name of a backup that is made at `at`.
+pub fn file_name(at: Timestamp) -> String {
+    format!("{PREFIX}{}{ENDING}", at.strftime("%Y%m%dT%H%M%S%3fZ"))
+}
+
+/// Copies the store at `url` to `file`, which must not exist. `progress` is told how many of how many.
+pub async fn make(
+    url: &StoreUrl,
+    options: &OpenOptions,
+    file: &Path,
+    progress: impl Fn(u64, u64) + Send + Sync + 'static,
+) -> Result<Made, Failure> {
+    crate::assemble::must_exist(url)?;
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let what = format!("{} cannot be made: {error}", folder.display());
+            Failure::new(what, "name another folder for the backup")
+        })?;
+    }
+    let copied = match url {
+        StoreUrl::Memory => {
+            let what = "a store in memory has nothing that another process could copy";
+            return Err(Failure::wrong_use(what, "name a store with --store"));
+        }
+        StoreUrl::Sqlite(path) => {
+            let told = move |step: throughline_store::sqlite::CopyProgress| {
+                progress(step.done, step.total);
+            };
+            Sqlite::copy(path, file, options.busy_wait, told).await?
+        }
+        StoreUrl::Files(_) | StoreUrl::Redis(_) | StoreUrl::S3(_) => {
+            let store = throughline_store::open(url, options).await?;
+            through_the_contract(store.as_ref(), file, options, progress).await?
+        }
+    };
+    Ok(Made {
+        file: file.to_owned(),
+        threads: copied.threads,
+        entries: copied.entries,
+        bytes: copied.bytes,
+    })
+}
+
+/// Copies thread by thread into a file of its own, and that to its place: only a whole copy has the name.
+async fn through_the_contract(
+    store: &dyn Store,
+    file: &Path,
+    options: &OpenOptions,
+    progress: impl Fn(u64, u64) + Send + Sync + 'static,
+) -> Result<throughline_store::sqlite::Copied, Failure> {
+    let staged = beside(file, ".copying");
+    remove(&staged);
+    let target = Sqlite::open(&staged, options.busy_wait).await?;
+    let report = copy(store, &target, Compare::Quickly, |step| {
+        let threads = step.report.threads();
+        progress(threads, threads);
+    })
+    .await?;
+    if let Some(problem) = report.problems.first() {
+        remove(&staged);
+        let what = format!("{} could not be copied whole: {problem}", store.facts().location);
+        return Err(Failure::new(what, "throughline check names what is wrong"));
+    }
+    let copied = target.backup_to(file, |_| {}).await;
+    drop(target);
+    remove(&staged);
+    Ok(copied?)
+}
+
+/// Backups in `folder` that were not named by hand, oldest first.
+pub fn backups(folder: &Path) -> Vec<PathBuf> {
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let middle = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(ENDING));
+        middle.is_some_and(|middle| middle.len() == 19 && middle.ends_with('Z'))
+    };
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).collect())
+        .unwrap_or_default();
+    found.sort();
+    found
+}
+
+/// Removes the oldest until `keep` are left; says which went. The newest always stays.
+pub fn prune(folder: &Path, keep: usize) -> Vec<PathBuf> {
+    let mut found = backups(folder);
+    let surplus = found.len().saturating_sub(keep.max(1));
+    found.truncate(surplus);
+    found.retain(|path| std::fs::remove_file(path).is_ok());
+    found
+}
+
+/// `path` with something at the end of its name.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Removes a database that is not needed, with what SQLite keeps beside it.
+pub fn remove(path: &Path) {
+    for ending in ["", "-wal", "-shm"] {
+        // What is left is replaced or named by the next attempt.
+        let _ = std::fs::remove_file(beside(path, ending));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_and_files_of_others_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |second| file_name(Timestamp::from_second(second).expect("a time"));
+        let mine = "throughline-mine.db".to_owned();
+        for name in [at(1), at(2), at(3), mine.clone()] {
+            std::fs::write(folder.path().join(name), "").expect("written");
+        }
+        assert_eq!(prune(folder.path(), 2), [folder.path().join(at(1))]);
+        assert_eq!(backups(folder.path()), [at(2), at(3)].map(|name| folder.path().join(name)));
+        assert!(folder.path().join(mine).exists());
+        assert_eq!(prune(folder.path(), 0).len(), 1, "the newest stays");
+    }
+}

@@ -1,0 +1,92 @@
+//! A store that writes every erasure to the log beside the backups, and is the inner store otherwise.
+//!
+//! Whoever erases — REST, MCP, the command line, the expiry sweep — goes through here, so nobody has to
+//! remember to write the log.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use throughline_engine::engine::{Tombstone, tombstone_of};
+use throughline_engine::store::{
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
+    StoreError, StoreFacts, Version,
+};
+
+use super::erasures::{Erasure, ErasureLog};
+
+/// A store with a log of erasures.
+pub struct Watched {
+    inner: Arc<dyn Store>,
+    log: ErasureLog,
+}
+
+impl Watched {
+    /// `inner`, whose erasures go to `log`.
+    pub fn new(inner: Arc<dyn Store>, log: ErasureLog) -> Self {
+        Self { inner, log }
+    }
+
+    fn note(&self, erasure: &Erasure) -> Result<()> {
+        self.log.add(erasure).map_err(|error| StoreError::Unavailable {
+            what: self.log.path().display().to_string(),
+            reason: format!("the erasure cannot be noted: {error}"),
+            outcome_unknown: false,
+        })
+    }
+}
+
+/// What a commit erases, if it does.
+fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
+    if key.kind == Kind::Tombstone {
+        let tombstone: Tombstone = serde_json::from_slice(&change.head).ok()?;
+        return Some(Erasure { key: tombstone.key, at: change.at, turns: Default::default() });
+    }
+    let turns = change.overwrite.iter().map(|(entry, _)| entry + 1).collect();
+    (!change.overwrite.is_empty()).then(|| Erasure { key: tombstone_of(key), at: change.at, turns })
+}
+
+#[async_trait]
+impl Store for Watched {
+    async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
+        self.inner.head(key, known).await
+    }
+
+    async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
+        self.inner.entries(key, range).await
+    }
+
+    async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
+        // Before the commit: an erasure that is noted and then fails is asked for again; one that is
+        // done and not noted would come back with a backup.
+        if let Some(erasure) = erasure_of(key, &change) {
+            self.note(&erasure)?;
+        }
+        self.inner.commit(key, expected, change).await
+    }
+
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+        self.inner.list(scope, kind, page).await
+    }
+
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+        self.inner.scan(after, limit).await
+    }
+
+    async fn erase(&self, key: &Key) -> Result<Erased> {
+        self.inner.erase(key).await
+    }
+
+    fn facts(&self) -> StoreFacts {
+        self.inner.facts()
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.inner.ping().await
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        self.inner.check().await
+    }
+}

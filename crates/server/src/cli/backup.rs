@@ -1,0 +1,103 @@
+//! `throughline backup` and `throughline restore`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Settings, output};
+use crate::assemble;
+use crate::backup::make;
+use crate::backup::restore::Restore;
+use crate::failure::Failure;
+
+/// Flags of `backup`.
+#[derive(Debug, Args)]
+pub struct BackupCommand {
+    /// The file to write, which must not exist; a dated one in the backups' folder when absent.
+    path: Option<PathBuf>,
+    /// Answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl BackupCommand {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let config = settings.load()?;
+        let (url, options) = assemble::store_options(&config)?;
+        let folder = &config.backups.folder;
+        let dated = || folder.join(make::file_name(assemble::clock().now()));
+        let file = self.path.clone().unwrap_or_else(dated);
+        let bar = output::bar("copying");
+        let progress = bar.clone();
+        let made = make::make(&url, &options, &file, move |done, total| {
+            progress.set_length(total);
+            progress.set_position(done);
+        })
+        .await;
+        bar.finish_and_clear();
+        let made = made?;
+        if self.path.is_none() {
+            make::prune(folder, config.backups.keep);
+        }
+        if self.json {
+            return output::json(&made);
+        }
+        output::line(&format!(
+            "{} holds {} threads with {} entries in {} bytes, read back and sound",
+            made.file.display(),
+            made.threads,
+            made.entries,
+            made.bytes
+        ))
+    }
+}
+
+/// Flags of `restore`.
+#[derive(Debug, Args)]
+pub struct RestoreCommand {
+    /// The backup. Stop the server first.
+    path: PathBuf,
+    /// Replace a store that holds something; what is there is kept beside it.
+    #[arg(long)]
+    force: bool,
+    /// Answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl RestoreCommand {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let config = settings.load()?;
+        let (url, options) = assemble::store_options(&config)?;
+        let restore = Restore {
+            file: &self.path,
+            url: &url,
+            options: &options,
+            folder: &config.backups.folder,
+            force: self.force,
+            at: assemble::clock().now(),
+        };
+        let restored = restore.run().await?;
+        if self.json {
+            return output::json(&restored);
+        }
+        output::line(&format!(
+            "restored {} threads with {} entries into {url}",
+            restored.threads, restored.entries
+        ))?;
+        let again = restored.erased_again;
+        output::line(&format!(
+            "erased again what was erased since: {} threads, {} turns",
+            again.threads, again.turns
+        ))?;
+        if let Some(kept) = restored.kept {
+            output::line(&format!("what was there before is kept as {}", kept.display()))?;
+        }
+        if let Some(reason) = restored.unread {
+            eprintln!("the replaced store could not be read ({reason}); the log of erasures was");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! What begins with a slash.
+
+/// The commands with what they do, as `/help` shows them and Tab completes them.
+pub const COMMANDS: [(&str, &str); 10] = [
+    ("/context", "what the model saw on the last turn, and why"),
+    ("/entities", "the things this conversation is about"),
+    ("/pin", "add a rule, reference or tool: /pin ITEM; alone it lists them"),
+    ("/persona", "carry yourself like a preset: /persona PRESET; alone it lists them"),
+    ("/approve", "let the tool call run that waits"),
+    ("/refuse", "do not let it run"),
+    ("/session", "the id of this conversation"),
+    ("/new", "begin another conversation"),
+    ("/help", "this list"),
+    ("/quit", "leave; also Ctrl-D"),
+];
+
+/// A line that was typed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Nothing.
+    Empty,
+    /// A message.
+    Message(String),
+    /// What the model saw.
+    Context,
+    /// The things it is about.
+    Entities,
+    /// Add an item, or list them.
+    Pin(Option<String>),
+    /// Take a preset, or list them.
+    Persona(Option<String>),
+    /// Decide the calls that wait.
+    Decide(bool),
+    /// The session's id.
+    Session,
+    /// Another conversation.
+    New,
+    /// The list of commands.
+    Help,
+    /// Leave.
+    Quit,
+    /// No such command.
+    Unknown(String),
+}
+
+impl Line {
+    /// Understands a line.
+    pub fn read(text: &str) -> Self {
+        let text = text.trim();
+        if text.is_empty() {
+            return Self::Empty;
+        }
+        if !text.starts_with('/') {
+            return Self::Message(text.to_owned());
+        }
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(str::to_owned);
+        match word {
+            "/context" => Self::Context,
+            "/entities" => Self::Entities,
+            "/pin" => Self::Pin(rest),
+            "/persona" => Self::Persona(rest),
+            "/approve" => Self::Decide(true),
+            "/refuse" => Self::Decide(false),
+            "/session" => Self::Session,
+            "/new" => Self::New,
+            "/help" | "/?" => Self::Help,
+            "/quit" | "/exit" => Self::Quit,
+            // A path or a fraction is something to talk about.
+            word if word[1..].contains('/') => Self::Message(text.to_owned()),
+            word => Self::Unknown(word.to_owned()),
+        }
+    }
+}
+
+/// The list of commands as text.
+pub fn help() -> String {
+    let lines = COMMANDS.map(|(name, what)| format!("  {name:<10} {what}"));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_is_a_command_unless_it_is_a_path() {
+        assert_eq!(Line::read("  "), Line::Empty);
+        assert_eq!(Line::read(" hi "), Line::Message("hi".into()));
+        assert_eq!(Line::read("/pin rule short"), Line::Pin(Some("rule short".into())));
+        assert_eq!(Line::read("/pin"), Line::Pin(None));
+        assert_eq!(Line::read("/etc/hosts is wrong"), Line::Message("/etc/hosts is wrong".into()));
+        assert_eq!(Line::read("/nope x"), Line::Unknown("/nope".into()));
+    }
+
+    #[test]
+    fn every_command_of_the_help_is_understood() {
+        for (name, _) in COMMANDS {
+            assert!(!matches!(Line::read(name), Line::Unknown(_) | Line::Message(_)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Lines from a person: editing, history, completion, approvals asked inline.
+
+use std::borrow::Cow;
+
+use console::style;
+use reedline::{
+    ColumnarMenu, Emacs, FileBackedHistory, History, HistoryItem, KeyCode, KeyModifiers,
+    MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent,
+    ReedlineMenu, Signal, default_emacs_keybindings,
+};
+use throughline_engine::turn::TurnOutcome;
+
+use super::command::Line;
+use super::completion::{Names, Words};
+use super::piped;
+use super::screen::Place;
+use super::talk::{Ended, Talk};
+use crate::cli::output;
+use crate::failure::Failure;
+
+/// Lines that the up arrow goes back to.
+const HISTORY_LINES: usize = 1_000;
+/// Of which this many come from the session that is gone on with.
+const ASKED_BEFORE: u64 = 200;
+const MENU: &str = "completion";
+
+/// Talks until the person leaves.
+pub async fn run(talk: &mut Talk) -> Result<(), Failure> {
+    let names = Names::default();
+    let mut editor = Some(editor(names.clone(), talk.asked_before(ASKED_BEFORE).await)?);
+    println!("{}", style("Say something; /help lists commands, Ctrl-D leaves.").dim());
+    remind(talk).await;
+    loop {
+        names.set(talk.names().await);
+        let signal = read(&mut editor, Mark("› ")).await?;
+        let line = match signal {
+            Signal::Success(text) => Line::read(&text),
+            Signal::CtrlD => break,
+            // An empty line asks nothing; leaving is Ctrl-D or a second Ctrl-C.
+            _ => match read(&mut editor, Mark("(Ctrl-C again leaves) › ")).await? {
+                Signal::Success(text) => Line::read(&text),
+                _ => break,
+            },
+        };
+        if line == Line::Quit {
+            break;
+        }
+        match act(talk, line, &mut editor).await {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(failure) => {
+                eprintln!("{} {failure}", style("error:").red());
+                if let Some(hint) = &failure.hint {
+                    eprintln!("hint: {hint}");
+                }
+            }
+        }
+    }
+    if let Some(id) = talk.session() {
+        println!("{}", style(format!("throughline chat {id} goes on with it")).dim());
+    }
+    Ok(())
+}
+
+/// Does what a line asks; `false` when the person leaves.
+async fn act(talk: &mut Talk, line: Line, editor: &mut Option<Reedline>) -> Result<bool, Failure> {
+    let mut ended = match line {
+        Line::Empty => return Ok(true),
+        Line::Message(message) => talk.say(message, Place::Terminal).await?,
+        Line::Decide(approve) => match talk.waiting().await?.into_iter().next() {
+            Some(call) => talk.decide(call.id, approve, Place::Terminal).await?,
+            None => return Err(Failure::new("no tool call waits", "approvals are asked for here")),
+        },
+        line => {
+            println!("{}", piped::answer(talk, line).await?.trim_end());
+            return Ok(true);
+        }
+    };
+    loop {
+        let Ended::Turn(outcome) = &ended else { return Ok(false) };
+        let TurnOutcome::Paused { pending, .. } = outcome.as_ref() else { return Ok(true) };
+        let Some(call) = pending.undecided().next().cloned() else { return Ok(true) };
+        let question = format!("run {}? [y/n] ", output::plain(&call.tool.to_string()));
+        let answer = match read(editor, Mark(&question)).await? {
+            Signal::Success(answer) => answer.trim().to_lowercase(),
+            _ => String::new(),
+        };
+        let approve = match answer.as_str() {
+            "y" | "yes" | "/approve" => true,
+            "n" | "no" | "/refuse" => false,
+            _ => {
+                println!("{}", style("  it waits; /approve or /refuse decides").dim());
+                return Ok(true);
+            }
+        };
+        ended = talk.decide(call.id, approve, Place::Terminal).await?;
+    }
+}
+
+async fn remind(talk: &Talk) {
+    if let Ok(waiting) = talk.waiting().await {
+        for call in waiting {
+            println!("{}", style(format!("{} waits; /approve or /refuse", call.tool)).yellow());
+        }
+    }
+}
+
+/// Reads a line on a thread of its own, so that background work goes on meanwhile.
+async fn read(editor: &mut Option<Reedline>, prompt: Mark<'_>) -> Result<Signal, Failure> {
+    let Some(mut own) = editor.take() else {
+        return Err(Failure::new("the terminal is gone", "start the chat again"));
+    };
+    let prompt = Owned(prompt.0.to_owned());
+    let (own, signal) = tokio::task::spawn_blocking(move || {
+        let signal = own.read_line(&prompt);
+        (own, signal)
+    })
+    .await
+    .map_err(|error| Failure::new(error.to_string(), "start the chat again"))?;
+    *editor = Some(own);
+    Ok(signal?)
+}
+
+fn editor(names: Names, asked_before: Vec<String>) -> Result<Reedline, Failure> {
+    let fail = |error: reedline::ReedlineError| {
+        Failure::new(format!("the line history cannot be kept: {error}"), "start the chat again")
+    };
+    let mut history = FileBackedHistory::new(HISTORY_LINES).map_err(fail)?;
+    for line in asked_before {
+        history.save(HistoryItem::from_command_line(line)).map_err(fail)?;
+    }
+    let mut keys = default_emacs_keybindings();
+    keys.add_binding(
+        KeyModifiers::NONE,
+        KeyCode::Tab,
+        ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext]),
+    );
+    let menu = ColumnarMenu::default().with_name(MENU);
+    Ok(Reedline::create()
+        .with_history(Box::new(history))
+        .with_completer(Box::new(Words(names)))
+        .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+        .with_quick_completions(true)
+        .with_edit_mode(Box::new(Emacs::new(keys)))
+        .with_ansi_colors(console::colors_enabled()))
+}
+
+/// What stands before the cursor.
+struct Mark<'a>(&'a str);
+
+struct Owned(String);
+
+impl Prompt for Owned {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0)
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("… ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        Cow::Owned(format!("(search: {}) ", search.term))
+    }
+}

@@ -1,0 +1,143 @@
+//! `throughline check`: proof that a store is sound, or the names of what is not.
+//!
+//! First the store reads all it has; then every session is read as the engine reads it, and requests
+//! are made again from their receipts. Repairs nothing.
+
+use clap::Args;
+use serde::Serialize;
+use throughline_engine::access::{Caller, Grants};
+use throughline_engine::engine::{Engine, HistoryQuery, Order};
+use throughline_engine::store::{Key, Kind};
+
+use super::local::{Local, Who};
+use super::{Settings, output};
+use crate::failure::Failure;
+
+/// Threads listed at a time.
+const STRETCH: usize = 200;
+/// Turns read at a time.
+const TURNS_AT_ONCE: u64 = 256;
+
+/// Flags of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    who: Who,
+    /// Requests that are made again from their receipts, per session; the newest ones.
+    #[arg(long, default_value_t = 2)]
+    requests: usize,
+}
+
+/// What was read, and what is wrong.
+#[derive(Debug, Default, Serialize)]
+struct Found {
+    threads: u64,
+    entries: u64,
+    sessions: u64,
+    turns: u64,
+    requests_rebuilt: u64,
+    problems: Vec<String>,
+}
+
+impl Check {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let local = Local::open(settings, &self.who).await?;
+        let found = look(&local, self.requests).await;
+        let place = local.engine.store().facts().location;
+        local.close().await;
+        let found = found?;
+        if self.who.json {
+            output::json(&found)?;
+        } else {
+            output::line(&format!(
+                "read {} threads with {} entries; {} sessions with {} turns, {} requests rebuilt",
+                found.threads, found.entries, found.sessions, found.turns, found.requests_rebuilt
+            ))?;
+            for problem in &found.problems {
+                output::line(&format!("wrong: {}", output::plain(problem)))?;
+            }
+        }
+        match found.problems.len() {
+            0 => Ok(()),
+            count => Err(Failure::new(
+                format!("{place} is not sound: {count} problems"),
+                "keep the file as it is, and throughline restore the newest backup",
+            )),
+        }
+    }
+}
+
+async fn look(local: &Local, requests: usize) -> Result<Found, Failure> {
+    let counter = output::counter("sessions read:");
+    let store = local.engine.store();
+    let report = store.check().await?;
+    let mut found = Found {
+        threads: report.threads,
+        entries: report.entries,
+        problems: report.problems,
+        ..Found::default()
+    };
+    let mut after: Option<Key> = None;
+    loop {
+        let listed = match store.scan(after.as_ref(), STRETCH).await {
+            Ok(listed) => listed,
+            Err(error) => {
+                found.problems.push(format!("the threads cannot be listed further: {error}"));
+                break;
+            }
+        };
+        let Some(last) = listed.last() else { break };
+        after = Some(last.key.clone());
+        for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Session) {
+            counter.inc(1);
+            found.sessions += 1;
+            if let Err(error) = session(&local.engine, &listed.key, requests, &mut found).await {
+                found.problems.push(format!("{}: {error}", listed.key));
+            }
+        }
+    }
+    counter.finish_and_clear();
+    Ok(found)
+}
+
+async fn session(
+    engine: &Engine,
+    key: &Key,
+    requests: usize,
+    found: &mut Found,
+) -> throughline_engine::error::Result<()> {
+    let owner = Caller { scope: key.scope.clone(), grants: Grants::Read };
+    let id = key.id.clone().into();
+    let head = engine.session(&owner, &id).await?.head;
+    let mut next = Some(1);
+    let (mut read, mut sample) = (0, Vec::new());
+    while let Some(from) = next.filter(|from| *from <= head.turns) {
+        let query =
+            HistoryQuery { limit: TURNS_AT_ONCE, order: Order::Ascending, from: Some(from) };
+        let page = engine.history(&owner, &id, query).await?;
+        read += page.turns.len() as u64;
+        for turn in &page.turns {
+            if turn.receipt.is_some() {
+                sample.push(turn.turn);
+            }
+        }
+        next = page.next;
+    }
+    found.turns += read;
+    if read != head.turns {
+        let counts = head.turns;
+        found.problems.push(format!("{key}: the head counts {counts} turns, the log has {read}"));
+    }
+    // An erased turn that a later request quoted cannot be made again; that is no damage.
+    if head.erased_turns > 0 {
+        return Ok(());
+    }
+    for turn in sample.into_iter().rev().take(requests) {
+        match engine.request(&owner, &id, turn).await {
+            Ok(_) => found.requests_rebuilt += 1,
+            Err(error) => found.problems.push(format!("{key}: turn {turn}: {error}")),
+        }
+    }
+    Ok(())
+}

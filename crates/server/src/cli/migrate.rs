@@ -1,0 +1,78 @@
+//! `throughline migrate`: everything from one store into another.
+//!
+//! It can be stopped and run again: what is the same already is skipped, and each copy is read back.
+
+use clap::Args;
+use serde_json::json;
+use throughline_store::StoreUrl;
+use throughline_store::copy::{Compare, copy};
+
+use super::{Settings, output};
+use crate::assemble;
+use crate::failure::Failure;
+
+/// Flags of `migrate`.
+#[derive(Debug, Args)]
+pub struct Migrate {
+    /// The store to read.
+    #[arg(long, value_name = "URL")]
+    from: String,
+    /// The store to write.
+    #[arg(long, value_name = "URL")]
+    to: String,
+    /// Compare every byte of what seems to be the same.
+    #[arg(long)]
+    verify: bool,
+    /// Answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Migrate {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let (source, target): (StoreUrl, StoreUrl) = (self.from.parse()?, self.to.parse()?);
+        if source == target {
+            let what = format!("{source} cannot be copied into itself");
+            return Err(Failure::wrong_use(what, "name another store with --to"));
+        }
+        assemble::must_exist(&source)?;
+        let (_, options) = assemble::store_options(&settings.load()?)?;
+        let from = throughline_store::open(&source, &options).await?;
+        let to = throughline_store::open(&target, &options).await?;
+        let compare = if self.verify { Compare::Everything } else { Compare::Quickly };
+        let counter = output::counter("threads copied:");
+        let report = copy(from.as_ref(), to.as_ref(), compare, |progress| {
+            counter.set_position(progress.report.threads());
+        })
+        .await;
+        counter.finish_and_clear();
+        let report = report?;
+        if self.json {
+            output::json(&json!({
+                "copied": report.copied, "caught_up": report.caught_up, "same": report.same,
+                "entries": report.entries, "bytes": report.bytes,
+                "only_in_target": report.only_in_target, "problems": report.problems,
+            }))?;
+        } else {
+            output::line(&format!(
+                "{} threads copied, {} brought up to date, {} were the same; {} entries, {} bytes",
+                report.copied, report.caught_up, report.same, report.entries, report.bytes
+            ))?;
+            if report.only_in_target > 0 {
+                let count = report.only_in_target;
+                output::line(&format!("{count} threads are only in {target} and were left alone"))?;
+            }
+            for problem in &report.problems {
+                output::line(&format!("wrong: {}", output::plain(problem)))?;
+            }
+        }
+        match report.problems.len() {
+            0 => Ok(()),
+            count => Err(Failure::new(
+                format!("{count} threads of {source} were not copied"),
+                "correct what is named, and run it again: what is done is skipped",
+            )),
+        }
+    }
+}

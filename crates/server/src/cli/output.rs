@@ -1,0 +1,87 @@
+//! What commands print: JSON, tables, colours where a terminal shows them, progress where it takes long.
+//!
+//! Invariant: text that came from a store or a tool reaches a terminal without control characters.
+
+use std::io::IsTerminal;
+
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+pub use super::out::line;
+use crate::failure::Failure;
+
+/// Prints a value as JSON.
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))?;
+    line(&text)
+}
+
+/// Prints rows under their headings.
+pub fn table<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Result<(), Failure> {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    table.set_header(headings);
+    for row in rows {
+        table.add_row(row.map(|cell| plain(&cell)));
+    }
+    line(&table.to_string())
+}
+
+/// Text without characters that move a terminal's cursor or change its colours.
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+/// The first line of a text, cut to `characters`.
+pub fn brief(text: &str, characters: usize) -> String {
+    let first = plain(text.lines().next().unwrap_or_default());
+    let more = first.chars().count() > characters || text.lines().nth(1).is_some();
+    let mut cut: String = first.chars().take(characters).collect();
+    if more {
+        cut.push('…');
+    }
+    cut
+}
+
+/// A bar on the terminal's error output; nothing where there is no terminal.
+pub fn bar(what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0).with_style(style.progress_chars("=> ")).with_message(what)
+}
+
+/// A spinner with a count, for work whose end is not known.
+pub fn counter(what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg} {pos}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::new_spinner().with_style(style).with_message(what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_of_others_do_not_reach_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mb\r\u{7}c\td"), "a[31mbc\td");
+    }
+
+    #[test]
+    fn a_long_or_many_lined_text_is_cut_and_says_so() {
+        assert_eq!(brief("short", 10), "short");
+        assert_eq!(brief("rather long", 6), "rather…");
+        assert_eq!(brief("one\ntwo", 10), "one…");
+    }
+}

@@ -1,0 +1,147 @@
+//! A receipt for people: one line first, then every piece under its heading, then what was left out.
+
+use std::fmt::Write;
+
+use console::style;
+use throughline_engine::piece::{HistoryPart, IncludeMode, Source};
+use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
+
+use crate::cli::output::plain;
+
+/// Columns of the budget bar.
+const BAR_COLUMNS: usize = 40;
+/// The headings, in the order they are shown.
+const HEADINGS: [&str; 8] =
+    ["Rules", "References", "Tools", "Summary", "Entities", "History", "Instructions", "Message"];
+
+/// The receipt as text, with colours where the terminal shows them.
+pub fn receipt(receipt: &Receipt) -> String {
+    let mut text = format!("{}\n", style(receipt.summary()).bold());
+    let _ = writeln!(text, "{}", budget(receipt));
+    let _ = writeln!(text, "mode {}: {}", receipt.mode.as_str(), plain(&receipt.mode_why));
+    for heading in HEADINGS {
+        let pieces: Vec<_> = receipt
+            .pieces
+            .iter()
+            .filter(|piece| piece.sent() && heading_of(&piece.source) == heading)
+            .collect();
+        if !pieces.is_empty() {
+            let tokens: u32 = pieces.iter().map(|piece| piece.tokens).sum();
+            let _ = writeln!(text, "\n{} ({tokens} tokens)", style(heading).bold().underlined());
+            for piece in pieces {
+                let _ = writeln!(text, "  {}", line(piece));
+            }
+        }
+    }
+    let dropped: Vec<_> = receipt.pieces.iter().filter(|piece| !piece.sent()).collect();
+    if !dropped.is_empty() {
+        let _ = writeln!(text, "\n{}", style("Left out").bold().underlined());
+        for piece in dropped {
+            let reason = piece.dropped.map_or("", reason);
+            let _ = writeln!(text, "  {} {}", line(piece), style(reason).red());
+        }
+    }
+    let _ = writeln!(text, "\nrequest {}", receipt.request_hash);
+    text
+}
+
+fn budget(receipt: &Receipt) -> String {
+    let budget = &receipt.budget;
+    let limit = u64::from(budget.limit_tokens.max(1));
+    let columns = |tokens: u32| {
+        let share = (u64::from(tokens) * BAR_COLUMNS as u64).div_ceil(limit);
+        usize::try_from(share).unwrap_or(BAR_COLUMNS).min(BAR_COLUMNS)
+    };
+    let used = columns(budget.used_tokens);
+    let stable = columns(receipt.stable_prefix_tokens).min(used);
+    let bar = format!(
+        "{}{}{}",
+        "#".repeat(stable),
+        "=".repeat(used - stable),
+        ".".repeat(BAR_COLUMNS - used)
+    );
+    let bar = if budget.warning { style(bar).yellow() } else { style(bar).green() };
+    format!(
+        "[{bar}] {} of {} tokens, {} stable (#){}",
+        budget.used_tokens,
+        budget.limit_tokens,
+        receipt.stable_prefix_tokens,
+        if budget.warning { ", nearly full" } else { "" }
+    )
+}
+
+/// One piece: badge, name, score, tokens, why.
+pub fn line(piece: &ReceiptPiece) -> String {
+    let badge = match mode_of(&piece.source) {
+        Some(IncludeMode::Always) => format!("{} ", style("[Always]").green()),
+        Some(IncludeMode::Manual) => format!("{} ", style("[Manual]").cyan()),
+        Some(IncludeMode::Agent) => format!("{} ", style("[Agent]").magenta()),
+        None => String::new(),
+    };
+    let score = piece.score.map(|score| format!(" score {score:.2},")).unwrap_or_default();
+    let name = plain(&name(&piece.source));
+    let rest = format!("{score} {} tokens · {}", piece.tokens, plain(&piece.why));
+    format!("{badge}{name}{}", style(format!(" —{rest}")).dim())
+}
+
+fn mode_of(source: &Source) -> Option<IncludeMode> {
+    match source {
+        Source::Rule { mode, .. } | Source::Reference { mode, .. } | Source::Tool { mode, .. } => {
+            Some(*mode)
+        }
+        _ => None,
+    }
+}
+
+/// What a source is called.
+pub fn name(source: &Source) -> String {
+    let part = |part: HistoryPart| match part {
+        HistoryPart::Message => "message",
+        HistoryPart::Results => "results",
+        HistoryPart::Reply => "reply",
+    };
+    match source {
+        Source::Instructions { part } => part.clone(),
+        Source::Persona { name } => format!("persona {name}"),
+        Source::Calm => "calm reminder".into(),
+        Source::Rule { name, .. } | Source::Reference { name, .. } => name.clone(),
+        Source::Tool { server, name, .. } => format!("{server}:{name}"),
+        Source::Summary { from, to } => format!("turns {from}-{to}"),
+        Source::Topic => "topic".into(),
+        Source::Entity { entity, name } => format!("{entity} {name}"),
+        Source::Recalled { turn, part: of } => format!("recalled turn {turn} {}", part(*of)),
+        Source::EarlierResult { turn } => format!("result of turn {turn}"),
+        Source::History { turn, part: of } => format!("turn {turn} {}", part(*of)),
+        Source::Given { name } => format!("given {name}"),
+        Source::Message => "the message".into(),
+    }
+}
+
+/// Under which heading a source is shown.
+pub fn heading_of(source: &Source) -> &'static str {
+    match source {
+        Source::Rule { .. } => "Rules",
+        Source::Reference { .. } => "References",
+        Source::Tool { .. } => "Tools",
+        Source::Summary { .. } | Source::Topic => "Summary",
+        Source::Entity { .. } => "Entities",
+        Source::History { .. } | Source::Recalled { .. } | Source::EarlierResult { .. } => {
+            "History"
+        }
+        Source::Instructions { .. } | Source::Persona { .. } | Source::Calm => "Instructions",
+        Source::Given { .. } | Source::Message => "Message",
+    }
+}
+
+/// Why a piece was left out, in words.
+pub fn reason(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::OverWindow => "the window was full",
+        DropReason::OverHistory => "the history's share was full",
+        DropReason::OverEnrichment => "the share for known things was full",
+        DropReason::WithItsTurn => "the rest of its turn was left out",
+        DropReason::NotRelevant => "not relevant enough",
+        DropReason::Missing => "it no longer exists",
+        DropReason::NotApproved => "its definition is not approved",
+    }
+}

@@ -1,0 +1,170 @@
+//! `throughline tools`: upstream tools through the proxy.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use throughline_engine::id::AgentName;
+use throughline_engine::select::KnownTool;
+use throughline_engine::tool::ToolName;
+use tokio_util::sync::CancellationToken;
+
+use super::local::{Local, Who, invalid};
+use super::{Settings, output};
+use crate::assemble::Demo;
+use crate::failure::Failure;
+use crate::http::agents::tools::{Approved, ToolView};
+
+/// Characters of a description in a list.
+const DESCRIPTION_CHARACTERS: usize = 60;
+
+/// Flags of `tools`.
+#[derive(Debug, Args)]
+pub struct Tools {
+    #[command(flatten)]
+    who: Who,
+    /// Also start the demo inventory.
+    #[arg(long, global = true)]
+    demo: bool,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the tools of all servers, and how each stands.
+    List,
+    /// Find the tools that fit a sentence.
+    Search {
+        /// What is to be done.
+        #[arg(required = true)]
+        query: Vec<String>,
+        /// At most this many.
+        #[arg(long, default_value_t = 5)]
+        limit: usize,
+    },
+    /// Call a tool.
+    Call {
+        /// SERVER:TOOL
+        tool: String,
+        /// The arguments as a JSON object.
+        #[arg(default_value = "{}")]
+        arguments: String,
+        /// The agent whose rules say which calls need approval.
+        #[arg(long)]
+        agent: Option<String>,
+    },
+    /// Approve a tool's definition as it is now.
+    Approve {
+        /// SERVER:TOOL
+        tool: String,
+    },
+}
+
+impl Tools {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let demo = if self.demo { Demo::With } else { Demo::Without };
+        let local = Local::with(settings.load()?, &self.who, demo).await?;
+        let done = act(&local, self.verb, self.who.json).await;
+        local.close().await;
+        done
+    }
+}
+
+async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
+    match verb {
+        Verb::List => list(local, json).await,
+        Verb::Search { query, limit } => search(local, &query.join(" "), limit, json).await,
+        Verb::Call { tool, arguments, agent } => call(local, &tool, &arguments, agent, json).await,
+        Verb::Approve { tool } => {
+            let pin = local.engine.approve_tool(&local.caller, &name(&tool)?).await?;
+            if json {
+                return output::json(&Approved::from(pin));
+            }
+            output::line(&format!("{tool} is approved as it is now"))
+        }
+    }
+}
+
+async fn list(local: &Local, json: bool) -> Result<(), Failure> {
+    let (tools, unavailable) = local.engine.tools(&local.caller).await?;
+    if json {
+        let tools: Vec<ToolView> = tools.into_iter().map(Into::into).collect();
+        let unavailable: Vec<Value> = unavailable
+            .into_iter()
+            .map(|(server, reason)| json!({"server": server, "reason": reason}))
+            .collect();
+        return output::json(&json!({"tools": tools, "unavailable": unavailable}));
+    }
+    for (server, reason) in &unavailable {
+        eprintln!("{server} cannot be asked: {}", output::plain(reason));
+    }
+    if tools.is_empty() {
+        return output::line("there are no tools; servers are named under [servers]");
+    }
+    output::table(["tool", "state", "description"], tools.iter().map(row))
+}
+
+fn row(known: &KnownTool) -> [String; 3] {
+    [
+        known.definition.tool.to_string(),
+        known.pin.refusal().map_or_else(|| "approved".into(), |reason| reason),
+        output::brief(&known.definition.description, DESCRIPTION_CHARACTERS),
+    ]
+}
+
+async fn search(local: &Local, query: &str, limit: usize, json: bool) -> Result<(), Failure> {
+    let found = local.engine.search_tools(&local.caller, query, limit).await?;
+    if json {
+        let tools: Vec<Value> = found
+            .into_iter()
+            .map(|found| json!({"score": found.score, "tool": ToolView::from(found.tool)}))
+            .collect();
+        return output::json(&tools);
+    }
+    let rows = found.iter().map(|found| {
+        let [tool, state, description] = row(&found.tool);
+        [format!("{:.2}", found.score), tool, state, description]
+    });
+    output::table(["score", "tool", "state", "description"], rows)
+}
+
+async fn call(
+    local: &Local,
+    tool: &str,
+    arguments: &str,
+    agent: Option<String>,
+    json: bool,
+) -> Result<(), Failure> {
+    let tool = name(tool)?;
+    let arguments: Value =
+        serde_json::from_str(arguments).ok().filter(Value::is_object).ok_or_else(|| {
+            let what = "the arguments are no JSON object";
+            Failure::wrong_use(what, r#"for example '{"name": "rack-1"}'"#)
+        })?;
+    let agent = agent.map(AgentName::new).transpose().map_err(invalid)?;
+    let stop = CancellationToken::new();
+    let called = local.engine.call_tool(&local.caller, agent.as_ref(), &tool, arguments, stop);
+    let record = called.await?;
+    if json {
+        output::json(&record)?;
+    } else {
+        output::line(&output::plain(&record.result_text()))?;
+    }
+    if record.ok() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("{tool} failed"), "what it answered stands above"))
+    }
+}
+
+fn name(text: &str) -> Result<ToolName, Failure> {
+    match text.split_once(':') {
+        Some((server, name)) if !server.is_empty() && !name.is_empty() => {
+            Ok(ToolName { server: server.into(), name: name.into() })
+        }
+        _ => Err(Failure::wrong_use(
+            format!("{text:?} names no tool"),
+            "write SERVER:TOOL; throughline tools list shows them",
+        )),
+    }
+}
