@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::{SessionId, ThreadId};
 use crate::session::record::TurnRecord;
-use crate::store::{Change, Erased, Expected, Key, Kind, StoreError};
+use crate::store::{Change, Erased, Expected, Found, Key, Kind, StoreError};
 
 use super::Engine;
 
@@ -51,8 +51,8 @@ impl Engine {
     pub async fn erase(&self, caller: &Caller, id: &SessionId) -> Result<ErasureReceipt> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
-        self.sessions.load(&key).await?;
-        let tombstone = self.bury(&key).await?;
+        let loaded = self.sessions.load(&key).await?;
+        let tombstone = self.bury(&key, loaded.head.last_activity).await?;
         self.memory.forget(&key);
         let stored = self.sessions.erase(&key).await?;
         let index_documents = self.unindex(&key).await?;
@@ -109,22 +109,28 @@ impl Engine {
         Ok(fresh.len() as u64)
     }
 
-    /// Writes the tombstone first: if the process dies in between, erasing again is harmless.
-    pub(super) async fn bury(&self, key: &Key) -> Result<ContentHash> {
+    /// Writes the tombstone first: if the process dies in between, erasing again is harmless. Its time is
+    /// not before `last_activity`, which a machine whose clock is ahead may have written.
+    pub(super) async fn bury(&self, key: &Key, last_activity: Timestamp) -> Result<ContentHash> {
         let hash = tombstone_of(key);
-        let tombstone = Tombstone { key: hash.clone(), at: self.now() };
-        let head = serde_json::to_vec(&tombstone).unwrap_or_default();
+        let tombstone = Tombstone { key: hash.clone(), at: self.now().max(last_activity) };
+        let head: bytes::Bytes = serde_json::to_vec(&tombstone).unwrap_or_default().into();
         let at =
             Key { scope: system_scope(), kind: Kind::Tombstone, id: ThreadId::new(hash.as_str())? };
+        // A session of an erased one's name that is erased in its turn: the later time counts.
+        let expected = match self.store().head(&at, None).await? {
+            Found::Head(before) => Expected::At(before.version),
+            Found::Missing | Found::Unchanged => Expected::Absent,
+        };
         let change = Change {
             at: tombstone.at,
-            head: head.into(),
+            head,
             append: Vec::new(),
             overwrite: Vec::new(),
             expires_at: None,
             write_id: self.new_id(),
         };
-        match self.store().commit(&at, Expected::Absent, change).await {
+        match self.store().commit(&at, expected, change).await {
             Ok(_) | Err(StoreError::Conflict { .. }) => Ok(hash),
             Err(error) => Err(error.into()),
         }

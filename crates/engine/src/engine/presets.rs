@@ -165,7 +165,7 @@ impl Engine {
             return Err(self.no_preset(caller, id).await?);
         }
         let key = preset_key(caller, id)?;
-        self.bury(&key).await?;
+        self.bury(&key, self.now()).await?;
         self.store().erase(&key).await?;
         Ok(PresetGone::Erased)
     }

@@ -1,16 +1,11 @@
-//! Housekeeping while serving: backups at their interval, and the daily sweep of expired contexts.
+//! Backups at their interval while serving.
 //!
 //! Whether a backup is due is told by the newest file, so a restart neither skips nor doubles one. A
 //! failure is logged with its reason and tried again at the next look.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use async_trait::async_trait;
-use throughline_engine::access::{Caller, Grants, system_scope};
-use throughline_engine::engine::{BeforePurge, Engine, Export, tombstone_of};
-use throughline_engine::store::Key;
 use throughline_store::{OpenOptions, StoreUrl};
 use tokio_util::sync::CancellationToken;
 
@@ -19,10 +14,8 @@ use crate::config::BackupSettings;
 
 /// How often it is looked whether a backup is due.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
-/// How often expired contexts are looked for.
-const SWEEP_EVERY: Duration = Duration::from_secs(24 * 3600);
-/// Where contexts are kept that were purged, in the backups' folder.
-const PURGED_FOLDER: &str = "purged";
+/// Before the first look, so that a start is not slowed.
+const FIRST: Duration = Duration::from_secs(60);
 
 /// Makes backups of the store at `url` until `stop`.
 pub async fn back_up_until(
@@ -35,13 +28,15 @@ pub async fn back_up_until(
         return;
     }
     let every = Duration::from_secs(settings.every_hours.saturating_mul(3600));
+    let mut wait = FIRST;
     loop {
-        if is_due(&settings.folder, every, SystemTime::now()) {
-            back_up(&url, &options, &settings).await;
-        }
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
+            () = tokio::time::sleep(wait) => {}
+        }
+        wait = LOOK_EVERY;
+        if is_due(&settings.folder, every, SystemTime::now()) {
+            back_up(&url, &options, &settings).await;
         }
     }
 }
@@ -68,51 +63,6 @@ fn is_due(folder: &Path, every: Duration, now: SystemTime) -> bool {
     let newest = make::backups(folder).pop();
     let made = newest.and_then(|path| path.metadata().ok()?.modified().ok());
     made.is_none_or(|made| now.duration_since(made).is_ok_and(|age| age >= every))
-}
-
-/// Sweeps expired contexts once a day until `stop`.
-pub async fn sweep_until(stop: CancellationToken, engine: Arc<Engine>, folder: PathBuf) {
-    let caller = Caller { scope: system_scope(), grants: Grants::Admin };
-    let hook = KeepPurged { folder: folder.join(PURGED_FOLDER) };
-    loop {
-        match engine.sweep_expired(&caller, &hook).await {
-            Ok(sweep) => {
-                for problem in &sweep.problems {
-                    tracing::warn!(problem, "an expired context was left where it is");
-                }
-                if sweep.put_aside + sweep.purged > 0 {
-                    let (aside, purged) = (sweep.put_aside, sweep.purged);
-                    tracing::info!(aside, purged, "expired contexts were swept");
-                }
-            }
-            Err(error) => tracing::warn!(%error, "expired contexts could not be looked for"),
-        }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(SWEEP_EVERY) => {}
-        }
-    }
-}
-
-/// Keeps an export of each context in a file before it is purged.
-struct KeepPurged {
-    folder: PathBuf,
-}
-
-#[async_trait]
-impl BeforePurge for KeepPurged {
-    async fn keep(&self, key: &Key, export: &Export) -> Result<(), String> {
-        let path = self.folder.join(format!("{}.json", tombstone_of(key)));
-        let bytes = serde_json::to_vec(export).map_err(|error| error.to_string())?;
-        let write = || -> std::io::Result<()> {
-            use std::io::Write;
-            std::fs::create_dir_all(&self.folder)?;
-            let mut file = std::fs::File::create(&path)?;
-            file.write_all(&bytes)?;
-            file.sync_all()
-        };
-        write().map_err(|error| format!("{} cannot be written: {error}", path.display()))
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //!
-//! - [`make`]: a backup. [`restore`]: bringing one back. [`daily`]: both kinds of housekeeping while serving.
+//! - [`make`]: a backup. [`restore`]: bringing one back. [`daily`]: at its interval.
 //! - [`erasures`]: the log. [`watched`]: the store that writes it. [`again`]: erasing again.
 
 pub mod again;

@@ -17,6 +17,7 @@ use throughline_store::{OpenOptions, StoreUrl, index};
 use super::again::{self, ErasedAgain};
 use super::erasures::{ErasureLog, Graves};
 use super::make::{self, beside, remove};
+use crate::access::Keys;
 use crate::failure::Failure;
 
 /// Threads erased between two listings.
@@ -53,6 +54,26 @@ pub struct Restored {
     pub unread: Option<String>,
 }
 
+/// What the store that is replaced could tell.
+#[derive(Default)]
+struct Before {
+    there: bool,
+    unread: Option<String>,
+    graves: Graves,
+    revoked: Vec<String>,
+}
+
+/// Keys that were revoked since the backup stay revoked.
+async fn revoke(store: &Arc<dyn Store>, revoked: &[String]) -> Result<(), Failure> {
+    let keys = Keys::new(store.clone(), crate::assemble::clock());
+    for key in keys.list().await? {
+        if key.revoked_at.is_none() && revoked.contains(&key.id) {
+            keys.revoke(&key.id).await?;
+        }
+    }
+    Ok(())
+}
+
 impl Restore<'_> {
     /// Does it.
     pub async fn run(self) -> Result<Restored, Failure> {
@@ -64,40 +85,48 @@ impl Restore<'_> {
             let what = format!("there is no backup {}", self.file.display());
             return Err(Failure::new(what, "backups lie in the folder of [backups]"));
         }
-        let mut graves = Graves::default();
-        let (there, unread) = self.look(&mut graves).await?;
-        if there && !self.force {
+        let mut before = self.look().await?;
+        if before.there && !self.force {
             let what = format!("{} is not empty", self.url);
             return Err(Failure::new(what, "add --force to replace it; what is there is kept"));
         }
-        again::of_log(&ErasureLog::new(self.folder), &mut graves)?;
+        again::of_log(&ErasureLog::new(self.folder), &mut before.graves)?;
         if let Some(folder) = self.file.parent() {
-            again::of_log(&ErasureLog::new(folder), &mut graves)?;
+            again::of_log(&ErasureLog::new(folder), &mut before.graves)?;
         }
         let staged = self.staged();
         remove(&staged);
-        let restored = self.stage_and_place(&staged, &graves, there).await;
+        let restored = self.stage_and_place(&staged, &before).await;
         remove(&staged);
-        restored.map(|restored| Restored { unread, ..restored })
+        restored.map(|restored| Restored { unread: before.unread, ..restored })
     }
 
-    /// Whether the store holds anything, and why it cannot be read; its tombstones go to `graves`.
-    async fn look(&self, graves: &mut Graves) -> Result<(bool, Option<String>), Failure> {
+    /// What the store that is to be replaced can tell.
+    async fn look(&self) -> Result<Before, Failure> {
+        let mut before = Before::default();
         if crate::assemble::must_exist(self.url).is_err() {
-            return Ok((false, None));
+            return Ok(before);
         }
-        let read = async {
-            let store = throughline_store::open(self.url, self.options).await?;
-            let there = !store.scan(None, 1).await?.is_empty();
-            again::of_store(store.as_ref(), graves).await?;
-            Ok::<bool, throughline_engine::store::StoreError>(there)
-        };
-        match (read.await, self.url) {
-            (Ok(there), _) => Ok((there, None)),
+        match (self.read(&mut before).await, self.url) {
+            (Ok(()), _) => {}
             // A damaged file is what a restore is for; the log still tells what was erased.
-            (Err(error), StoreUrl::Sqlite(_)) => Ok((true, Some(error.to_string()))),
-            (Err(error), _) => Err(error.into()),
+            (Err(error), StoreUrl::Sqlite(_)) => {
+                before.there = true;
+                before.unread = Some(error.to_string());
+            }
+            (Err(error), _) => return Err(error),
         }
+        Ok(before)
+    }
+
+    async fn read(&self, before: &mut Before) -> Result<(), Failure> {
+        let store = throughline_store::open(self.url, self.options).await?;
+        before.there = !store.scan(None, 1).await?.is_empty();
+        again::of_store(store.as_ref(), &mut before.graves).await?;
+        let keys = Keys::new(store, crate::assemble::clock()).list().await?;
+        let revoked = keys.into_iter().filter(|key| key.revoked_at.is_some());
+        before.revoked = revoked.map(|key| key.id).collect();
+        Ok(())
     }
 
     fn staged(&self) -> PathBuf {
@@ -107,24 +136,20 @@ impl Restore<'_> {
         }
     }
 
-    async fn stage_and_place(
-        &self,
-        staged: &Path,
-        graves: &Graves,
-        there: bool,
-    ) -> Result<Restored, Failure> {
+    async fn stage_and_place(&self, staged: &Path, before: &Before) -> Result<Restored, Failure> {
         if let Some(folder) = staged.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)?;
         }
         let copied = Sqlite::copy(self.file, staged, self.options.busy_wait, |_| {}).await?;
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(staged, self.options.busy_wait).await?);
-        let erased_again = again::erase(&store, graves).await?;
+        let erased_again = again::erase(&store, &before.graves).await?;
+        revoke(&store, &before.revoked).await?;
         let kept = match self.url {
             StoreUrl::Sqlite(path) => {
                 drop(store);
-                self.replace(staged, path, there).await?
+                self.replace(staged, path, before.there).await?
             }
-            _ => self.refill(store.as_ref(), there).await?,
+            _ => self.refill(store.as_ref(), before.there).await?,
         };
         // The index is derived; one that knows a later state would hide the restored one.
         index::open_index(self.url, self.options).await?.clear().await?;

@@ -55,7 +55,7 @@ impl Serve {
         servers.connect_in_background();
         let tending = TaskTracker::new();
         let app = application(&config, gate, assembled, &tending);
-        housekeeping(&config, &app, &tending)?;
+        back_up(&config, &app, &tending)?;
         tending.close();
         http::run(listener, app, asked_to_stop()?).await?;
         tending.wait().await;
@@ -81,12 +81,11 @@ fn application(config: &Config, gate: Gate, assembled: Assembled, beside: &TaskT
     app
 }
 
-/// Backups and the sweep of expired contexts.
-fn housekeeping(config: &Config, app: &App, beside: &TaskTracker) -> Result<(), Failure> {
+/// Backups at their interval.
+fn back_up(config: &Config, app: &App, beside: &TaskTracker) -> Result<(), Failure> {
     let (url, options) = assemble::store_options(config)?;
     let stop = app.stopping().clone();
-    beside.spawn(daily::back_up_until(stop.clone(), url, options, config.backups.clone()));
-    beside.spawn(daily::sweep_until(stop, app.engine().clone(), config.backups.folder.clone()));
+    beside.spawn(daily::back_up_until(stop, url, options, config.backups.clone()));
     Ok(())
 }
 

@@ -67,10 +67,13 @@ impl Screen {
         self.new_line();
         match record.status {
             TurnStatus::Partial => self.note("(stopped here; what was said is kept)"),
-            TurnStatus::Refused => self.note("(not approved)"),
-            TurnStatus::Failed | TurnStatus::Complete | TurnStatus::Erased => {}
+            TurnStatus::Refused
+            | TurnStatus::Failed
+            | TurnStatus::Complete
+            | TurnStatus::Erased => {}
         }
-        if let Some(error) = &record.error {
+        // The words of a refused turn say so already.
+        if let Some(error) = record.error.as_ref().filter(|_| record.status == TurnStatus::Failed) {
             self.note(&format!("! {}", plain(&error.message)));
         }
         let understood: Vec<String> =
@@ -78,7 +81,9 @@ impl Screen {
         if !understood.is_empty() {
             self.note(&format!("understood: {}", plain(&understood.join(", "))));
         }
-        if let (ReplyForm::Offline { why }, Place::Terminal) = (&record.form, self.place) {
+        if let (ReplyForm::Offline { why }, Place::Terminal) = (&record.form, self.place)
+            && record.turn == 1
+        {
             self.note(&format!("without a model: {}", plain(why)));
         }
     }

@@ -2,8 +2,9 @@
 
 use throughline_engine::context::Brought;
 use throughline_engine::engine::{AgentItem, NewSession, SessionPatch};
-use throughline_engine::error::Result as EngineResult;
+use throughline_engine::error::{Error, Result as EngineResult};
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::session::Loaded;
 use throughline_engine::session::head::ItemName;
 use throughline_engine::session::pending::AwaitedCall;
 use throughline_engine::turn::{Events, TurnOutcome, TurnRequest};
@@ -157,13 +158,18 @@ impl Talk {
         }
     }
 
+    /// The session as it is stored; none before the first message to a new one.
+    async fn loaded(&self) -> Result<Option<Loaded>, Failure> {
+        let Some(id) = &self.session else { return Ok(None) };
+        match self.local.engine.session(&self.local.caller, id).await {
+            Err(Error::NoSession(_)) => Ok(None),
+            loaded => Ok(Some(loaded?)),
+        }
+    }
+
     /// Calls that wait for a decision.
     pub async fn waiting(&self) -> Result<Vec<AwaitedCall>, Failure> {
-        let Some(id) = &self.session else { return Ok(Vec::new()) };
-        let loaded = match self.local.engine.session(&self.local.caller, id).await {
-            Err(throughline_engine::error::Error::NoSession(_)) => return Ok(Vec::new()),
-            loaded => loaded?,
-        };
+        let Some(loaded) = self.loaded().await? else { return Ok(Vec::new()) };
         let pending = loaded.head.pending.as_ref();
         let pending = pending.filter(|pending| pending.expires_at > self.local.engine.now());
         Ok(pending.map(|pending| pending.undecided().cloned().collect()).unwrap_or_default())
@@ -172,19 +178,18 @@ impl Talk {
     /// The receipt of the last turn, for people.
     pub async fn context(&self) -> Result<String, Failure> {
         let nothing = "nothing was said yet".to_owned();
-        let Some(id) = &self.session else { return Ok(nothing) };
-        let turns = self.local.engine.session(&self.local.caller, id).await?.head.turns;
-        if turns == 0 {
+        let Some(loaded) = self.loaded().await?.filter(|loaded| loaded.head.turns > 0) else {
             return Ok(nothing);
-        }
+        };
+        let (id, turns) = (&loaded.head.id, loaded.head.turns);
         let receipt = self.local.engine.receipt(&self.local.caller, id, turns).await?;
         Ok(readable::receipt(&receipt))
     }
 
     /// The things it is about, a line each.
     pub async fn entities(&self) -> Result<Vec<String>, Failure> {
-        let Some(id) = &self.session else { return Ok(Vec::new()) };
-        let list = self.local.engine.entities(&self.local.caller, id).await?;
+        let Some(loaded) = self.loaded().await? else { return Ok(Vec::new()) };
+        let list = self.local.engine.entities(&self.local.caller, &loaded.head.id).await?;
         let line = |view: &throughline_engine::engine::EntityView| {
             let mark = if view.active { "*" } else { " " };
             let thing = &view.entity;
@@ -223,8 +228,8 @@ impl Talk {
     pub async fn items(&self) -> Result<Vec<(AgentItem, bool)>, Failure> {
         let agent = self.local.engine.agents().get(self.agent.as_ref())?;
         let items = self.local.engine.agent_items(&self.local.caller, &agent.name).await?;
-        let pinned = match &self.session {
-            Some(id) => self.local.engine.session(&self.local.caller, id).await?.head.items.clone(),
+        let pinned = match self.loaded().await? {
+            Some(loaded) => loaded.head.items.clone(),
             None => Vec::new(),
         };
         let mark = |item: AgentItem| {
@@ -274,11 +279,8 @@ impl Talk {
 
     /// The session, created where there is none yet.
     async fn present_session(&mut self) -> Result<SessionId, Failure> {
-        if let Some(id) = &self.session {
-            match self.local.engine.session(&self.local.caller, id).await {
-                Err(throughline_engine::error::Error::NoSession(_)) => {}
-                loaded => return Ok(loaded?.head.id.clone()),
-            }
+        if let Some(loaded) = self.loaded().await? {
+            return Ok(loaded.head.id.clone());
         }
         let new = NewSession {
             id: self.session.clone(),

@@ -1,0 +1,63 @@
+//! The terminal conversation through a pipe, with the demo inventory as its MCP server.
+
+use crate::place::Place;
+
+#[test]
+fn three_turns_follow_each_other_without_a_model() {
+    let place = Place::empty();
+    let lines = "Which devices are in the Amsterdam site?\nwhat about the first one?\n\
+                 which interfaces does it have?\n/entities\n/context\n/session\n/quit\nnever said\n";
+    let said = place.ok(&["chat", "--demo", "demo"], lines);
+    assert!(said.contains("8 devices:"), "{said}");
+    assert!(said.contains("understood: device ams1-core-01"), "{said}");
+    assert!(said.contains("inventory:list_interfaces"), "{said}");
+    assert!(said.contains("Entities (") && said.contains("[Always]"), "{said}");
+    assert!(!said.contains('\u{1b}'), "no colours in a pipe");
+    assert_eq!(place.json(&["session", "show", "demo", "--json"])["turns"], 3);
+}
+
+#[test]
+fn a_call_that_changes_something_waits_until_it_is_approved() {
+    let place = Place::empty();
+    let lines = "Delete the device ams1-sw-02\n/refuse\n";
+    let said = place.ok(&["chat", "--demo", "change"], lines);
+    assert!(said.contains("inventory:delete_device") && said.contains("waits"), "{said}");
+    assert!(said.contains("not approved"), "{said}");
+}
+
+#[test]
+fn a_program_gets_one_object_a_line() {
+    let place = Place::empty();
+    let said = place.ok(&["chat", "--json", "p"], "hello\nhello again\n");
+    let turns: Vec<u64> = said
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"))
+        .map(|told| told["turn"]["turn"].as_u64().expect("a turn"))
+        .collect();
+    assert_eq!(turns, [1, 2]);
+}
+
+#[test]
+fn items_and_personas_are_set_while_talking() {
+    let place = Place::empty();
+    let lines = "/pin reference maintenance\n/persona calm-counselor\n/pin nothing-such\n";
+    let output = place.run(&["chat", "--demo", "set"], lines);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("reference maintenance is in this conversation"), "{said}");
+    assert!(said.contains("from now on"), "{said}");
+    assert_eq!(output.status.code(), Some(1), "a program's wrong line ends it");
+}
+
+#[test]
+fn tools_are_listed_found_called_and_approved() {
+    let place = Place::empty();
+    let listed = place.json(&["tools", "list", "--demo", "--json"]);
+    assert!(listed["tools"].as_array().expect("a list").len() > 10, "{listed}");
+    let found = place.ok(&["tools", "search", "--demo", "which", "racks", "are", "there"], "");
+    assert!(found.contains("inventory:list_racks"), "{found}");
+    let called = place.ok(&["tools", "call", "--demo", "inventory:list_sites"], "");
+    assert!(called.contains("Amsterdam"), "{called}");
+    let approved = place.json(&["tools", "approve", "--demo", "inventory:list_sites", "--json"]);
+    assert_eq!(approved["name"], "list_sites");
+    assert_eq!(place.fails(&["tools", "call", "--demo", "inventory:nothing"]).0, 1);
+}

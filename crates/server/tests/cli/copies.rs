@@ -1,0 +1,118 @@
+//! Backups, restores, moves and checks on the command line.
+
+use std::fs;
+
+use crate::place::Place;
+
+#[test]
+fn what_was_erased_after_a_backup_does_not_come_back_with_it() {
+    let place = Place::with_trip();
+    place.import("other", &[("Still here?", "Yes.")]);
+    let made = place.json(&["backup", "copy.db", "--json"]);
+    assert!(made["threads"].as_u64().expect("a count") >= 2, "{made}");
+    place.ok(&["session", "erase", "trip", "--yes"], "");
+
+    let (code, error) = place.fails(&["restore", "copy.db"]);
+    assert_eq!((code, error.contains("--force")), (1, true), "{error}");
+    let restored = place.json(&["restore", "copy.db", "--force", "--json"]);
+    assert_eq!(restored["erased_again"]["threads"], 1);
+    assert_eq!(place.fails(&["session", "show", "trip"]).0, 1);
+    assert!(place.ok(&["search", "zanzibar"], "").contains("nothing was found"));
+    assert_eq!(place.json(&["session", "show", "other", "--json"])["turns"], 1);
+    let kept = restored["kept"].as_str().expect("the old file is kept");
+    assert!(place.path(kept).is_file());
+    let bytes = fs::read(place.path("data/throughline.db")).expect("the store");
+    assert!(!String::from_utf8_lossy(&bytes).contains("Zanzibar"), "its bytes are gone too");
+    place.ok(&["check"], "");
+}
+
+#[test]
+fn the_log_of_erasures_holds_where_the_store_is_lost() {
+    let place = Place::with_trip();
+    place.ok(&["backup", "copy.db"], "");
+    place.ok(&["session", "erase", "trip", "--yes"], "");
+    fs::remove_dir_all(place.path("data")).expect("the store is lost");
+    let restored = place.json(&["restore", "copy.db", "--json"]);
+    assert_eq!(restored["erased_again"]["threads"], 1);
+    assert_eq!(place.fails(&["session", "show", "trip"]).0, 1);
+}
+
+#[test]
+fn an_erased_turn_does_not_come_back_and_the_rest_does() {
+    let place = Place::with_trip();
+    place.ok(&["backup", "copy.db"], "");
+    place.ok(&["session", "erase", "trip", "--turn", "1", "--yes"], "");
+    let restored = place.json(&["restore", "copy.db", "--force", "--json"]);
+    assert_eq!(restored["erased_again"]["turns"], 1);
+    let history = place.ok(&["session", "history", "trip"], "");
+    assert!(!history.contains("Zanzibar") && history.contains("How far?"), "{history}");
+}
+
+#[test]
+fn a_key_that_was_revoked_after_a_backup_stays_revoked() {
+    let place = Place::empty();
+    let made = place.json(&["key", "create", "--json"]);
+    let id = made["record"]["id"].as_str().expect("an id");
+    place.ok(&["backup", "copy.db"], "");
+    place.ok(&["key", "revoke", id], "");
+    place.ok(&["restore", "copy.db", "--force"], "");
+    assert!(!place.json(&["key", "list", "--json"])[0]["revoked_at"].is_null());
+}
+
+#[test]
+fn a_session_that_was_made_anew_after_its_erasure_is_kept() {
+    let place = Place::with_trip();
+    place.ok(&["session", "erase", "trip", "--yes"], "");
+    place.ok(&["session", "import", "in.json"], "");
+    place.ok(&["backup", "copy.db"], "");
+    let restored = place.json(&["restore", "copy.db", "--force", "--json"]);
+    assert_eq!(restored["erased_again"]["threads"], 0);
+    assert_eq!(place.json(&["session", "show", "trip", "--json"])["turns"], 2);
+}
+
+#[test]
+fn a_store_of_files_is_backed_up_and_restored_too() {
+    let place = Place::with_trip();
+    place.ok(&["migrate", "--from", "sqlite:data/throughline.db", "--to", "files:f"], "");
+    place.ok(&["backup", "copy.db", "--store", "files:f"], "");
+    place.ok(&["session", "erase", "trip", "--yes", "--store", "files:f"], "");
+    let restored = ["restore", "copy.db", "--force", "--json", "--store", "files:f"];
+    assert_eq!(place.json(&restored)["erased_again"]["threads"], 1);
+    assert_eq!(place.fails(&["session", "show", "trip", "--store", "files:f"]).0, 1);
+}
+
+#[test]
+fn a_store_moved_there_and_back_is_equal_and_moving_again_does_nothing() {
+    let place = Place::with_trip();
+    let there = ["migrate", "--from", "sqlite:data/throughline.db", "--to", "files:f", "--json"];
+    assert_eq!(place.json(&there)["problems"], serde_json::json!([]));
+    let again = place.json(&there);
+    assert_eq!((&again["copied"], &again["caught_up"]), (&0.into(), &0.into()), "{again}");
+    place.ok(&["migrate", "--from", "files:f", "--to", "sqlite:back.db", "--verify"], "");
+    let export = |store: &str| place.ok(&["session", "export", "trip", "--store", store], "");
+    assert_eq!(export("sqlite:data/throughline.db"), export("sqlite:back.db"));
+    assert_eq!(place.fails(&["migrate", "--from", "files:none", "--to", "files:f"]).0, 1);
+}
+
+#[test]
+fn a_sound_store_is_said_to_be_and_a_damaged_one_is_named() {
+    let place = Place::with_trip();
+    let found = place.json(&["check", "--json"]);
+    assert_eq!((&found["sessions"], &found["turns"]), (&1.into(), &2.into()));
+    fs::write(place.path("broken.db"), "this is no database, whatever it is called").expect("it");
+    let (code, error) = place.fails(&["check", "--store", "sqlite:broken.db"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("broken.db") && error.contains("hint:"), "{error}");
+}
+
+#[test]
+fn a_wrong_pack_is_named_with_its_line() {
+    let place = Place::empty();
+    fs::create_dir(place.path("packs")).expect("a folder");
+    assert!(place.ok(&["pack", "check", "packs"], "").contains("0 packs are sound"));
+    fs::write(place.path("packs/mine.toml"), "name = \"mine\"\nnonsense = 1\n").expect("written");
+    let output = place.run(&["pack", "check", "packs"], "");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("packs/mine.toml:2:"), "{text}");
+}

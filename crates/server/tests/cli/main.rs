@@ -1,0 +1,7 @@
+//! The command line, from outside: the real binary on stores of its own.
+
+mod chat;
+mod copies;
+mod place;
+mod sessions;
+mod wrong_use;

@@ -1,0 +1,94 @@
+//! A folder with a store, and the binary that works in it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder of its own for one test.
+pub struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    /// An empty one.
+    pub fn empty() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    /// One with a session `trip` of two turns about a place that is nowhere else.
+    pub fn with_trip() -> Self {
+        let place = Self::empty();
+        place.import("trip", &[("Where is Zanzibar?", "In the sea."), ("How far?", "Far.")]);
+        place
+    }
+
+    /// A path in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Brings in a session of these exchanges.
+    pub fn import(&self, id: &str, turns: &[(&str, &str)]) {
+        let at = "2026-01-02T03:04:05Z";
+        let turns: Vec<Value> = turns
+            .iter()
+            .enumerate()
+            .map(|(number, (message, reply))| {
+                json!({
+                    "turn": number + 1, "at": at, "message": message, "reply": reply,
+                    "tokens": {"message": 1, "reply": 1},
+                })
+            })
+            .collect();
+        // The head of a new session, with the right number of turns.
+        let forked = self.ok(&["chat", "--json", id], "hello\n");
+        assert!(forked.contains("hello"), "{forked}");
+        let export = self.ok(&["session", "export", id], "");
+        let mut export: Value = serde_json::from_str(&export).expect("JSON");
+        export["head"]["turns"] = json!(turns.len());
+        export["turns"] = Value::Array(turns);
+        self.ok(&["session", "erase", id, "--yes"], "");
+        std::fs::write(self.path("in.json"), export.to_string()).expect("written");
+        self.ok(&["session", "import", "in.json"], "");
+    }
+
+    /// Runs the binary here.
+    pub fn run(&self, arguments: &[&str], input: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
+        command.args(arguments).current_dir(self.folder.path());
+        command.env_clear().env("COLUMNS", "100").env("TZ", "UTC");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("its input");
+        // A command that reads nothing may have ended by now.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        child.wait_with_output().expect("the binary ends")
+    }
+
+    /// Its standard output, where it must succeed.
+    pub fn ok(&self, arguments: &[&str], input: &str) -> String {
+        let output = self.run(arguments, input);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// The same as JSON.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let text = self.ok(arguments, "");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}"))
+    }
+
+    /// Its exit code and standard error, where it must fail.
+    pub fn fails(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.run(arguments, "");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let code = output.status.code().expect("it ends by itself");
+        assert_ne!(code, 0, "{arguments:?}");
+        (code, error)
+    }
+}
