@@ -20,7 +20,8 @@ fn python() -> Option<String> {
 }
 
 async fn walk(python: &str, arguments: &[&str]) {
-    let output = Command::new(python).arg(WALK).args(arguments).output().await.unwrap();
+    let output = Command::new(python).arg(WALK).args(arguments).output().await;
+    let output = output.expect("the Python of the SDK starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complained}");
