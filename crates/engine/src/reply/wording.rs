@@ -182,7 +182,7 @@ fn brief(value: &Value) -> String {
 
 fn short(value: &Value) -> String {
     match value {
-        Value::Object(object) => ["label", "display", "name", "text", "value", "id"]
+        Value::Object(object) => ["label", "display", "name", "model", "text", "value", "id"]
             .iter()
             .find_map(|key| object.get(*key).filter(|v| !v.is_object()))
             .map_or_else(|| format!("{} fields", object.len()), scalar),
