@@ -179,16 +179,18 @@ pub fn parameters(head: &SessionHead, engine: &Engine) -> Parameters {
     )
 }
 
-struct Assembled {
-    fitted: Fitted,
-    left_out: Vec<(Piece, DropReason)>,
-    mode: PromptMode,
-    mode_why: String,
-    parameters: Parameters,
+/// A request that was put together, on its way to a receipt.
+pub(crate) struct Assembled {
+    pub fitted: Fitted,
+    pub left_out: Vec<(Piece, DropReason)>,
+    pub mode: PromptMode,
+    pub mode_why: String,
+    pub parameters: Parameters,
 }
 
 impl Assembled {
-    fn receipt(
+    /// The receipt, and the texts that no record keeps yet.
+    pub fn receipt(
         self,
         engine: &Engine,
         head: &SessionHead,
@@ -256,7 +258,7 @@ pub fn hash_of(request: &ModelRequest) -> ContentHash {
 }
 
 /// Tokens of the pieces at the start that were at the start of the request before, too.
-fn stable_prefix(fitted: &Fitted, previous: Option<&Receipt>) -> u32 {
+pub(crate) fn stable_prefix(fitted: &Fitted, previous: Option<&Receipt>) -> u32 {
     let Some(previous) = previous else { return 0 };
     let before = previous.pieces.iter().filter(|piece| piece.sent());
     fitted

@@ -8,6 +8,7 @@
 
 mod agents;
 mod contexts;
+mod dropin;
 mod entities;
 mod erase;
 mod expiry;
@@ -52,6 +53,7 @@ use crate::tool::Tools;
 
 pub use agents::{AgentItem, SessionItemView};
 pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
+pub use dropin::{Addition, ClientRequest, Exchange};
 pub use entities::{AboutIt, EntityList, EntityView};
 pub use erase::{ErasureReceipt, Tombstone, tombstone_of};
 pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state};

@@ -19,6 +19,7 @@ use crate::backup::daily;
 use crate::config::{Config, ServerEntry};
 use crate::expiry;
 use crate::failure::Failure;
+use crate::http::dropin::Upstreams;
 use crate::http::{self, App, Setup};
 use crate::telemetry;
 
@@ -54,7 +55,8 @@ impl Serve {
         let servers = assembled.servers.clone();
         servers.connect_in_background();
         let tending = TaskTracker::new();
-        let app = application(&config, gate, assembled, &tending);
+        let upstreams = Upstreams::of(&config)?;
+        let app = application(&config, gate, assembled, &tending, upstreams);
         back_up(&config, &app, &tending)?;
         tending.close();
         http::run(listener, app, asked_to_stop()?).await?;
@@ -66,10 +68,17 @@ impl Serve {
 }
 
 /// The app, with what runs beside it until it stops.
-fn application(config: &Config, gate: Gate, assembled: Assembled, beside: &TaskTracker) -> App {
+fn application(
+    config: &Config,
+    gate: Gate,
+    assembled: Assembled,
+    beside: &TaskTracker,
+    upstreams: Upstreams,
+) -> App {
     let Assembled { engine, servers, folder, fixed } = assembled;
     let (settings, telemetry) = (config.server.clone(), config.telemetry);
-    let app = App::new(Setup { engine: engine.clone(), gate, settings, servers, telemetry });
+    let app = App::new(Setup { engine: engine.clone(), gate, settings, servers, telemetry })
+        .with_upstreams(upstreams);
     if config.agents.poll_seconds > 0 {
         let every = Duration::from_secs(config.agents.poll_seconds);
         let stop = app.stopping().clone();

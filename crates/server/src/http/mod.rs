@@ -8,6 +8,7 @@
 //! - [`problem`]: errors. [`body`], [`shape`], [`part`]: requests, checked. [`condition`],
 //!   [`idempotency`]: headers. [`caller`]: who is asking.
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`about`]: the routes, a file a verb.
+//! - [`dropin`]: the endpoints of model providers, for their own clients.
 //! - [`guard`], [`layers`]: what every request passes through.
 
 pub mod about;
@@ -18,6 +19,7 @@ pub mod chat;
 pub mod condition;
 pub mod contexts;
 pub mod conversations;
+pub mod dropin;
 pub mod entities;
 pub mod guard;
 pub mod idempotency;
@@ -44,6 +46,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::Gate;
 use crate::config::{ServerSettings, TelemetrySettings};
 use crate::telemetry::{self, Figures};
+use dropin::Upstreams;
 use prepared::Prepared;
 
 /// What the handlers share.
@@ -52,6 +55,7 @@ pub struct App(Arc<AppParts>);
 
 struct AppParts {
     setup: Setup,
+    upstreams: Upstreams,
     prepared: Prepared,
     figures: Figures,
     turns: TaskTracker,
@@ -81,6 +85,7 @@ impl App {
             telemetry::metrics::start();
         }
         Self(Arc::new(AppParts {
+            upstreams: Upstreams::default(),
             prepared: Prepared::new(),
             figures: Figures::default(),
             turns: TaskTracker::new(),
@@ -89,6 +94,18 @@ impl App {
             giving_up: CancellationToken::new(),
             setup,
         }))
+    }
+
+    /// The same app with somewhere to hand drop-in requests on to; before it is shared.
+    pub fn with_upstreams(self, upstreams: Upstreams) -> Self {
+        let mut parts = Arc::into_inner(self.0).expect("an app is made before it is shared");
+        parts.upstreams = upstreams;
+        Self(Arc::new(parts))
+    }
+
+    /// Where drop-in requests are handed on to.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.0.upstreams
     }
 
     /// The engine.
@@ -197,6 +214,7 @@ fn routes(app: &App) -> axum::Router {
         .merge(openapi::route(document))
         .merge(page::routes())
         .merge(crate::mcp::http::routes(app))
+        .merge(dropin::routes())
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)
         .route_layer(axum::middleware::from_fn(layers::routed))

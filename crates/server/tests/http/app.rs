@@ -9,6 +9,7 @@ use throughline::access::{Gate, Keys, NewKey};
 use throughline::agents::demo;
 use throughline::assemble::{self, Demo};
 use throughline::config::{Config, ServerEntry};
+use throughline::http::dropin::Upstreams;
 use throughline::http::{self, App, Setup};
 use throughline_engine::access::Grants;
 use throughline_engine::id::{TenantId, UserId};
@@ -88,13 +89,15 @@ impl Builder {
         let keys = Keys::new(store.clone(), assemble::clock());
         let gate = Gate::open(keys.clone(), address.ip()).await.unwrap();
         let assembled = assemble::engine(&self.config, store, self.demo).await.unwrap();
+        let upstreams = Upstreams::of(&self.config).unwrap();
         let app = App::new(Setup {
             engine: assembled.engine,
             gate,
             settings: self.config.server,
             servers: Arc::clone(&assembled.servers),
             telemetry: self.config.telemetry,
-        });
+        })
+        .with_upstreams(upstreams);
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
         tokio::spawn(http::run(listener, app.clone(), stopped));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::Recorded;
-use super::turn::{Stop, halves};
+use super::turn::{Step, Stop, halves, usage_of};
 
 /// What is wrong, with the status that says so.
 type Problem = (u16, String);
@@ -25,13 +25,15 @@ const FIELDS: [&str; 12] = [
     "top_k",
 ];
 const BREAKPOINTS_MAX: usize = 4;
+/// Ours, and the one that the provider's current SDK sends.
+const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 
 pub fn check(request: &Recorded) -> Result<(), Problem> {
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
     if header("x-api-key").is_none_or(str::is_empty) {
         return Err((401, "x-api-key header is required".to_owned()));
     }
-    if header("anthropic-version") != Some("2023-06-01") {
+    if header("anthropic-version").is_none_or(|version| !VERSIONS.contains(&version)) {
         return bad("anthropic-version: header is required");
     }
     if header("content-type").is_none_or(|kind| !kind.starts_with("application/json")) {
@@ -44,9 +46,6 @@ pub fn check(request: &Recorded) -> Result<(), Problem> {
     }
     if body["max_tokens"].as_u64().is_none_or(|most| most == 0) {
         return bad("max_tokens: must be at least 1");
-    }
-    if body["stream"] != true {
-        return bad("the scripted model only streams");
     }
     if body.get("temperature").is_some_and(|t| t.as_f64().is_none_or(|t| !(0.0..=1.0).contains(&t)))
     {
@@ -210,6 +209,31 @@ pub(super) fn is_plain(name: &str) -> bool {
 
 pub(super) fn bad<T>(problem: &str) -> Result<T, Problem> {
     Err((400, problem.to_owned()))
+}
+
+/// A reply in one piece.
+pub fn whole(request: &Value, steps: &[Step]) -> Value {
+    let (mut content, mut stop) = (Vec::new(), "end_turn");
+    let words: String = steps.iter().filter_map(Step::words).collect();
+    if !words.is_empty() {
+        content.push(json!({"type": "text", "text": words}));
+    }
+    for step in steps {
+        if let Step::Call { id, name, arguments } = step {
+            stop = "tool_use";
+            let input: Value = serde_json::from_str(arguments).expect("the test writes JSON");
+            content.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+        }
+    }
+    let [input, output, read, write] = usage_of(steps).unwrap_or_default();
+    json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": request["model"],
+        "content": content, "stop_reason": stop, "stop_sequence": null,
+        "usage": {
+            "input_tokens": input, "output_tokens": output,
+            "cache_read_input_tokens": read, "cache_creation_input_tokens": write,
+        },
+    })
 }
 
 /// Writes a reply.

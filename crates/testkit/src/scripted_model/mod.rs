@@ -168,6 +168,13 @@ fn take(
         Some(Turn::Plain { content_type, body }) => {
             ([(header::CONTENT_TYPE, content_type)], body).into_response()
         }
+        Some(Turn::Say(steps)) if request.body["stream"] != true => {
+            let whole = match format {
+                Format::Anthropic => anthropic::whole(&request.body, &steps),
+                Format::OpenAi => openai::whole(&request.body, &steps),
+            };
+            axum::Json(whole).into_response()
+        }
         Some(Turn::Say(steps)) => {
             let (sender, receiver) = mpsc::channel(1);
             let request = request.body;

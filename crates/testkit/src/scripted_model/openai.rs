@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Recorded;
 use super::anthropic::{bad, is_plain, list, only};
-use super::turn::{Stop, halves};
+use super::turn::{Step, Stop, halves, usage_of};
 
 /// What is wrong, with the status that says so.
 type Problem = (u16, String);
@@ -38,9 +38,6 @@ pub fn check(request: &Recorded) -> Result<(), Problem> {
     only(body, &FIELDS, "")?;
     if body["model"].as_str().is_none_or(str::is_empty) {
         return bad("you must provide a model parameter");
-    }
-    if body["stream"] != true {
-        return bad("the scripted model only streams");
     }
     if body.get("max_tokens").is_some() && body.get("max_completion_tokens").is_some() {
         return bad("set either max_tokens or max_completion_tokens");
@@ -145,6 +142,35 @@ fn check_calls<'a>(message: &'a Value, at: &str) -> Result<Vec<&'a str>, Problem
         ids.push(id);
     }
     Ok(ids)
+}
+
+/// A reply in one piece.
+pub fn whole(request: &Value, steps: &[Step]) -> Value {
+    let words: String = steps.iter().filter_map(Step::words).collect();
+    let calls: Vec<Value> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Call { id, name, arguments } => Some(json!({
+                "id": id, "type": "function", "function": {"name": name, "arguments": arguments},
+            })),
+            _ => None,
+        })
+        .collect();
+    let mut message = json!({"role": "assistant", "content": words, "refusal": null});
+    let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
+    if !calls.is_empty() {
+        message["tool_calls"] = json!(calls);
+    }
+    let [input, output, read, write] = usage_of(steps).unwrap_or_default();
+    let input = input + read + write;
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": request["model"],
+        "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
+        "usage": {
+            "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
+            "prompt_tokens_details": {"cached_tokens": read},
+        },
+    })
 }
 
 /// Writes a reply.

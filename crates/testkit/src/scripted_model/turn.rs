@@ -68,6 +68,16 @@ pub enum Step {
     Raw(String),
 }
 
+impl Step {
+    /// The words that it says.
+    pub(super) fn words(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// Why a reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
@@ -180,7 +190,7 @@ pub(super) async fn play(
 }
 
 /// What the reply will report: providers count the request before they answer.
-fn usage_of(steps: &[Step]) -> Option<[u64; 4]> {
+pub(super) fn usage_of(steps: &[Step]) -> Option<[u64; 4]> {
     let said = steps.iter().rev().find_map(|step| match step {
         Step::Usage { input, output, cache_read, cache_write } => {
             Some(Some([*input, *output, *cache_read, *cache_write]))

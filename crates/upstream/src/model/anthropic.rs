@@ -239,13 +239,21 @@ impl Reader {
     }
 }
 
+/// Tokens of a reply that came in one piece.
+pub fn whole_usage(usage: &Value) -> Option<Usage> {
+    let mut reader = Reader::default();
+    reader.count(usage, &mut VecDeque::new());
+    usage.is_object().then_some(reader.usage)
+}
+
 fn say(text: &Value, out: &mut VecDeque<ModelEvent>) {
     if let Some(text) = text.as_str().filter(|text| !text.is_empty()) {
         out.push_back(ModelEvent::Text(text.to_owned()));
     }
 }
 
-fn stop_reason(reason: &str) -> StopReason {
+/// Why a reply ended.
+pub fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_use" => StopReason::ToolUse,
         "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,

@@ -11,10 +11,13 @@
 //! - [`conversation`]: what both need of the engine's messages.
 //! - [`wire`]: one request over HTTP, with retries before the first event.
 //! - [`reply`]: the stream of events, with its limits.
+//! - [`pass_through`], [`heard`]: a client's own request handed on as it is, and what its answer said.
 
 mod anthropic;
 mod conversation;
+pub mod heard;
 mod openai;
+pub mod pass_through;
 mod reply;
 mod wire;
 

@@ -234,7 +234,8 @@ impl Reader {
     }
 }
 
-fn usage(usage: &Value) -> Option<Usage> {
+/// Tokens, where they are told.
+pub fn usage(usage: &Value) -> Option<Usage> {
     Some(Usage {
         input_tokens: usage["prompt_tokens"].as_u64()?,
         output_tokens: usage["completion_tokens"].as_u64().unwrap_or(0),
@@ -243,7 +244,8 @@ fn usage(usage: &Value) -> Option<Usage> {
     })
 }
 
-fn stop_reason(reason: &str) -> StopReason {
+/// Why a reply ended.
+pub fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_calls" | "function_call" => StopReason::ToolUse,
         "length" => StopReason::MaxTokens,

@@ -232,7 +232,7 @@ fn fault_of(status: StatusCode) -> UpstreamFault {
 }
 
 /// What a provider says in the body of a refusal: its message, or the text as it is.
-fn explanation(body: &[u8]) -> String {
+pub(super) fn explanation(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Option<Value> = serde_json::from_str(&text).ok();
     let message = value.as_ref().and_then(|value| {
@@ -253,7 +253,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// The cause that says most; the outer ones repeat the address.
-fn innermost(error: &dyn std::error::Error) -> String {
+pub(super) fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;

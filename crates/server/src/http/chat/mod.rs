@@ -8,7 +8,7 @@ mod body;
 mod event;
 mod query;
 mod reply;
-mod run;
+pub(in crate::http) mod run;
 mod stream;
 
 use utoipa_axum::router::OpenApiRouter;

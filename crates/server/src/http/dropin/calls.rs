@@ -1,0 +1,86 @@
+//! Tool calls that a client ran since the user's last message, as its request tells them.
+
+use serde_json::Value;
+use throughline_engine::session::record::CallRecord;
+use throughline_engine::tool::{ToolName, ToolOutput};
+
+use super::client_body::{ClientBody, words};
+
+/// The server that a client's own tools are kept under.
+const SERVER: &str = "client";
+
+/// Calls and their results, in order.
+pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
+    let mut calls: Vec<CallRecord> = Vec::new();
+    let mut round = 0;
+    for (_, message) in &body.messages[body.user_at + 1..] {
+        if message["role"] == "assistant" {
+            round += 1;
+            let mut said_before = words(&message["content"]);
+            for (id, name, arguments) in made(message) {
+                let said_before = std::mem::take(&mut said_before);
+                let tool = ToolName { server: SERVER.into(), name };
+                calls.push(CallRecord {
+                    id,
+                    tool,
+                    arguments,
+                    output: None,
+                    error: None,
+                    round,
+                    said_before,
+                    shown_bytes: None,
+                    took_ms: 0,
+                });
+            }
+        } else {
+            for (id, output) in answered(message) {
+                let open = calls.iter_mut().rev().find(|call| call.id == id);
+                if let Some(call) = open {
+                    call.output = Some(output);
+                }
+            }
+        }
+    }
+    for call in calls.iter_mut().filter(|call| call.output.is_none()) {
+        call.error = Some("the client sent no result".into());
+    }
+    calls
+}
+
+/// Calls of an assistant's message: id, name, arguments.
+fn made(message: &Value) -> Vec<(String, String, Value)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let openai = message["tool_calls"].as_array().into_iter().flatten().map(|call| {
+        let function = &call["function"];
+        let raw = text(&function["arguments"]);
+        let arguments = serde_json::from_str(&raw).unwrap_or(Value::String(raw));
+        (text(&call["id"]), text(&function["name"]), arguments)
+    });
+    let blocks = message["content"].as_array().into_iter().flatten();
+    let anthropic = blocks
+        .filter(|block| block["type"] == "tool_use")
+        .map(|block| (text(&block["id"]), text(&block["name"]), block["input"].clone()));
+    openai.chain(anthropic).collect()
+}
+
+/// Results in a message: the call's id and what was answered.
+fn answered(message: &Value) -> Vec<(String, ToolOutput)> {
+    if message["role"] == "tool" {
+        let id = message["tool_call_id"].as_str().unwrap_or_default();
+        return vec![(id.to_owned(), output(words(&message["content"]), false))];
+    }
+    let blocks = message["content"].as_array().into_iter().flatten();
+    blocks
+        .filter(|block| block["type"] == "tool_result")
+        .map(|block| {
+            let id = block["tool_use_id"].as_str().unwrap_or_default();
+            let is_error = block["is_error"] == true;
+            (id.to_owned(), output(words(&block["content"]), is_error))
+        })
+        .collect()
+}
+
+fn output(text: String, is_error: bool) -> ToolOutput {
+    let json = serde_json::from_str::<Value>(&text).ok().filter(|j| j.is_object() || j.is_array());
+    ToolOutput { text, json, is_error, truncated: false }
+}

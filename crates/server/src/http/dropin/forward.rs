@@ -1,0 +1,295 @@
+//! The way to the provider and back: the answer goes on byte for byte while a copy is kept for memory.
+//!
+//! It runs as a task of its own, so that a client that goes away ends the call upstream and what was
+//! said until then is still kept.
+//!
+//! Invariant: the last event of a stream reaches the client after its turn is in the log, so that the
+//! client's next request finds it there.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use bytes::{Bytes, BytesMut};
+use throughline_engine::session::record::TurnError;
+use throughline_upstream::model::Provider;
+use throughline_upstream::model::heard::{self, Heard};
+use throughline_upstream::model::pass_through::{LentKey, PassThrough};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::keep::{Ending, Keeping};
+use super::{SESSION, headers, refusal};
+use crate::http::App;
+use crate::http::problem::{Problem, internal};
+
+/// The largest refusal that is handed on.
+const REFUSAL_BYTES_MAX: usize = 1024 * 1024;
+/// Chunks that may wait for a slow client.
+const CHUNKS_WAITING_MAX: usize = 16;
+/// A stream's last event has one of these in it.
+const LAST_EVENT_MARKS: [&[u8]; 2] = [b"data: [DONE]", b"message_stop"];
+/// Bytes before a chunk that a mark may begin in.
+const MARK_BYTES_MAX: usize = 16;
+
+/// A request on its way.
+pub struct Forward {
+    /// Where it goes.
+    pub upstream: PassThrough,
+    /// The method.
+    pub method: Method,
+    /// The path under the base address.
+    pub path: String,
+    /// The client's headers.
+    pub headers: axum::http::HeaderMap,
+    /// The client's own key for the provider.
+    pub lent: Option<LentKey>,
+    /// The body.
+    pub body: Option<Bytes>,
+    /// What to keep of it.
+    pub keeping: Option<Keeping>,
+}
+
+/// What became of reading the answer.
+enum Read {
+    Ended,
+    Left,
+    Broke(String),
+}
+
+impl Forward {
+    /// Sends it, and answers as soon as the provider does.
+    pub async fn run(self, app: &App) -> Response {
+        let format = self.upstream.config().provider;
+        let (head, answer) = oneshot::channel();
+        let tracker = app.turns().clone();
+        tracker.spawn(self.go(app.clone(), head));
+        answer.await.unwrap_or_else(|_| refusal::dressed(format, &internal()))
+    }
+
+    async fn go(mut self, app: App, mut head: oneshot::Sender<Response>) {
+        let keeping = self.keeping.take();
+        let format = self.upstream.config().provider;
+        let sending = self.upstream.send(
+            self.method.clone(),
+            &self.path,
+            &self.headers,
+            self.lent.as_ref(),
+            self.body.clone(),
+        );
+        let sent = tokio::select! {
+            biased;
+            () = head.closed() => return keep(keeping, &app, Ending::Left(Heard::default())).await,
+            () = app.giving_up().cancelled() => {
+                return keep(keeping, &app, Ending::Left(Heard::default())).await;
+            }
+            sent = sending => sent,
+        };
+        let response = match sent {
+            Ok(response) if response.status().is_redirection() => {
+                let problem = moved(response.status());
+                refuse(keeping, &app, format, head, &problem).await;
+                return;
+            }
+            Ok(response) => response,
+            Err(error) => {
+                let problem = refusal::of_upstream(&error);
+                refuse(keeping, &app, format, head, &problem).await;
+                return;
+            }
+        };
+        let back = Back { app, upstream: self.upstream, response, keeping };
+        if !back.response.status().is_success() {
+            back.refused(head).await;
+        } else if back.streams() || back.keeping.is_none() {
+            back.streamed(head).await;
+        } else {
+            back.whole(head).await;
+        }
+    }
+}
+
+/// An answer on its way back.
+struct Back {
+    app: App,
+    upstream: PassThrough,
+    response: reqwest::Response,
+    keeping: Option<Keeping>,
+}
+
+impl Back {
+    fn format(&self) -> Provider {
+        self.upstream.config().provider
+    }
+
+    fn streams(&self) -> bool {
+        let kind = self.response.headers().get(header::CONTENT_TYPE);
+        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+    }
+
+    fn answer(&self, body: Body) -> Response {
+        let mut answer = Response::new(body);
+        *answer.status_mut() = self.response.status();
+        *answer.headers_mut() = headers::passed(self.response.headers());
+        let session = self.keeping.as_ref().map(|keeping| keeping.session.to_string());
+        if let Some(Ok(session)) = session.map(HeaderValue::try_from) {
+            answer.headers_mut().insert(SESSION, session);
+        }
+        answer
+    }
+
+    async fn refused(mut self, mut head: oneshot::Sender<Response>) {
+        let (body, _) = self.collect(REFUSAL_BYTES_MAX, &mut head).await;
+        let status = self.response.status();
+        let answer = self.answer(Body::from(body.clone()));
+        let message = format!("{status}: {}", heard::refusal(&body));
+        let error = TurnError { code: format!("upstream_{}", status.as_u16()), message };
+        keep(self.keeping.take(), &self.app, Ending::Refused(error)).await;
+        let _ = head.send(answer);
+    }
+
+    async fn whole(mut self, mut head: oneshot::Sender<Response>) {
+        let most = self.upstream.config().reply_bytes_max;
+        let (body, read) = self.collect(most, &mut head).await;
+        let heard = heard::whole(self.format(), &body);
+        let (answer, ending) = match read {
+            Read::Ended => (self.answer(Body::from(body)), Ending::Over(heard)),
+            Read::Left => (self.answer(Body::empty()), Ending::Left(heard)),
+            Read::Broke(why) => {
+                let problem = broke(&why);
+                (refusal::dressed(self.format(), &problem), Ending::Broke(heard, why))
+            }
+        };
+        keep(self.keeping.take(), &self.app, ending).await;
+        let _ = head.send(answer);
+    }
+
+    async fn collect(
+        &mut self,
+        most: usize,
+        head: &mut oneshot::Sender<Response>,
+    ) -> (Bytes, Read) {
+        let mut body = BytesMut::new();
+        let until = self.deadline();
+        let read = loop {
+            let chunk = tokio::select! {
+                biased;
+                () = head.closed() => break Read::Left,
+                () = self.app.giving_up().cancelled() => break Read::Left,
+                () = tokio::time::sleep_until(until) => break Read::Broke("it took too long".into()),
+                chunk = self.response.chunk() => chunk,
+            };
+            match chunk {
+                Ok(Some(chunk)) if body.len() + chunk.len() > most => {
+                    break Read::Broke(format!("it is over {most} bytes"));
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break Read::Ended,
+                Err(_) => break Read::Broke("the connection to the provider broke".into()),
+            }
+        };
+        (body.freeze(), read)
+    }
+
+    async fn streamed(mut self, head: oneshot::Sender<Response>) {
+        let (client, chunks) = mpsc::channel(CHUNKS_WAITING_MAX);
+        let answer = self.answer(Body::from_stream(ReceiverStream::new(chunks)));
+        if head.send(answer).is_err() {
+            return keep(self.keeping.take(), &self.app, Ending::Left(Heard::default())).await;
+        }
+        let mut copy = BytesMut::new();
+        let until = self.deadline();
+        let read = loop {
+            let chunk = tokio::select! {
+                biased;
+                () = client.closed() => break Read::Left,
+                () = self.app.giving_up().cancelled() => break Read::Left,
+                () = tokio::time::sleep_until(until) => break Read::Broke("it took too long".into()),
+                chunk = self.response.chunk() => chunk,
+            };
+            match chunk {
+                Ok(Some(chunk)) => {
+                    self.look_at(&mut copy, &chunk).await;
+                    if client.send(Ok(chunk)).await.is_err() {
+                        break Read::Left;
+                    }
+                }
+                Ok(None) => break Read::Ended,
+                Err(_) => break Read::Broke("the connection to the provider broke".into()),
+            }
+        };
+        if let Some(keeping) = self.keeping.take() {
+            let heard = heard::stream(self.format(), copy.freeze()).await;
+            let ending = match &read {
+                Read::Ended => Ending::Over(heard),
+                Read::Left => Ending::Left(heard),
+                Read::Broke(why) => Ending::Broke(heard, why.clone()),
+            };
+            keeping.keep(&self.app, ending).await;
+        }
+        if let Read::Broke(why) = read {
+            let _ = client.send(Err(std::io::Error::other(why))).await;
+        }
+    }
+
+    /// Takes a copy of `chunk`; when it ends the reply, the exchange is kept before the chunk goes on.
+    async fn look_at(&mut self, copy: &mut BytesMut, chunk: &Bytes) {
+        let room = self.keeping.is_some()
+            && copy.len() + chunk.len() <= self.upstream.config().reply_bytes_max;
+        if !room {
+            return;
+        }
+        let from = copy.len().saturating_sub(MARK_BYTES_MAX);
+        copy.extend_from_slice(chunk);
+        let marked = |mark: &&[u8]| copy[from..].windows(mark.len()).any(|part| part == *mark);
+        if !LAST_EVENT_MARKS.iter().any(|mark| marked(&mark)) {
+            return;
+        }
+        let heard = heard::stream(self.format(), copy.clone().freeze()).await;
+        if heard.stop.is_some() {
+            keep(self.keeping.take(), &self.app, Ending::Over(heard)).await;
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.upstream.config().total_timeout
+    }
+}
+
+async fn keep(keeping: Option<Keeping>, app: &App, ending: Ending) {
+    if let Some(keeping) = keeping {
+        keeping.keep(app, ending).await;
+    }
+}
+
+/// Answers with a problem of ours, after the failed exchange is kept.
+async fn refuse(
+    keeping: Option<Keeping>,
+    app: &App,
+    format: Provider,
+    head: oneshot::Sender<Response>,
+    problem: &Problem,
+) {
+    let error = TurnError { code: problem.code.clone(), message: problem.detail.clone() };
+    keep(keeping, app, Ending::Refused(error)).await;
+    let _ = head.send(refusal::dressed(format, problem));
+}
+
+/// A redirect would make the client send its credential elsewhere.
+fn moved(status: StatusCode) -> Problem {
+    Problem::new(
+        StatusCode::BAD_GATEWAY,
+        "upstream_moved",
+        format!("the provider answered {status}; redirects are not followed"),
+        "set base_url to the address that it points to",
+    )
+}
+
+fn broke(why: &str) -> Problem {
+    Problem::new(
+        StatusCode::BAD_GATEWAY,
+        "upstream_failed",
+        format!("the provider's answer is not whole: {why}"),
+        "try again",
+    )
+}

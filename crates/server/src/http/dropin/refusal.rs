@@ -1,0 +1,46 @@
+//! Errors of ours in the shape that a provider's client reads.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_upstream::model::Provider;
+
+use crate::http::problem::Problem;
+
+/// `problem` for a client of that format.
+pub fn dressed(format: Provider, problem: &Problem) -> Response {
+    let message = format!("{} ({})", problem.detail, problem.hint);
+    let kind = kind(problem.status);
+    let body = match format {
+        Provider::Anthropic => {
+            json!({"type": "error", "error": {"type": kind, "message": message}})
+        }
+        Provider::OpenAi => json!({"error": {
+            "message": message, "type": kind, "param": null, "code": problem.code,
+        }}),
+    };
+    (problem.status(), Json(body)).into_response()
+}
+
+/// A provider that could not be asked.
+pub fn of_upstream(error: &UpstreamError) -> Problem {
+    let status = match error.fault {
+        UpstreamFault::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::BAD_GATEWAY,
+    };
+    Problem::new(status, "upstream_failed", error.to_string(), "see [[model]] in the configuration")
+}
+
+fn kind(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}

@@ -1,0 +1,85 @@
+//! Where drop-in requests go: the configured models, by wire format and name.
+
+use throughline_upstream::model::pass_through::PassThrough;
+use throughline_upstream::model::{ModelConfig, Provider};
+
+use crate::config::Config;
+use crate::failure::Failure;
+
+/// The configured models as drop-in upstreams, the default one first.
+#[derive(Debug, Clone, Default)]
+pub struct Upstreams(Vec<(String, PassThrough)>);
+
+/// The upstream of one request.
+#[derive(Debug, Clone, Copy)]
+pub struct Chosen<'a> {
+    /// Where it goes.
+    pub upstream: &'a PassThrough,
+    /// The model's name there, when the client named it as the configuration does.
+    pub model: Option<&'a str>,
+}
+
+impl Upstreams {
+    /// The models of a configuration.
+    pub fn of(config: &Config) -> Result<Self, Failure> {
+        let (models, default) = config.model_configs()?;
+        Self::new(models, default.as_deref())
+    }
+
+    /// These models; `default` is asked where a request names none of them.
+    pub fn new(
+        mut models: Vec<(String, ModelConfig)>,
+        default: Option<&str>,
+    ) -> Result<Self, Failure> {
+        models.sort_by_key(|(name, _)| Some(name.as_str()) != default);
+        let mut upstreams = Vec::new();
+        for (name, config) in models {
+            let upstream = PassThrough::new(config).map_err(|error| {
+                Failure::new(error.to_string(), "see the [[model]] of that name")
+            })?;
+            upstreams.push((name, upstream));
+        }
+        Ok(Self(upstreams))
+    }
+
+    /// The upstream for a request of this format that names `model`: the one configured under that
+    /// name, else the one of that model, else the first of the format, which is sent the name as it is.
+    pub fn choose(&self, format: Provider, model: Option<&str>) -> Option<Chosen<'_>> {
+        let of_format = || self.0.iter().filter(|(_, up)| up.config().provider == format);
+        if let Some((_, upstream)) = of_format().find(|(name, _)| Some(name.as_str()) == model) {
+            return Some(Chosen { upstream, model: Some(&upstream.config().model) });
+        }
+        let same = of_format().find(|(_, up)| Some(up.config().model.as_str()) == model);
+        let (_, upstream) = same.or_else(|| of_format().next())?;
+        Some(Chosen { upstream, model: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(name: &str, provider: Provider, model: &str) -> (String, ModelConfig) {
+        (name.to_owned(), ModelConfig::new(provider, model))
+    }
+
+    #[test]
+    fn a_configured_name_is_replaced_and_any_other_goes_to_the_default() {
+        let models = vec![
+            model("small", Provider::OpenAi, "o-small"),
+            model("main", Provider::OpenAi, "o-large"),
+            model("claude", Provider::Anthropic, "c"),
+        ];
+        let upstreams = Upstreams::new(models, Some("main")).expect("valid models");
+        let chosen = |format, name| {
+            let chosen = upstreams.choose(format, name).expect("one of the format");
+            (chosen.upstream.config().model.clone(), chosen.model.map(str::to_owned))
+        };
+        let openai = Provider::OpenAi;
+        assert_eq!(chosen(openai, Some("small")), ("o-small".into(), Some("o-small".into())));
+        assert_eq!(chosen(openai, Some("o-small")), ("o-small".into(), None));
+        assert_eq!(chosen(openai, Some("gpt")), ("o-large".into(), None));
+        assert_eq!(chosen(openai, None), ("o-large".into(), None));
+        assert_eq!(chosen(Provider::Anthropic, Some("main")), ("c".into(), None));
+    }
+}

@@ -1,0 +1,87 @@
+//! Providers that refuse, clients that leave, requests that are wrong.
+
+use futures::StreamExt;
+use serde_json::json;
+use throughline_testkit::scripted_model::{Gate, Step, Turn};
+
+use crate::bench::{BOTH, Bench, Format};
+
+#[tokio::test]
+async fn a_refusal_is_passed_on_as_it_is_and_the_message_is_kept() {
+    for format in BOTH {
+        let turns = [Turn::slow_down("7"), Turn::slow_down("7"), Turn::refuse(500, "no")];
+        let bench = Bench::playing(turns).await;
+        let body = format.body(json!([{"role": "user", "content": "Hello."}]), true);
+        let plain = bench.ask(format, None, &body).await;
+        let kept = bench.ask(format, Some("a"), &body).await;
+        assert_eq!((kept.status, &kept.text), (429, &plain.text));
+        assert_eq!(kept.headers["retry-after"], "7");
+        assert_eq!(bench.ask(format, Some("a"), &body).await.status, 500);
+        let turns = bench.turns("a").await;
+        for (turn, code) in turns.iter().zip(["upstream_429", "upstream_500"]) {
+            assert_eq!((&turn["message"], &turn["status"]), (&json!("Hello."), &json!("failed")));
+            assert_eq!(turn["error"]["code"], code, "{turn}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_call_and_what_was_said_is_kept() {
+    for format in BOTH {
+        let steps = vec![Step::Text("So far".into()), Step::Wait(Gate::default())];
+        let bench = Bench::playing([Turn::Say(steps)]).await;
+        let body = format.body(json!([{"role": "user", "content": "Tell me."}]), true);
+        let response = bench.request(format, Some("a"), &body).send().await.unwrap();
+        let mut chunks = response.bytes_stream();
+        let mut seen = Vec::new();
+        while !String::from_utf8_lossy(&seen).contains("So far") {
+            seen.extend_from_slice(&chunks.next().await.unwrap().unwrap());
+        }
+        drop(chunks);
+        bench.model.left(1).await;
+        bench.settled().await;
+        let turns = bench.turns("a").await;
+        assert_eq!(
+            (&turns[0]["reply"], &turns[0]["status"]),
+            (&json!("So far"), &json!("partial"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_not_passed_on() {
+    let bench = Bench::playing([Turn::redirect(307, "http://127.0.0.1:9/elsewhere")]).await;
+    let answer = bench.say(Format::OpenAi, "a", "Hello.").await;
+    assert_eq!(answer.status, 502, "{}", answer.text);
+    assert!(!answer.headers.contains_key("location"));
+    assert_eq!(bench.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn wrong_requests_are_refused_in_the_format_of_the_client() {
+    let bench = Bench::playing([]).await;
+    let body = Format::OpenAi.body(json!([{"role": "user", "content": "Hi."}]), false);
+    let answer = bench.ask(Format::OpenAi, Some(".hidden"), &body).await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.json()["error"]["message"].is_string(), "{}", answer.text);
+    let answer = bench.ask(Format::Anthropic, Some("a"), &json!({"messages": []})).await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.json()["type"], "error");
+}
+
+#[tokio::test]
+async fn the_same_key_is_answered_from_the_log() {
+    for format in BOTH {
+        let bench = Bench::playing([Turn::text("Once.")]).await;
+        let body = format.body(json!([{"role": "user", "content": "Say it."}]), false);
+        for _ in 0..2 {
+            let request = bench.request(format, Some("a"), &body).header("idempotency-key", "k");
+            let answer = crate::app::send(request).await.expect(200);
+            assert_eq!(format.said(&answer), "Once.");
+        }
+        assert_eq!(bench.model.requests().len(), 1);
+        let other = format.body(json!([{"role": "user", "content": "Other."}]), false);
+        let request = bench.request(format, Some("a"), &other).header("idempotency-key", "k");
+        assert_eq!(crate::app::send(request).await.status, 422);
+    }
+}

@@ -1,0 +1,12 @@
+//! Model providers' own clients, pointed at this server: memory is added, nothing else is changed.
+
+#[path = "../http/app.rs"]
+#[expect(dead_code, reason = "shared with the tests of the REST API, which use more of it")]
+mod app;
+mod bench;
+mod faults;
+mod keys;
+mod memory;
+mod offline;
+mod sdk;
+mod tools;

@@ -1,0 +1,129 @@
+//! What an answer said, read from its bytes after they were handed on.
+//!
+//! The bytes are the client's; this only looks at a copy. An answer that broke off is read as far as it
+//! came.
+//!
+//! Invariant: reading never fails; what cannot be understood is a [`Heard::problem`].
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use serde_json::Value;
+use sse_stream::SseStream;
+use throughline_engine::model::{ModelEvent, StopReason, Usage};
+
+use super::reply::Reader;
+use super::{Provider, anthropic, openai, wire};
+
+/// What an answer said.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Heard {
+    /// The words.
+    pub text: String,
+    /// Calls that it ends in.
+    pub calls: usize,
+    /// Tokens, where they were told.
+    pub usage: Option<Usage>,
+    /// Why it ended; absent when it did not.
+    pub stop: Option<StopReason>,
+    /// What was wrong with it.
+    pub problem: Option<String>,
+}
+
+impl Heard {
+    fn note(&mut self, event: ModelEvent) {
+        match event {
+            ModelEvent::Text(text) => self.text.push_str(&text),
+            ModelEvent::ToolUse { .. } => self.calls += 1,
+            ModelEvent::Usage(usage) => self.usage = Some(usage),
+            ModelEvent::Done(reason) => self.stop = Some(reason),
+        }
+    }
+}
+
+/// Reads a stream of events.
+pub async fn stream(provider: Provider, bytes: Bytes) -> Heard {
+    match provider {
+        Provider::Anthropic => events(anthropic::Reader::default(), bytes).await,
+        Provider::OpenAi => events(openai::Reader::default(), bytes).await,
+    }
+}
+
+async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> Heard {
+    let mut heard = Heard::default();
+    let mut out = VecDeque::new();
+    let whole = futures::stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
+    let mut events = SseStream::from_bytes_stream(whole);
+    let mut problem = None;
+    while let Some(event) = events.next().await {
+        let read = match event {
+            Ok(event) if event.data.is_none() => continue,
+            Ok(event) => reader.read(&event, &mut out).map_err(|(_, problem)| problem),
+            Err(error) => Err(format!("its stream of events is damaged: {error}")),
+        };
+        out.drain(..).for_each(|event| heard.note(event));
+        if let Err(reason) = read {
+            problem = Some(reason);
+            break;
+        }
+        if heard.stop.is_some() {
+            return heard;
+        }
+    }
+    if problem.is_none()
+        && let Err((_, reason)) = reader.end(&mut out)
+    {
+        problem = Some(reason);
+    }
+    out.drain(..).for_each(|event| heard.note(event));
+    Heard { problem, ..heard }
+}
+
+/// Reads an answer in one piece.
+pub fn whole(provider: Provider, bytes: &[u8]) -> Heard {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+        return Heard { problem: Some("the answer is no JSON".into()), ..Heard::default() };
+    };
+    match provider {
+        Provider::Anthropic => anthropic_message(&value),
+        Provider::OpenAi => openai_completion(&value),
+    }
+}
+
+/// What a refusal explains.
+pub fn refusal(bytes: &[u8]) -> String {
+    wire::explanation(bytes)
+}
+
+fn anthropic_message(value: &Value) -> Heard {
+    let mut heard = Heard::default();
+    for block in value["content"].as_array().into_iter().flatten() {
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => heard.text.push_str(block["text"].as_str().unwrap_or_default()),
+            "tool_use" => heard.calls += 1,
+            _ => {}
+        }
+    }
+    heard.usage = anthropic::whole_usage(&value["usage"]);
+    heard.stop = value["stop_reason"].as_str().map(anthropic::stop_reason);
+    heard
+}
+
+fn openai_completion(value: &Value) -> Heard {
+    let choice = &value["choices"][0];
+    let message = &choice["message"];
+    let said = message["content"].as_str().or(message["refusal"].as_str()).unwrap_or_default();
+    let calls = message["tool_calls"].as_array().map_or(0, Vec::len);
+    let mut stop = choice["finish_reason"].as_str().map(openai::stop_reason);
+    if calls > 0 && stop == Some(StopReason::EndTurn) {
+        stop = Some(StopReason::ToolUse);
+    }
+    Heard {
+        text: said.to_owned(),
+        calls,
+        usage: openai::usage(&value["usage"]),
+        stop,
+        problem: None,
+    }
+}
