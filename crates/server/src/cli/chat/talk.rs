@@ -264,12 +264,18 @@ impl Talk {
     /// The presets, a line each.
     pub async fn presets(&self) -> Result<Vec<String>, Failure> {
         let list = self.local.engine.list_presets(&self.local.caller, 1, 100, false).await?;
-        Ok(list.presets.iter().map(|preset| format!("{:<28} {}", preset.id, preset.name)).collect())
+        Ok(list.presets.iter().map(|preset| format!("{:<34} {}", preset.id, preset.name)).collect())
     }
 
     /// The session carries itself like that preset from now on.
     pub async fn persona(&mut self, preset: &str) -> Result<String, Failure> {
-        let persona = self.local.engine.preset(&self.local.caller, preset).await?.persona();
+        // The built-in ones are known by their short names, too.
+        let short = format!("preset-{preset}");
+        let found = match self.local.engine.preset(&self.local.caller, &short).await {
+            Ok(found) => found,
+            Err(_) => self.local.engine.preset(&self.local.caller, preset).await?,
+        };
+        let persona = found.persona();
         let name = persona.name.clone();
         let id = self.present_session().await?;
         let patch = SessionPatch { persona: Some(Some(persona)), ..SessionPatch::default() };
