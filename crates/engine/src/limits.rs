@@ -27,8 +27,6 @@ pub struct Limits {
     pub keep_recent_messages: usize,
     /// Important messages (with tools or entities) that pruning keeps.
     pub keep_important_messages: usize,
-    /// Entities kept in the head.
-    pub keep_entities: usize,
     /// Longest reply.
     pub reply_tokens_max: u32,
     /// Temperature without a persona.
@@ -73,8 +71,6 @@ pub struct Limits {
     pub session_items_max: usize,
     /// Days from the last interaction until a persona's session expires.
     pub expiry_days: u32,
-    /// Sessions (contexts) of one user.
-    pub sessions_max: usize,
     /// Contexts of one user: sessions that were created with a persona.
     pub contexts_max: usize,
     /// Turns of one session.
@@ -96,7 +92,6 @@ impl Default for Limits {
             warning_share: 0.8,
             keep_recent_messages: 10,
             keep_important_messages: 5,
-            keep_entities: 20,
             reply_tokens_max: 1_000,
             temperature: 0.7,
             message_bytes_max: 256 * 1024,
@@ -119,7 +114,6 @@ impl Default for Limits {
             title_characters_max: 200,
             session_items_max: 256,
             expiry_days: 7,
-            sessions_max: 1_000_000,
             contexts_max: 1_000,
             turns_max: 10_000_000,
             idempotency_keys: 64,

@@ -24,6 +24,7 @@ mod search;
 mod sessions;
 mod statistics;
 mod transfer;
+mod usage;
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -70,6 +71,7 @@ pub(crate) use sessions::id_for_key;
 pub use sessions::{NewSession, SessionPatch};
 pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};
+pub use usage::SessionUsage;
 
 /// What the engine is made of.
 pub struct Parts {

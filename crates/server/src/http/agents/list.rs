@@ -86,7 +86,7 @@ pub async fn items(
 }
 
 /// In a path, an agent that is not there is not found; in a body it makes the request wrong.
-fn as_missing(error: Error) -> Problem {
+pub(super) fn as_missing(error: Error) -> Problem {
     let missing = matches!(error, Error::NoAgent { .. });
     let problem = Problem::from(error);
     if missing {

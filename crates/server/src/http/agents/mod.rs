@@ -2,6 +2,7 @@
 
 mod list;
 pub mod tools;
+mod usage;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -15,4 +16,6 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list::items))
         .routes(routes!(tools::list))
         .routes(routes!(tools::approve))
+        .routes(routes!(usage::of_session))
+        .routes(routes!(usage::of_agent))
 }
