@@ -178,7 +178,7 @@ fn round(enough: u64) -> Round {
 
 /// Even clients write to their own session, odd ones to the shared one.
 fn client(plan: &CrashPlan, number: u64) -> Client {
-    let session = if number % 2 == 0 { format!("own-{number}") } else { SHARED.into() };
+    let session = if number.is_multiple_of(2) { format!("own-{number}") } else { SHARED.into() };
     let name = format!("client {number} of {}", plan.seed);
     Client { name, session, sent: Vec::new(), http: http() }
 }
