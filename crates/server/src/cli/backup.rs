@@ -43,7 +43,7 @@ impl BackupCommand {
         if self.json {
             return output::json(&made);
         }
-        output::line(&format!(
+        output::line(format!(
             "{} holds {} threads with {} entries in {} bytes, read back and sound",
             made.file.display(),
             made.threads,
@@ -83,17 +83,17 @@ impl RestoreCommand {
         if self.json {
             return output::json(&restored);
         }
-        output::line(&format!(
+        output::line(format!(
             "restored {} threads with {} entries into {url}",
             restored.threads, restored.entries
         ))?;
         let again = restored.erased_again;
-        output::line(&format!(
+        output::line(format!(
             "erased again what was erased since: {} threads, {} turns",
             again.threads, again.turns
         ))?;
         if let Some(kept) = restored.kept {
-            output::line(&format!("what was there before is kept as {}", kept.display()))?;
+            output::line(format!("what was there before is kept as {}", kept.display()))?;
         }
         if let Some(reason) = restored.unread {
             eprintln!("the replaced store could not be read ({reason}); the log of erasures was");

@@ -50,12 +50,12 @@ impl Check {
         if self.who.json {
             output::json(&found)?;
         } else {
-            output::line(&format!(
+            output::line(format!(
                 "read {} threads with {} entries; {} sessions with {} turns, {} requests rebuilt",
                 found.threads, found.entries, found.sessions, found.turns, found.requests_rebuilt
             ))?;
             for problem in &found.problems {
-                output::line(&format!("wrong: {}", output::plain(problem)))?;
+                output::line(format!("wrong: {}", output::plain(problem)))?;
             }
         }
         match found.problems.len() {

@@ -55,16 +55,16 @@ impl Migrate {
                 "only_in_target": report.only_in_target, "problems": report.problems,
             }))?;
         } else {
-            output::line(&format!(
+            output::line(format!(
                 "{} threads copied, {} brought up to date, {} were the same; {} entries, {} bytes",
                 report.copied, report.caught_up, report.same, report.entries, report.bytes
             ))?;
             if report.only_in_target > 0 {
                 let count = report.only_in_target;
-                output::line(&format!("{count} threads are only in {target} and were left alone"))?;
+                output::line(format!("{count} threads are only in {target} and were left alone"))?;
             }
             for problem in &report.problems {
-                output::line(&format!("wrong: {}", output::plain(problem)))?;
+                output::line(format!("wrong: {}", output::plain(problem)))?;
             }
         }
         match report.problems.len() {

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))?;
-    line(&text)
+    line(text)
 }
 
 /// Prints rows under their headings.
@@ -30,7 +30,7 @@ pub fn table<const N: usize>(
     for row in rows {
         table.add_row(row.map(|cell| plain(&cell)));
     }
-    line(&table.to_string())
+    line(table.to_string())
 }
 
 /// Text without characters that move a terminal's cursor or change its colours.

@@ -49,10 +49,10 @@ impl Pack {
             output::json(&json!({"files": count, "packs": packs, "problems": problems}))?;
         } else {
             for problem in &problems {
-                output::line(&output::plain(&problem.to_string()))?;
+                output::line(output::plain(&problem.to_string()))?;
             }
             if problems.is_empty() {
-                output::line(&format!("{count} packs are sound"))?;
+                output::line(format!("{count} packs are sound"))?;
             }
         }
         match problems.len() {

@@ -44,8 +44,8 @@ impl Search {
                 (Part::Reply, turn) => format!("turn {turn}, answered"),
             };
             let heading = style(hit.hit.session.to_string()).bold();
-            output::line(&format!("{heading} {place}  {}", style(title).dim()))?;
-            output::line(&format!("  {}", highlighted(&hit.hit.snippet)))?;
+            output::line(format!("{heading} {place}  {}", style(title).dim()))?;
+            output::line(format!("  {}", highlighted(&hit.hit.snippet)))?;
         }
         if found.sessions_behind > 0 {
             eprintln!("{} sessions are not in the index yet", found.sessions_behind);
@@ -96,6 +96,6 @@ impl Index {
         if self.who.json {
             return output::json(&json!({"sessions": sessions}));
         }
-        output::line(&format!("the index holds {sessions} sessions"))
+        output::line(format!("the index holds {sessions} sessions"))
     }
 }

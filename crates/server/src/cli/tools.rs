@@ -80,7 +80,7 @@ async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
             if json {
                 return output::json(&Approved::from(pin));
             }
-            output::line(&format!("{tool} is approved as it is now"))
+            output::line(format!("{tool} is approved as it is now"))
         }
     }
 }
@@ -107,7 +107,7 @@ async fn list(local: &Local, json: bool) -> Result<(), Failure> {
 fn row(known: &KnownTool) -> [String; 3] {
     [
         known.definition.tool.to_string(),
-        known.pin.refusal().map_or_else(|| "approved".into(), |reason| reason),
+        known.pin.refusal().unwrap_or_else(|| "approved".into()),
         output::brief(&known.definition.description, DESCRIPTION_CHARACTERS),
     ]
 }
@@ -148,7 +148,7 @@ async fn call(
     if json {
         output::json(&record)?;
     } else {
-        output::line(&output::plain(&record.result_text()))?;
+        output::line(output::plain(&record.result_text()))?;
     }
     if record.ok() {
         Ok(())

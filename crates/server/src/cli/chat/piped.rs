@@ -77,7 +77,7 @@ fn told(ended: &Ended, form: Form) -> Result<bool, Failure> {
                 "session": session.head.id, "awaiting_approval": pending.awaited,
             }),
         };
-        output::line(&told.to_string())?;
+        output::line(told.to_string())?;
     }
     Ok(true)
 }

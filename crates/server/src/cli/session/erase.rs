@@ -41,13 +41,13 @@ impl Erase {
             if json {
                 return output::json(&json!({"session": id, "erased_turns": erased}));
             }
-            return output::line(&format!("erased the content of {erased} turns of session {id}"));
+            return output::line(format!("erased the content of {erased} turns of session {id}"));
         }
         let receipt = local.engine.erase(&local.caller, &id).await?;
         if json {
             return output::json(&receipt);
         }
-        output::line(&format!("erased session {}", receipt.session))?;
+        output::line(format!("erased session {}", receipt.session))?;
         let stored = receipt.stored;
         output::table(
             ["", ""],

@@ -119,7 +119,7 @@ impl History {
             return output::json(&json!({"turns": turns, "next": page.next}));
         }
         for turn in &page.turns {
-            output::line(&shown(turn))?;
+            output::line(shown(turn))?;
         }
         if let Some(next) = page.next {
             eprintln!("it goes on with --from {next}");

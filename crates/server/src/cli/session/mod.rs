@@ -124,7 +124,7 @@ async fn fork(
     if json {
         return output::json(&conversation(&forked, local.engine.now()));
     }
-    output::line(&format!("{} has {} turns of {session}", forked.head.id, forked.head.turns))
+    output::line(format!("{} has {} turns of {session}", forked.head.id, forked.head.turns))
 }
 
 async fn tag(
@@ -149,5 +149,5 @@ async fn tag(
     if json {
         return output::json(&conversation(&changed, local.engine.now()));
     }
-    output::line(&format!("{id}: {}", changed.head.tags.join(", ")))
+    output::line(format!("{id}: {}", changed.head.tags.join(", ")))
 }

@@ -59,7 +59,7 @@ pub async fn import(
             return output::json(&conversation(&loaded, local.engine.now()));
         }
         let (id, turns) = (&loaded.head.id, loaded.head.turns);
-        return output::line(&format!("imported session {id} with {turns} turns"));
+        return output::line(format!("imported session {id} with {turns} turns"));
     }
     if id.is_some() {
         let what = "--id names one session, and this file is of a chat product";
@@ -71,13 +71,13 @@ pub async fn import(
     }
     for chat in &report.imported {
         let title = output::brief(chat.title.as_deref().unwrap_or("-"), 60);
-        output::line(&format!("{}  {} turns  {title}", chat.session, chat.turns))?;
+        output::line(format!("{}  {} turns  {title}", chat.session, chat.turns))?;
     }
     for reason in &report.skipped {
         eprintln!("left out: {}", output::plain(reason));
     }
     let (new, there) = (report.imported.len(), report.already_there.len());
-    output::line(&format!(
+    output::line(format!(
         "imported {new}, {there} were there already, {} left out",
         report.skipped.len()
     ))
