@@ -241,8 +241,8 @@ impl Back {
         }
         let from = copy.len().saturating_sub(MARK_BYTES_MAX);
         copy.extend_from_slice(chunk);
-        let marked = |mark: &&[u8]| copy[from..].windows(mark.len()).any(|part| part == *mark);
-        if !LAST_EVENT_MARKS.iter().any(|mark| marked(&mark)) {
+        let marked = |mark: &[u8]| copy[from..].windows(mark.len()).any(|part| part == mark);
+        if !LAST_EVENT_MARKS.iter().any(|mark| marked(mark)) {
             return;
         }
         let heard = heard::stream(self.format(), copy.clone().freeze()).await;
