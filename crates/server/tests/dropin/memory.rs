@@ -72,7 +72,7 @@ async fn every_other_byte_of_the_request_stays_and_the_order_too() {
 }
 
 #[tokio::test]
-async fn a_stream_passes_byte_for_byte_and_is_kept_before_it_ends() {
+async fn a_stream_passes_byte_for_byte_and_is_kept() {
     for format in BOTH {
         let turn = || Turn::text("A stream of words, and ünïcödé.");
         let bench = Bench::playing([turn(), turn()]).await;
