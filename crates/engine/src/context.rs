@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::history;
 use crate::layout;
-use crate::memory::{self, Recalled};
+use crate::memory::{self, Reach, Recalled};
 use crate::mode::{self, PromptMode};
 use crate::model::ModelRequest;
 use crate::notice::{self as noticing, Understood};
@@ -113,8 +113,12 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
     let noticed = notice(&brought.message, &head.entities, &known, engine.packs());
     let understood = Understood { noticed: &noticed, entities: &head.entities, known: &known };
     pieces.extend(noticing::recall(&understood, engine.packs(), engine.now()));
-    let most = limits.recalled_turns + 3 * count;
-    let recalled = engine.memory.search(&engine.sessions, session, message, most).await?;
+    let reach = Reach {
+        parts_max: limits.recalled_turns + 3 * count,
+        window_from: first,
+        older_max: limits.recalled_turns,
+    };
+    let recalled = engine.memory.search(&engine.sessions, session, message, reach).await?;
     pieces.extend(memory::pieces(&recalled, first, limits.recalled_turns));
     pieces.push(message_piece(&brought.message));
 

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::try_join_all;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
@@ -62,6 +63,17 @@ pub struct Recalled {
     pub score: f32,
 }
 
+/// How far a search goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Reach {
+    /// Parts that are found at most.
+    pub parts_max: usize,
+    /// The first turn of the window, which is at hand anyway.
+    pub window_from: u64,
+    /// Parts from before the window.
+    pub older_max: usize,
+}
+
 impl Memory {
     /// Memory for up to `sessions_max` sessions at a time.
     pub fn new(
@@ -92,13 +104,14 @@ impl Memory {
         Ok(memory.known.clone())
     }
 
-    /// Parts of earlier turns that fit the message, best first.
+    /// Parts of earlier turns that fit the message, best first: of the turns before the window at most
+    /// `reach.older_max` parts, since each of them is read from the store.
     pub async fn search(
         &self,
         sessions: &Sessions,
         loaded: &Loaded,
         (message, vector): (&str, &[f32]),
-        most: usize,
+        reach: Reach,
     ) -> Result<Vec<Recalled>> {
         if loaded.head.turns == 0 {
             return Ok(Vec::new());
@@ -106,19 +119,21 @@ impl Memory {
         let cell = self.cell(loaded);
         let mut memory = cell.lock().await;
         self.catch_up(sessions, loaded, &mut memory).await?;
-        let hits: Vec<Hit> = memory.index.search(message, vector, most, |_| false);
+        let mut hits: Vec<Hit> = memory.index.search(message, vector, reach.parts_max, |_| false);
         drop(memory);
-        let mut recalled = Vec::with_capacity(hits.len());
-        for hit in hits.into_iter().filter(|hit| hit.score >= SCORE_MIN) {
-            let found = sessions.turns(loaded, hit.turn - 1..hit.turn).await?;
-            let standing = found.into_iter().find(|r| r.status != TurnStatus::Erased);
-            recalled.extend(standing.map(|record| Recalled {
-                record,
-                part: part_of(hit.part),
-                score: hit.score,
-            }));
-        }
-        Ok(recalled)
+        let mut older = 0;
+        hits.retain(|hit| {
+            older += usize::from(hit.turn < reach.window_from);
+            hit.score >= SCORE_MIN && (hit.turn >= reach.window_from || older <= reach.older_max)
+        });
+        // All at once: one after the other, the waiting would cost more than the reading.
+        let reading = hits.iter().map(|hit| sessions.turns(loaded, hit.turn - 1..hit.turn));
+        let found = try_join_all(reading).await?;
+        let standing = hits.iter().zip(found).filter_map(|(hit, records)| {
+            let record = records.into_iter().find(|r| r.status != TurnStatus::Erased)?;
+            Some(Recalled { record, part: part_of(hit.part), score: hit.score })
+        });
+        Ok(standing.collect())
     }
 
     fn cell(&self, loaded: &Loaded) -> Arc<Mutex<SessionMemory>> {

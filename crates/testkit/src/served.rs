@@ -91,11 +91,20 @@ impl Served {
 
     /// What a route answers; a failure is a panic with what was said.
     pub async fn get(&self, http: &reqwest::Client, route: &str) -> Value {
+        let found = self.find(http, route).await;
+        found.unwrap_or_else(|| panic!("GET {route} found nothing"))
+    }
+
+    /// The same, where there may be nothing.
+    async fn find(&self, http: &reqwest::Client, route: &str) -> Option<Value> {
         let reply = http.get(self.url(route)).send().await.expect("the server answers");
         let status = reply.status();
         let text = reply.text().await.expect("the answer can be read");
+        if status == reqwest::StatusCode::NOT_FOUND {
+            return None;
+        }
         assert!(status.is_success(), "GET {route} answered {status}: {text}");
-        serde_json::from_str(&text).expect("the answer is JSON")
+        Some(serde_json::from_str(&text).expect("the answer is JSON"))
     }
 
     /// Makes a session.
@@ -106,13 +115,14 @@ impl Served {
         assert!(reply.status().is_success(), "{session} is made: {}", reply.status());
     }
 
-    /// All turns of a session as (number, message), in the order that `history` answers them.
+    /// All turns of a session as (number, message), in the order that `history` answers them; none of a
+    /// session that is gone.
     pub async fn history(&self, http: &reqwest::Client, session: &str) -> Vec<(u64, String)> {
         let mut turns = Vec::new();
         let mut cursor = String::new();
         loop {
             let route = format!("/conversations/{session}/history?limit=1000{cursor}");
-            let page = self.get(http, &route).await;
+            let Some(page) = self.find(http, &route).await else { return turns };
             for turn in page["turns"].as_array().into_iter().flatten() {
                 let message = turn["message"].as_str().unwrap_or_default().to_owned();
                 turns.push((turn["turn"].as_u64().unwrap_or(0), message));

@@ -49,6 +49,8 @@ impl Serve {
         let gate = Gate::open(keys, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         let listener = listen(config.server.bind).await?;
+        // Beside the start: it takes a moment that the first turn need not wait for.
+        tokio::task::spawn_blocking(throughline_engine::tokens::warm_up);
         // With port 0 the system has chosen one.
         config.server.bind = listener.local_addr()?;
         announce(&listener, &assembled)?;
