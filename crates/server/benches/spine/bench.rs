@@ -110,7 +110,7 @@ pub fn words(number: u64, characters: usize) -> String {
     let mut text = format!("Number {number}:");
     while text.len() < characters {
         text.push(' ');
-        text.push_str(seeded.one_of(&WORDS));
+        text.push_str(seeded.one_of::<&str>(&WORDS));
     }
     text.truncate(characters);
     text

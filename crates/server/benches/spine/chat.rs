@@ -17,7 +17,7 @@ pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let environment = [("OPENAI_BASE_URL", url.clone()), ("OPENAI_API_KEY", "none".to_owned())];
     let bench = Bench::start(runtime, &environment);
     let host = url.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
-    let mut direct = Wire::to(&host);
+    let mut direct = Wire::to_model(&host);
     let mut ours = bench.wire();
     ours.post("/api/v1/conversations", &json!({ "id": "chat" }));
     let (mut alone, mut whole, mut streamed) = <(Cell, Cell, Cell)>::default();

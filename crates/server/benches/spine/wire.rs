@@ -10,6 +10,8 @@ use serde_json::Value;
 pub struct Wire {
     reader: BufReader<TcpStream>,
     host: String,
+    /// Header lines that go with every request.
+    headers: &'static str,
 }
 
 /// An answer and when its first byte of content came.
@@ -36,7 +38,12 @@ impl Wire {
     pub fn to(host: &str) -> Self {
         let stream = TcpStream::connect(host).unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { reader: BufReader::new(stream), host: host.to_owned() }
+        Self { reader: BufReader::new(stream), host: host.to_owned(), headers: "" }
+    }
+
+    /// The same, with the key that a model wants to see.
+    pub fn to_model(host: &str) -> Self {
+        Self { headers: "authorization: Bearer none\r\n", ..Self::to(host) }
     }
 
     /// Sends a body and reads the whole answer; anything but a success is a panic with what was said.
@@ -55,8 +62,9 @@ impl Wire {
     fn send(&mut self, method: &str, path: &str, body: &str) -> Answered {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
-             authorization: Bearer none\r\ncontent-length: {}\r\n\r\n{body}",
+             {}content-length: {}\r\n\r\n{body}",
             self.host,
+            self.headers,
             body.len()
         );
         let begin = Instant::now();

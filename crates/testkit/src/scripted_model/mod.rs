@@ -23,6 +23,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use axum::serve::ListenerExt as _;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
@@ -83,6 +84,10 @@ impl ScriptedModel {
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
         let address = listener.local_addr().expect("a bound socket has an address");
+        // As providers do; otherwise the events of a reply would wait for each other's receipt.
+        let listener = listener.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
         let task = tokio::spawn(async move {
             axum::serve(listener, router).await.expect("the server runs until it is dropped");
         });
