@@ -21,7 +21,7 @@ use crate::hash::ContentHash;
 use crate::history;
 use crate::id::SessionId;
 use crate::layout::{self, MESSAGE_FRAME_TOKENS};
-use crate::memory;
+use crate::memory::{self, Reach};
 use crate::mode::PromptMode;
 use crate::model::{Block, Message, Usage};
 use crate::notice::{self as noticing, Understood};
@@ -199,7 +199,9 @@ impl Engine {
         let vector = self.selector.embed(&request.message).await?;
         let message = (request.message.as_str(), vector.as_slice());
         let most = limits.recalled_turns + 3 * count;
-        let mut recalled = self.memory.search(&self.sessions, session, message, most).await?;
+        // What the client sends itself is left out below, so none is spared here.
+        let reach = Reach { parts_max: most, window_from: first, older_max: most };
+        let mut recalled = self.memory.search(&self.sessions, session, message, reach).await?;
         let sent = |text: &str| request.earlier.iter().any(|earlier| earlier.trim() == text.trim());
         recalled.retain(|found| said_something(&found.record) && !sent(&found.record.message));
         let before_turn = if alone { first } else { u64::MAX };

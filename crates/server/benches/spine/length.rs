@@ -6,6 +6,9 @@ use tokio::runtime::Runtime;
 use super::bench::{Bench, Size, disk, exchange, fill, words};
 use super::table::{Report, Times, ms};
 
+/// Turns between two prompts while a conversation is made.
+const STEP: usize = 250;
+
 /// Appends and prompts at each length.
 pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let bench = Bench::start(runtime, &[]);
@@ -14,7 +17,12 @@ pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let (mut appends, mut prepares) = (Vec::new(), Vec::new());
     for length in size.lengths {
         let session = format!("length-{length}");
-        fill(&mut wire, &session, 0, *length);
+        // The memory of older turns catches up in steps, as it does in use.
+        for from in (0..*length).step_by(STEP) {
+            fill(&mut wire, &session, from, length.min(&(from + STEP as u64)).to_owned());
+            let path = format!("/api/v1/conversations/{session}/prepare");
+            wire.post(&path, &json!({ "message": words(from, 200) }));
+        }
         let (mut append, mut prepare, mut health) = Default::default();
         for sample in 0..size.samples {
             let number = length + sample;
