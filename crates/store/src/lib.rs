@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //!
-//! - [`open`]: a store from its URL.
+//! - [`mod@open`]: a store from its URL.
 //! - [`memory`], [`sqlite`], [`files`]: the backends that live on this machine.
 //! - [`redis`], [`s3`]: the backends of many machines.
 //! - [`index`]: full-text search, derived and rebuilt at will.

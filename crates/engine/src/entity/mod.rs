@@ -1,7 +1,7 @@
 //! Things in the user's systems that a conversation is about.
 //!
-//! [`notice`] finds them in a message, [`harvest`] in a tool's answer; [`Entities`] keeps the most
-//! relevant ones in the session's head and [`KnownEntities`] finds all of them by name; [`recall`]
+//! [`fn@notice`] finds them in a message, [`fn@harvest`] in a tool's answer; [`Entities`] keeps the most
+//! relevant ones in the session's head and [`KnownEntities`] finds all of them by name; [`fn@recall`]
 //! puts them into words for a prompt; [`plan_resolution`] and [`read_resolution`] look one up through
 //! the user's own tools; [`value_for`] fills a tool's parameter. All of it is pure: text, JSON and
 //! times in, values out.

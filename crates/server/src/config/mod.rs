@@ -8,7 +8,7 @@
 //!
 //! # Layout
 //!
-//! - [`layers`]: values with their origins. [`file`], [`environment`]: two of the layers.
+//! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
 //! - [`server`], [`models`], [`servers`], [`sections`]: the sections, typed.
 
 mod environment;
