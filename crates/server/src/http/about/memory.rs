@@ -25,6 +25,12 @@ pub struct MemoryStats {
     pub hit_rate: f64,
     /// Turns under way.
     pub turns_under_way: usize,
+    /// Sessions that wait for background work: indexing, summaries, look-ups.
+    pub jobs_waiting: u64,
+    /// Sessions tended since the start.
+    pub jobs_done: u64,
+    /// Attempts at background work that failed since the start.
+    pub jobs_failed: u64,
     /// Memory of the process, in bytes; null where the system does not tell.
     pub resident_bytes: Option<u64>,
 }
@@ -38,6 +44,7 @@ pub async fn stats(
 ) -> Result<Json<MemoryStats>, Problem> {
     authorize(&caller, Action::Read)?;
     let cache = app.engine().cache_statistics();
+    let work = app.engine().work_statistics();
     Ok(Json(MemoryStats {
         cached_sessions: cache.sessions,
         cached_bytes: cache.bytes,
@@ -45,6 +52,9 @@ pub async fn stats(
         misses: cache.misses,
         hit_rate: cache.hit_rate,
         turns_under_way: app.turns().len(),
+        jobs_waiting: work.waiting,
+        jobs_done: work.done,
+        jobs_failed: work.failed,
         resident_bytes: resident_bytes(),
     }))
 }
