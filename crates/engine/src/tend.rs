@@ -10,6 +10,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ use crate::{summary, tokens};
 const ATTEMPTS_MAX: u32 = 3;
 /// How long a lease holds; a copy that died gives way after it.
 const LEASE: SignedDuration = SignedDuration::from_secs(120);
+/// How long turns are gathered before their sessions are tended, so that a busy session is not indexed
+/// with every turn. A search does not wait for it: it catches up first.
+const GATHERING: Duration = Duration::from_millis(300);
 /// Sessions looked at per step of a sweep.
 const SWEEP_SESSIONS: usize = 256;
 
@@ -66,8 +70,9 @@ impl Worklist {
         }
     }
 
-    fn take(&self) -> Option<Key> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    fn take_all(&self) -> Vec<Key> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.drain(..).collect()
     }
 
     /// The figures.
@@ -105,8 +110,8 @@ struct Lease {
 impl Engine {
     /// Works through the list until `stop`.
     pub async fn tend_until(&self, stop: CancellationToken) {
-        loop {
-            while let Some(key) = self.work.take() {
+        while !stop.is_cancelled() {
+            for key in self.work.take_all() {
                 if stop.is_cancelled() {
                     return;
                 }
@@ -120,8 +125,12 @@ impl Engine {
                     }
                 }
             }
+            let rested = async {
+                self.work.wake.notified().await;
+                tokio::time::sleep(GATHERING).await;
+            };
             tokio::select! {
-                () = self.work.wake.notified() => {}
+                () = rested => {}
                 () = stop.cancelled() => return,
             }
         }
