@@ -17,7 +17,7 @@ pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let (mut appends, mut prepares) = (Vec::new(), Vec::new());
     for length in size.lengths {
         let session = format!("length-{length}");
-        // The memory of older turns catches up in steps, as it does in use.
+        // The memory of older turns catches up in steps, so the cold cost of a long session is not in here.
         for from in (0..*length).step_by(STEP) {
             fill(&mut wire, &session, from, length.min(&(from + STEP as u64)).to_owned());
             let path = format!("/api/v1/conversations/{session}/prepare");
