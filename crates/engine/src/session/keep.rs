@@ -111,6 +111,12 @@ impl Sessions {
         }
     }
 
+    /// The session as it was last seen here, which may not be how it is.
+    fn at_hand(&self, key: &Key) -> Option<Loaded> {
+        let cached = self.cache.get(key)?;
+        Some(Loaded { key: key.clone(), version: cached.version, head: cached.head.clone() })
+    }
+
     /// The session, which must exist.
     pub async fn load(&self, key: &Key) -> Result<Loaded> {
         self.find(key).await?.ok_or_else(|| no_session(key))
@@ -171,18 +177,29 @@ impl Sessions {
 
     /// Changes a session: `step` sees the current head and says what to write. It runs again on a newer
     /// head when another writer was faster, so it must be a pure function of the head.
+    ///
+    /// The head that is at hand is tried first without asking the store for it: a commit on it succeeds
+    /// only if it is current. Everything else that `step` may say of it is asked again.
     pub async fn update<T>(
         &self,
         key: &Key,
         mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
     ) -> Result<(Loaded, T)> {
         let _place = self.queue(key).lock().await;
-        for attempt in 0..self.attempts_max {
-            let loaded = self.load(key).await?;
+        let mut at_hand = self.at_hand(key);
+        let mut attempt = 0;
+        while attempt < self.attempts_max {
+            let unconfirmed = at_hand.is_some();
+            let loaded = match at_hand.take() {
+                Some(loaded) => loaded,
+                None => self.load(key).await?,
+            };
             let mut head = SessionHead::clone(&loaded.head);
-            let (record, answer) = match step(&mut head, loaded.version)? {
-                Step::Leave(answer) => return Ok((loaded, answer)),
-                Step::Commit(record, answer) => (*record, answer),
+            let (record, answer) = match step(&mut head, loaded.version) {
+                Ok(Step::Commit(record, answer)) => (*record, answer),
+                Ok(Step::Leave(_)) | Err(_) if unconfirmed => continue,
+                Ok(Step::Leave(answer)) => return Ok((loaded, answer)),
+                Err(error) => return Err(error),
             };
             let log = record.iter().map(|r| encode(key, r)).collect::<Result<Vec<Bytes>>>()?;
             let size = log.iter().map(Bytes::len).sum::<usize>();
@@ -192,7 +209,11 @@ impl Sessions {
                     let committed = self.remember(&loaded, version, head, record, size);
                     return Ok((committed, answer));
                 }
-                Err(StoreError::Conflict { .. }) => self.pause(attempt).await,
+                Err(StoreError::Conflict { .. }) if unconfirmed => {}
+                Err(StoreError::Conflict { .. }) => {
+                    self.pause(attempt).await;
+                    attempt += 1;
+                }
                 Err(error) => return Err(error.into()),
             }
         }

@@ -9,3 +9,4 @@ mod keys;
 mod models;
 mod sessions;
 mod summaries;
+mod writers;
