@@ -142,6 +142,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 pub struct AgentBook {
     default: AgentName,
     agents: BTreeMap<AgentName, Arc<Agent>>,
+    problems: Vec<String>,
 }
 
 impl AgentBook {
@@ -150,7 +151,17 @@ impl AgentBook {
         let mut agents: BTreeMap<_, _> =
             agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))).collect();
         agents.entry(default.clone()).or_insert_with(|| Arc::new(Agent::plain(default.clone())));
-        Self { default, agents }
+        Self { default, agents, problems: Vec::new() }
+    }
+
+    /// The same book, with what is wrong where it was read from.
+    pub fn with_problems(self, problems: Vec<String>) -> Self {
+        Self { problems, ..self }
+    }
+
+    /// What is wrong where it was read from, by the file's name.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
     }
 
     /// The agent of that name, or the default one.

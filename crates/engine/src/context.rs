@@ -253,6 +253,7 @@ fn receipt_piece(piece: Piece, kept_in: Option<u64>, dropped: Option<DropReason>
         hash: piece.hash,
         kept_in,
         dropped,
+        used: false,
     }
 }
 

@@ -86,6 +86,9 @@ pub struct ReceiptPiece {
     /// Why it was not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<DropReason>,
+    /// Whether the reply referred to it; only items are looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub used: bool,
 }
 
 impl ReceiptPiece {

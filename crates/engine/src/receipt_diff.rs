@@ -117,6 +117,7 @@ mod tests {
                 hash: ContentHash::of(text),
                 kept_in: None,
                 dropped: word.starts_with('-').then_some(DropReason::OverWindow),
+                used: false,
             }
         });
         Receipt {

@@ -257,14 +257,14 @@ fn piece_of(found: &FoundItem<'_>, mode: IncludeMode, why: &str) -> Piece {
             why,
             place,
             rank,
-            format!("Rule \"{}\":\n{}", rule.name, rule.text.trim()),
+            rule_text(rule),
         ),
         FoundItem::Reference(reference) => Piece::new(
             Source::Reference { name: reference.name.clone(), mode },
             why,
             place,
             rank,
-            format!("Reference \"{}\":\n{}", reference.name, reference.text.trim()),
+            reference_text(reference),
         ),
         FoundItem::Tool(known) => {
             let ToolName { server, name } = known.definition.tool.clone();
@@ -272,6 +272,16 @@ fn piece_of(found: &FoundItem<'_>, mode: IncludeMode, why: &str) -> Piece {
             Piece::new(Source::Tool { server, name, mode }, why, Place::Tools, rank, spec)
         }
     }
+}
+
+/// A rule as a model is shown it.
+pub fn rule_text(rule: &Document) -> String {
+    format!("Rule \"{}\":\n{}", rule.name, rule.text.trim())
+}
+
+/// A reference as a model is shown it.
+pub fn reference_text(reference: &Document) -> String {
+    format!("Reference \"{}\":\n{}", reference.name, reference.text.trim())
 }
 
 fn missing_piece(item: &ItemName, mode: IncludeMode) -> Piece {

@@ -353,7 +353,8 @@ impl Engine {
             Ended::Finished(answer) => {
                 let noticed = said.context.noticed.clone();
                 let known = said.context.known.clone();
-                let record = said.record(answer, self);
+                let mut record = said.record(answer, self);
+                self.mark_used(session, &mut record).await;
                 let finished = FinishedTurn { record, noticed, known };
                 let recorded = self.commit_turn(caller, id, finished, key.as_ref(), None).await?;
                 self.finished(caller, id, recorded.turn, recorded.repeated).await

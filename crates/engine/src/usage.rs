@@ -1,15 +1,17 @@
 //! Which items of a request were used in the reply.
 //!
 //! A tool is used when it is called. A rule or a reference is used when the reply names it, or shares
-//! enough of the words that set it apart. The counts are kept in the head, one line an item, and add up
-//! over sessions on request.
+//! enough of the words that set it apart: those in no other item of the request and not in the message.
+//! The mark stands in the receipt; the counts are kept in the head, one line an item, and add up over
+//! sessions on request.
 //!
 //! Invariant: counting never changes what is sent; it only supports suggestions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::hash::ContentHash;
 use crate::piece::Source;
 use crate::search::words::stems;
 use crate::session::head::{ItemName, SessionHead};
@@ -17,8 +19,9 @@ use crate::session::record::TurnRecord;
 
 /// Items counted in one session.
 const ITEMS_MAX: usize = 128;
-/// Words a reply must share with a rule or reference that it does not name.
-const SHARED_WORDS_MIN: usize = 4;
+/// Words of its own that a reply must share with a rule or reference that it does not name; half of
+/// them where there are fewer, but never less than two.
+const SHARED_WORDS: usize = 4;
 /// Times an item is sent without being used before removing it is suggested.
 pub const UNUSED_SENT_MIN: u32 = 5;
 
@@ -34,24 +37,18 @@ pub struct ItemUsage {
     pub used: u32,
 }
 
-/// Counts the items of a finished turn.
-pub fn count(head: &mut SessionHead, record: &TurnRecord) {
-    let Some(receipt) = &record.receipt else { return };
-    let reply: BTreeSet<String> = stems(&record.reply).into_iter().collect();
-    for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
-        let Some(item) = item_of(&piece.source) else { continue };
-        let used = is_used(&item, record, &reply, record.contents.get(&piece.hash));
-        let known = head.item_usage.iter().position(|usage| usage.item == item);
-        if let Some(at) = known {
-            head.item_usage[at].sent += 1;
-            head.item_usage[at].used += u32::from(used);
-        } else if head.item_usage.len() < ITEMS_MAX {
-            head.item_usage.push(ItemUsage { item, sent: 1, used: u32::from(used) });
-        }
-    }
+/// How often an item was sent and used over sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ItemTotal {
+    /// Which, and how often.
+    #[serde(flatten)]
+    pub usage: ItemUsage,
+    /// Sessions that sent it.
+    pub sessions: u32,
 }
 
-fn item_of(source: &Source) -> Option<ItemName> {
+/// The item that a piece stands for.
+pub fn item_of(source: &Source) -> Option<ItemName> {
     match source.clone() {
         Source::Rule { name, .. } => Some(ItemName::Rule { name }),
         Source::Reference { name, .. } => Some(ItemName::Reference { name }),
@@ -60,24 +57,60 @@ fn item_of(source: &Source) -> Option<ItemName> {
     }
 }
 
-fn is_used(
-    item: &ItemName,
-    record: &TurnRecord,
-    reply: &BTreeSet<String>,
-    text: Option<&String>,
-) -> bool {
-    match item {
-        ItemName::Tool { server, name } => {
-            record.calls.iter().any(|call| call.tool.server == *server && call.tool.name == *name)
-        }
-        ItemName::Rule { name } | ItemName::Reference { name } => {
-            let named =
-                !name.is_empty() && record.reply.to_lowercase().contains(&name.to_lowercase());
-            let shared = text.map_or(0, |text| {
-                let words: BTreeSet<String> = stems(text).into_iter().collect();
-                words.intersection(reply).count()
-            });
-            named || shared >= SHARED_WORDS_MIN
+/// Marks the items that the reply referred to; `texts` has what rules and references said.
+pub fn mark(record: &mut TurnRecord, texts: &HashMap<ContentHash, String>) {
+    let Some(receipt) = &mut record.receipt else { return };
+    let reply: BTreeSet<String> = stems(&record.reply).into_iter().collect();
+    let said = record.reply.to_lowercase();
+    let own = own_words(texts, &record.message);
+    for piece in receipt.pieces.iter_mut().filter(|piece| piece.sent()) {
+        piece.used = match item_of(&piece.source) {
+            Some(ItemName::Tool { server, name }) => {
+                record.calls.iter().any(|call| call.tool.server == server && call.tool.name == name)
+            }
+            Some(ItemName::Rule { name } | ItemName::Reference { name }) => {
+                let named = !name.is_empty() && said.contains(&name.to_lowercase());
+                named || own.get(&piece.hash).is_some_and(|words| shares(words, &reply))
+            }
+            None => false,
+        };
+    }
+}
+
+/// The words of each text that are in no other and not in the message.
+fn own_words<'a>(
+    texts: &'a HashMap<ContentHash, String>,
+    message: &str,
+) -> HashMap<&'a ContentHash, BTreeSet<String>> {
+    let mut own: HashMap<&ContentHash, BTreeSet<String>> =
+        texts.iter().map(|(hash, text)| (hash, stems(text).into_iter().collect())).collect();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for word in own.values().flatten() {
+        *seen.entry(word.clone()).or_default() += 1;
+    }
+    let asked: BTreeSet<String> = stems(message).into_iter().collect();
+    for words in own.values_mut() {
+        words.retain(|word| seen[word] == 1 && !asked.contains(word));
+    }
+    own
+}
+
+fn shares(own: &BTreeSet<String>, reply: &BTreeSet<String>) -> bool {
+    let enough = SHARED_WORDS.min(own.len().div_ceil(2)).max(2);
+    own.intersection(reply).count() >= enough
+}
+
+/// Counts the items of a finished turn, as they are marked.
+pub fn count(head: &mut SessionHead, record: &TurnRecord) {
+    let Some(receipt) = &record.receipt else { return };
+    for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
+        let Some(item) = item_of(&piece.source) else { continue };
+        let known = head.item_usage.iter().position(|usage| usage.item == item);
+        if let Some(at) = known {
+            head.item_usage[at].sent += 1;
+            head.item_usage[at].used += u32::from(piece.used);
+        } else if head.item_usage.len() < ITEMS_MAX {
+            head.item_usage.push(ItemUsage { item, sent: 1, used: u32::from(piece.used) });
         }
     }
 }
@@ -93,12 +126,26 @@ pub fn unused(head: &SessionHead) -> Vec<ItemUsage> {
 }
 
 /// Adds the counts of several sessions.
-pub fn total<'a>(heads: impl Iterator<Item = &'a SessionHead>) -> Vec<ItemUsage> {
-    let mut totals: BTreeMap<ItemName, (u32, u32)> = BTreeMap::new();
-    for usage in heads.flat_map(|head| &head.item_usage) {
-        let (sent, used) = totals.entry(usage.item.clone()).or_default();
-        *sent += usage.sent;
-        *used += usage.used;
+#[derive(Debug, Default)]
+pub struct Totals(BTreeMap<ItemName, (u32, u32, u32)>);
+
+impl Totals {
+    /// Adds those of one session.
+    pub fn add(&mut self, head: &SessionHead) {
+        for usage in &head.item_usage {
+            let (sent, used, sessions) = self.0.entry(usage.item.clone()).or_default();
+            *sent = sent.saturating_add(usage.sent);
+            *used = used.saturating_add(usage.used);
+            *sessions += 1;
+        }
     }
-    totals.into_iter().map(|(item, (sent, used))| ItemUsage { item, sent, used }).collect()
+
+    /// The sums, by item.
+    pub fn items(self) -> Vec<ItemTotal> {
+        let total = |(item, (sent, used, sessions))| ItemTotal {
+            usage: ItemUsage { item, sent, used },
+            sessions,
+        };
+        self.0.into_iter().map(total).collect()
+    }
 }

@@ -71,7 +71,7 @@ pub(crate) use sessions::id_for_key;
 pub use sessions::{NewSession, SessionPatch};
 pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};
-pub use usage::SessionUsage;
+pub use usage::{AgentUsage, SessionUsage};
 
 /// What the engine is made of.
 pub struct Parts {

@@ -115,7 +115,7 @@ impl Engine {
         let tokens = SaidTokens { message: tokens::count(&message), reply: tokens::count(&reply) };
         let (receipt, contents) =
             context.map(|c| (Some(c.receipt), c.contents)).unwrap_or_default();
-        let record = TurnRecord {
+        let mut record = TurnRecord {
             turn: 0,
             at: self.now(),
             kind: TurnKind::Recorded,
@@ -134,6 +134,7 @@ impl Engine {
             took_ms: None,
         };
         let loaded = self.session(caller, id).await?;
+        self.mark_used(&loaded, &mut record).await;
         let known = self.memory.known(&self.sessions, &loaded).await?;
         let noticed = notice(&record.message, &loaded.head.entities, &known, self.packs());
         let entities = mentions(&noticed);

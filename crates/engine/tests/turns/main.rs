@@ -9,4 +9,5 @@ mod keys;
 mod models;
 mod sessions;
 mod summaries;
+mod usage;
 mod writers;

@@ -72,6 +72,11 @@ impl AgentFolder {
         self.documents.retain(|path, _| seen.contains(path));
         self.definitions.retain(|path, _| seen.contains(path));
         reading.changed |= self.documents.len() + self.definitions.len() != before;
+        // Callers see these; where the folder is on this machine is none of their business.
+        let root = format!("{}{}", self.root.display(), std::path::MAIN_SEPARATOR);
+        for problem in &mut reading.problems {
+            *problem = problem.strip_prefix(&root).unwrap_or(problem).to_owned();
+        }
         reading
     }
 
@@ -144,7 +149,11 @@ fn look_at<T: Clone>(
         }
         entry.stamp = stamp;
     }
-    reading.problems.extend(entry.problem.clone());
+    let fate = match entry.good {
+        Some(_) => "its last good state stays in use",
+        None => "it is left out",
+    };
+    reading.problems.extend(entry.problem.as_ref().map(|problem| format!("{problem}; {fate}")));
     entry.good.clone()
 }
 
@@ -194,7 +203,13 @@ mod tests {
         let reading = agents.look();
         assert_eq!(names(&reading), ["First.", "Second."]);
         assert_eq!(reading.problems.len(), 1);
-        assert!(reading.problems[0].contains("a.md: line 2: priority"), "{:?}", reading.problems);
+        let problem = &reading.problems[0];
+        assert!(problem.starts_with("ops/rules/a.md: line 2: priority"), "{problem}");
+        assert!(problem.ends_with("; its last good state stays in use"), "{problem}");
+        write(folder.path(), "ops/rules/c.md", "---\nname: c\n---\n");
+        let problems = agents.look().problems;
+        assert!(problems.contains(&"ops/rules/c.md: it has no text; it is left out".to_owned()));
+        fs::remove_file(folder.path().join("ops/rules/c.md")).unwrap();
 
         fs::remove_file(folder.path().join("ops/rules/a.md")).unwrap();
         let reading = agents.look();

@@ -24,11 +24,12 @@ pub fn look(folder: &mut AgentFolder, fixed: &Fixed) -> (AgentBook, bool) {
     let reading = folder.look();
     for problem in &reading.problems {
         if reading.changed {
-            tracing::warn!(agents.problem = problem, "an agent's file is left out");
+            tracing::warn!(agents.problem = problem, "an agent's file is not as it should be");
         }
     }
     let agents = fixed.agents.iter().cloned().chain(reading.agents);
-    (AgentBook::new(fixed.default.clone(), agents), reading.changed)
+    let book = AgentBook::new(fixed.default.clone(), agents).with_problems(reading.problems);
+    (book, reading.changed)
 }
 
 /// Looks every so often, until `stop`, and gives the engine what changed.

@@ -10,6 +10,7 @@ mod check;
 mod config;
 mod context;
 mod demo_inventory;
+mod item;
 mod key;
 mod local;
 mod mcp;
@@ -84,6 +85,8 @@ enum Command {
     Context(context::ContextCommand),
     /// Conversations: list, show, history, fork, erase, export, import, tag.
     Session(session::Session),
+    /// Rules, references and tools: what is available, in a session, and used.
+    Item(item::ItemCommand),
     /// What the model saw on a turn, and why; two of them compared.
     Receipt(receipt::ReceiptCommand),
     /// The exact request of a turn again, to the byte.
@@ -132,6 +135,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::Preset(command) => command.run(&settings).await,
         Command::Context(command) => command.run(&settings).await,
         Command::Session(command) => command.run(&settings).await,
+        Command::Item(command) => command.run(&settings).await,
         Command::Receipt(command) => command.run(&settings).await,
         Command::Replay(command) => command.run(&settings).await,
         Command::Search(command) => command.run(&settings).await,

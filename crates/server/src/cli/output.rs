@@ -2,7 +2,8 @@
 //!
 //! Invariant: text that came from a store or a tool reaches a terminal without control characters.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
@@ -14,9 +15,13 @@ use crate::failure::Failure;
 
 /// Prints a value as JSON.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))?;
-    line(text)
+    line(json_text(value)?)
+}
+
+/// A value as JSON.
+pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))
 }
 
 /// Prints rows under their headings.
@@ -24,13 +29,30 @@ pub fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> Result<(), Failure> {
+    line(table_text(headings, rows))
+}
+
+/// Rows under their headings.
+pub fn table_text<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING);
     table.set_header(headings);
     for row in rows {
         table.add_row(row.map(|cell| plain(&cell)));
     }
-    line(table.to_string())
+    table.to_string()
+}
+
+/// Writes a file that must not exist yet.
+pub fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let open = std::fs::File::options().write(true).create_new(true).open(file);
+    open.and_then(|mut open| open.write_all(bytes)).map_err(|error| {
+        let what = format!("{} cannot be written: {error}", file.display());
+        Failure::new(what, "an existing file is not overwritten; name another one")
+    })
 }
 
 /// Text without characters that move a terminal's cursor or change its colours.

@@ -2,6 +2,7 @@
 
 mod chat;
 mod copies;
+mod items;
 mod place;
 mod sessions;
 mod wrong_use;

@@ -8,6 +8,7 @@ mod app;
 mod bad_input;
 mod chat;
 mod conversations;
+mod items;
 mod mcp;
 mod noise;
 mod turns;

@@ -33,11 +33,7 @@ pub async fn export(
     let Some(file) = file else {
         return Ok(std::io::stdout().lock().write_all(&bytes)?);
     };
-    let open = std::fs::File::options().write(true).create_new(true).open(&file);
-    open.and_then(|mut open| open.write_all(&bytes)).map_err(|error| {
-        let what = format!("{} cannot be written: {error}", file.display());
-        Failure::new(what, "an existing file is not overwritten; name another one")
-    })
+    output::new_file(&file, &bytes)
 }
 
 /// Brings a file in: an export of ours, or of a chat product.

@@ -20,6 +20,8 @@ use crate::http::problem::Problem;
 pub struct Agents {
     /// The agents by name.
     pub agents: Vec<AgentView>,
+    /// Files of agents that cannot be read as they are now, by name; their last good state is in use.
+    pub problems: Vec<String>,
 }
 
 /// One agent.
@@ -69,7 +71,7 @@ pub async fn list(
         packs: agent.packs.clone(),
         preset: agent.preset.clone(),
     });
-    Ok(Json(Agents { agents: agents.collect() }))
+    Ok(Json(Agents { agents: agents.collect(), problems: book.problems().to_vec() }))
 }
 
 /// What an agent offers, and how each item gets into a conversation.

@@ -2,7 +2,7 @@
 
 mod list;
 pub mod tools;
-mod usage;
+pub mod usage;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

@@ -1,21 +1,50 @@
-//! `GET /agents/{name}/usage` and `GET /conversations/{id}/context/usage`.
+//! `GET /agents/{name}/usage` and `GET /conversations/{id}/context/usage`: which items were used, as JSON
+//! or, for a spreadsheet, as CSV.
+
+use std::fmt::Write;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use throughline_engine::engine::{self, AgentUsage};
 use throughline_engine::id::{AgentName, SessionId};
-use utoipa::ToSchema;
+use throughline_engine::session::head::ItemName;
+use throughline_engine::usage::ItemUsage;
+use utoipa::{IntoParams, ToSchema};
 
 use super::list::as_missing;
 use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
-use crate::http::part::Path;
+use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
+
+/// In which form.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct UsageQuery {
+    /// `json`, or `csv` for a spreadsheet.
+    #[param(default = "json")]
+    format: UsageFormat,
+}
+
+/// A form of the counts.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UsageFormat {
+    /// For programs.
+    #[default]
+    Json,
+    /// For a spreadsheet.
+    Csv,
+}
 
 /// How often items were sent and used in one session.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SessionUsage {
+pub struct SessionUsageView {
     /// Each item with `sent` and `used`.
     #[schema(value_type = Vec<Object>)]
     pub items: Raw,
@@ -24,38 +53,123 @@ pub struct SessionUsage {
     pub unused: Raw,
 }
 
+impl From<&engine::SessionUsage> for SessionUsageView {
+    fn from(usage: &engine::SessionUsage) -> Self {
+        Self { items: json(&usage.items), unused: json(&usage.unused) }
+    }
+}
+
 /// How often items were sent and used over all sessions with an agent.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct AgentUsage {
+pub struct AgentUsageView {
     /// Sessions that were counted.
     pub sessions: usize,
-    /// Each item with `sent` and `used`.
+    /// Each item with `sent`, `used` and the number of `sessions` that sent it.
     #[schema(value_type = Vec<Object>)]
     pub items: Raw,
 }
 
+impl From<&AgentUsage> for AgentUsageView {
+    fn from(usage: &AgentUsage) -> Self {
+        Self { sessions: usage.sessions, items: json(&usage.items) }
+    }
+}
+
 /// Which items of a session were used in replies.
 #[utoipa::path(get, path = "/conversations/{id}/context/usage", tag = "items",
-    params(("id" = String, Path, description = "The session's id")),
-    responses((status = 200, body = SessionUsage), (status = 404, body = Problem)))]
+    params(("id" = String, Path, description = "The session's id"), UsageQuery),
+    responses((status = 200, body = SessionUsageView), (status = 404, body = Problem)))]
 pub async fn of_session(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
-) -> Result<Json<SessionUsage>, Problem> {
+    Query(query): Query<UsageQuery>,
+) -> Result<Response, Problem> {
     let usage = app.engine().session_usage(&caller, &id).await?;
-    Ok(Json(SessionUsage { items: json(&usage.items), unused: json(&usage.unused) }))
+    Ok(match query.format {
+        UsageFormat::Json => Json(SessionUsageView::from(&usage)).into_response(),
+        UsageFormat::Csv => csv_response(session_csv(&usage)),
+    })
 }
 
 /// Which items of an agent were used, over the caller's sessions.
 #[utoipa::path(get, path = "/agents/{name}/usage", tag = "agents",
-    params(("name" = String, Path, description = "The agent's name")),
-    responses((status = 200, body = AgentUsage), (status = 404, body = Problem)))]
+    params(("name" = String, Path, description = "The agent's name"), UsageQuery),
+    responses((status = 200, body = AgentUsageView), (status = 404, body = Problem)))]
 pub async fn of_agent(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(name): Path<AgentName>,
-) -> Result<Json<AgentUsage>, Problem> {
-    let (sessions, items) = app.engine().agent_usage(&caller, &name).await.map_err(as_missing)?;
-    Ok(Json(AgentUsage { sessions, items: json(&items) }))
+    Query(query): Query<UsageQuery>,
+) -> Result<Response, Problem> {
+    let usage = app.engine().agent_usage(&caller, &name).await.map_err(as_missing)?;
+    Ok(match query.format {
+        UsageFormat::Json => Json(AgentUsageView::from(&usage)).into_response(),
+        UsageFormat::Csv => csv_response(agent_csv(&usage)),
+    })
+}
+
+fn csv_response(text: String) -> Response {
+    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// A session's counts as CSV.
+pub fn session_csv(usage: &engine::SessionUsage) -> String {
+    let mut text = "type,server,name,sent,used,suggestion\r\n".to_owned();
+    for item in &usage.items {
+        let suggestion = if usage.unused.contains(item) { "remove" } else { "" };
+        let _ = write!(text, "{},{suggestion}\r\n", fields(item));
+    }
+    text
+}
+
+/// An agent's counts as CSV.
+pub fn agent_csv(usage: &AgentUsage) -> String {
+    let mut text = "type,server,name,sent,used,sessions\r\n".to_owned();
+    for total in &usage.items {
+        let _ = write!(text, "{},{}\r\n", fields(&total.usage), total.sessions);
+    }
+    text
+}
+
+fn fields(usage: &ItemUsage) -> String {
+    let (kind, server, name) = match &usage.item {
+        ItemName::Rule { name } => ("rule", "", name),
+        ItemName::Reference { name } => ("reference", "", name),
+        ItemName::Tool { server, name } => ("tool", server.as_str(), name),
+    };
+    format!("{kind},{},{},{},{}", field(server), field(name), usage.sent, usage.used)
+}
+
+/// A text as a field. A tool's name is its server's choice: it must not become a formula.
+fn field(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let guard = if formula { "'" } else { "" };
+    if formula || text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{guard}{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_one_field_and_never_becomes_a_formula() {
+        let item =
+            |server: &str, name: &str| ItemName::Tool { server: server.into(), name: name.into() };
+        let counted = |item| ItemUsage { item, sent: 7, used: 0 };
+        let formula = counted(item("stock", "=HYPERLINK(\"x\")"));
+        let items = vec![formula.clone(), counted(item("a,b", "plain"))];
+        let usage = engine::SessionUsage { items, unused: vec![formula] };
+        assert_eq!(
+            session_csv(&usage),
+            "type,server,name,sent,used,suggestion\r\n\
+             tool,stock,\"'=HYPERLINK(\"\"x\"\")\",7,0,remove\r\n\
+             tool,\"a,b\",plain,7,0,\r\n"
+        );
+    }
 }

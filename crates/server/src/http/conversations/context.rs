@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use throughline_engine::context::hash_of;
 use throughline_engine::id::SessionId;
+use throughline_engine::piece::Source;
 use throughline_engine::receipt::{Receipt, ReceiptPiece};
 use utoipa::ToSchema;
 
@@ -42,12 +43,55 @@ pub struct ReceiptView {
     /// Rules, references and tools that were sent, by how they came in.
     #[schema(value_type = Object)]
     pub counts: Raw,
+    /// Rules, references and tools that were sent.
+    pub items: Vec<RequestItem>,
     /// Every piece, sent or dropped, in the order of sending.
     pub pieces: Vec<PieceView>,
     /// Tokens at the start that are the same as in the turn before.
     pub stable_prefix_tokens: u32,
     /// The layout that made the request.
     pub layout: u32,
+}
+
+/// An item of a request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestItem {
+    /// `rule`, `reference` or `tool`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The server, for a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
+    /// How it came in.
+    #[schema(value_type = String)]
+    pub include_mode: Raw,
+    /// Its match with the message, 0–1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity_score: Option<f32>,
+    /// Whether the reply referred to it.
+    pub used: bool,
+}
+
+impl RequestItem {
+    fn of(piece: &ReceiptPiece) -> Option<Self> {
+        let (kind, name, server, mode) = match &piece.source {
+            Source::Rule { name, mode } => ("rule", name, None, mode),
+            Source::Reference { name, mode } => ("reference", name, None, mode),
+            Source::Tool { server, name, mode } => ("tool", name, Some(server), mode),
+            _ => return None,
+        };
+        Some(Self {
+            kind,
+            name: name.clone(),
+            server_name: server.cloned(),
+            include_mode: json(mode),
+            similarity_score: piece.score,
+            used: piece.used,
+        })
+    }
 }
 
 /// One piece.
@@ -75,6 +119,8 @@ pub struct PieceView {
     /// Why it did not.
     #[schema(value_type = Option<String>)]
     pub dropped: Raw,
+    /// Whether the reply referred to it; only rules, references and tools are looked at.
+    pub used: bool,
 }
 
 impl From<&ReceiptPiece> for PieceView {
@@ -89,6 +135,7 @@ impl From<&ReceiptPiece> for PieceView {
             hash: piece.hash.to_string(),
             sent: piece.sent(),
             dropped: json(&piece.dropped),
+            used: piece.used,
         }
     }
 }
@@ -107,6 +154,7 @@ impl From<&Receipt> for ReceiptView {
             counts: json(&serde_json::json!({
                 "rules": rules, "references": references, "tools": tools
             })),
+            items: receipt.pieces.iter().filter(|p| p.sent()).filter_map(RequestItem::of).collect(),
             pieces: receipt.pieces.iter().map(Into::into).collect(),
             stable_prefix_tokens: receipt.stable_prefix_tokens,
             layout: receipt.layout,

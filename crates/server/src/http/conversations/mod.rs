@@ -1,6 +1,7 @@
 //! Conversations: a file a verb.
 
 mod change;
+mod compare;
 mod context;
 mod create;
 mod delete;
@@ -31,6 +32,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(record::record))
         .routes(routes!(turn::show))
         .routes(routes!(context::show))
+        .routes(routes!(compare::compare))
         .routes(routes!(context::request))
         .routes(routes!(context::content))
         .routes(routes!(fork::fork))
