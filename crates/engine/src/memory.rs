@@ -7,11 +7,10 @@
 //!
 //! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::try_join_all;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
@@ -126,14 +125,18 @@ impl Memory {
             older += usize::from(hit.turn < reach.window_from);
             hit.score >= SCORE_MIN && (hit.turn >= reach.window_from || older <= reach.older_max)
         });
-        // All at once: one after the other, the waiting would cost more than the reading.
-        let reading = hits.iter().map(|hit| sessions.turns(loaded, hit.turn - 1..hit.turn));
-        let found = try_join_all(reading).await?;
-        let standing = hits.iter().zip(found).filter_map(|(hit, records)| {
-            let record = records.into_iter().find(|r| r.status != TurnStatus::Erased)?;
+        let turns: BTreeSet<u64> = hits.iter().map(|hit| hit.turn).collect();
+        let read = sessions.turns_at(loaded, &turns).await?;
+        let standing: HashMap<u64, Arc<TurnRecord>> = read
+            .into_iter()
+            .filter(|record| record.status != TurnStatus::Erased)
+            .map(|record| (record.turn, record))
+            .collect();
+        let recalled = hits.iter().filter_map(|hit| {
+            let record = standing.get(&hit.turn)?.clone();
             Some(Recalled { record, part: part_of(hit.part), score: hit.score })
         });
-        Ok(standing.collect())
+        Ok(recalled.collect())
     }
 
     fn cell(&self, loaded: &Loaded) -> Arc<Mutex<SessionMemory>> {

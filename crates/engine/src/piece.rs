@@ -198,8 +198,9 @@ impl Piece {
         text: impl Into<Arc<str>>,
     ) -> Self {
         let text = text.into();
-        let tokens = tokens::count(&text);
-        Self::counted(source, why, place, rank, text, tokens)
+        let hash = ContentHash::of(&text);
+        let tokens = tokens::count_content(&hash, &text);
+        Self { source, why: why.into(), place, rank, score: None, text, tokens, hash }
     }
 
     /// A piece whose tokens are known.

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::try_join_all;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,14 @@ pub trait Store: Send + Sync + 'static {
     /// Log entries in `range`, oldest first. A range that reaches past the end answers what there is;
     /// a thread that does not exist answers nothing.
     async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>>;
+
+    /// The entries with these numbers, in the order given; a number past the end is left out. A backend
+    /// where every question costs a way of its own answers them together.
+    async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
+        let asked =
+            numbers.iter().map(|&number| self.entries(key, number..number.saturating_add(1)));
+        Ok(try_join_all(asked).await?.into_iter().flatten().collect())
+    }
 
     /// Applies `change` as one step if the thread is still at `expected`, and answers the new version.
     /// On [`StoreError::Conflict`] nothing has changed. When it answers `Ok`, the change is as durable

@@ -7,11 +7,18 @@
 //! Invariant: counting never fails and never allocates more than the text's own size.
 
 use std::collections::HashMap;
-use std::sync::{OnceLock, RwLock};
+use std::sync::{LazyLock, OnceLock, RwLock};
+
+use crate::hash::ContentHash;
 
 /// Texts longer than this are counted by the zero-cost rule of four characters a token, so that hostile
 /// text cannot buy time.
 const EXACT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Texts shorter than this are counted faster than they are looked up.
+const REMEMBERED_BYTES_MIN: usize = 256;
+/// How many texts' counts are remembered: instructions, definitions of tools, what is recalled often.
+const REMEMBERED_TEXTS_MAX: u64 = 16_384;
 
 /// How strongly one reply's usage corrects a model's factor.
 const LEARNING_RATE: f32 = 0.3;
@@ -37,6 +44,20 @@ pub fn count(text: &str) -> u32 {
         }
         _ => estimate(text),
     }
+}
+
+/// Tokens of `text`, whose hash is known: what was counted lately is not counted again.
+pub fn count_content(hash: &ContentHash, text: &str) -> u32 {
+    static COUNTED: LazyLock<moka::sync::Cache<ContentHash, u32>> =
+        LazyLock::new(|| moka::sync::Cache::new(REMEMBERED_TEXTS_MAX));
+    if text.len() < REMEMBERED_BYTES_MIN {
+        return count(text);
+    }
+    COUNTED.get(hash).unwrap_or_else(|| {
+        let tokens = count(text);
+        COUNTED.insert(hash.clone(), tokens);
+        tokens
+    })
 }
 
 /// The seeds' rule: four characters are a token.
@@ -77,6 +98,14 @@ mod tests {
         assert_eq!(count(""), 0);
         assert_eq!(count("hello world"), 2);
         assert_eq!(count("The quick brown fox jumps over the lazy dog."), 10);
+    }
+
+    #[test]
+    fn a_remembered_count_is_that_of_its_own_text() {
+        let [first, second] = ["one ", "twenty-seven "].map(|word| word.repeat(100));
+        for text in [&first, &second, &first, &second] {
+            assert_eq!(count_content(&ContentHash::of(text), text), count(text));
+        }
     }
 
     #[test]

@@ -17,6 +17,10 @@ const SATURATION: f32 = 1.2;
 /// so it costs much and says little.
 const FORM_SHARE_MIN: f32 = 0.1;
 
+/// A word that weighs less than this share of the query's heaviest is in nearly every text, so it costs
+/// most of all and tells none of them apart: it is not looked for.
+const WORD_SHARE_MIN: f32 = 0.05;
+
 /// The number of a document in an index.
 pub type Slot = u32;
 
@@ -120,7 +124,12 @@ impl WordIndex {
     /// Each different word of a query, found by itself and by the words near it.
     pub fn weigh(&self, words: &[String]) -> Vec<QueryWord> {
         let mut query = self.weigh_exactly(words);
+        let heaviest = query.iter().map(|word| word.weight).fold(0.0, f32::max);
         for (word, weighed) in different(words).into_iter().zip(&mut query) {
+            if weighed.weight < WORD_SHARE_MIN * heaviest {
+                weighed.forms.clear();
+                continue;
+            }
             for (near, closeness) in thesaurus::near(word) {
                 let Some(term) = self.terms.get(near) else { continue };
                 let rarity = weighed.weight.min(self.rarity(Some(*term)));

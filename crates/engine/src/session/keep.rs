@@ -6,7 +6,7 @@
 //!
 //! Invariant: what [`Sessions::load`] answers was the store's state during the call.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -160,6 +160,29 @@ impl Sessions {
             self.cache.put(loaded.key.clone(), Arc::new(filled));
         }
         Ok(turns)
+    }
+
+    /// Single turns by their numbers, in that order.
+    pub async fn turns_at(
+        &self,
+        loaded: &Loaded,
+        turns: &BTreeSet<u64>,
+    ) -> Result<Vec<Arc<TurnRecord>>> {
+        let cached = self.cache.get(&loaded.key).filter(|c| c.version == loaded.version);
+        let tail = cached.as_ref().map(|cached| &cached.tail);
+        let tail_start = loaded.head.turns - tail.map_or(0, |tail| tail.len() as u64);
+        let recent = tail.into_iter().flatten().filter(|record| turns.contains(&record.turn));
+        let older: Vec<u64> =
+            turns.iter().filter(|turn| **turn <= tail_start).map(|turn| turn - 1).collect();
+        let mut found = Vec::with_capacity(turns.len());
+        if !older.is_empty() {
+            let entries = self.store.entries_at(&loaded.key, &older).await?;
+            for (at, bytes) in older.iter().zip(&entries) {
+                found.push(Arc::new(parse_record(&loaded.key, *at, bytes)?));
+            }
+        }
+        found.extend(recent.cloned());
+        Ok(found)
     }
 
     /// Creates a session; an existing one is an error.

@@ -57,6 +57,10 @@ impl Store for Watched {
         self.inner.entries(key, range).await
     }
 
+    async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
+        self.inner.entries_at(key, numbers).await
+    }
+
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
         // Before the commit: an erasure that is noted and then fails is asked for again; one that is
         // done and not noted would come back with a backup.

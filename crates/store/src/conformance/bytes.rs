@@ -42,6 +42,27 @@ pub(super) async fn ranges_answer_what_there_is(ground: Ground) -> Kept {
     Ok(())
 }
 
+pub(super) async fn single_entries_come_in_the_order_asked(ground: Ground) -> Kept {
+    let key = ground.key("single");
+    let at = ground.create(&key, "0", &["0", "1", "2"]).await?;
+    ground.commit(&key, Expected::At(at), "0", &["3", "4"]).await?;
+    let cases: [(&[u64], &str); 4] =
+        [(&[], ""), (&[4, 0, 2], "402"), (&[3, 3], "33"), (&[5, 1, u64::MAX], "1")];
+    for (numbers, promised) in cases {
+        let seen: String = ground
+            .store
+            .entries_at(&key, numbers)
+            .await?
+            .iter()
+            .map(|entry| String::from_utf8_lossy(entry).into_owned())
+            .collect();
+        same!(seen, promised.to_owned(), "entries {numbers:?}");
+    }
+    let missing = ground.store.entries_at(&ground.key("nowhere"), &[0]).await?;
+    same!(missing, Vec::<Bytes>::new(), "an entry of a thread that is not there");
+    Ok(())
+}
+
 pub(super) async fn empty_entries_and_heads_are_kept(ground: Ground) -> Kept {
     let key = ground.key("empty");
     let first = ground.create(&key, "", &["", "x", ""]).await?;

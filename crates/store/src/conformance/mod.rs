@@ -77,6 +77,7 @@ promises![
     race::a_reader_never_sees_half_a_commit,
     race::writers_of_different_threads_do_not_disturb_each_other,
     bytes::ranges_answer_what_there_is,
+    bytes::single_entries_come_in_the_order_asked,
     bytes::empty_entries_and_heads_are_kept,
     bytes::any_bytes_come_back_as_they_were,
     bytes::entries_of_a_mebibyte_are_kept,

@@ -16,6 +16,7 @@ use throughline_engine::store::{Result, StoreError};
 
 use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::inspect::{self, Mark};
+use crate::sqlite::schema::plan_once;
 
 /// Marks a file as an index of ours: `THLX`. Any version will do, since it can be made anew.
 const MARK: Mark = Mark { application_id: i32::from_be_bytes(*b"THLX"), version_max: i32::MAX };
@@ -140,6 +141,7 @@ pub(super) fn reader(path: &Path, busy: Duration) -> Result<Connection> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(busy)?;
         connection.pragma_update(None, "query_only", "ON")?;
+        plan_once(&connection)?;
         Ok(connection)
     };
     open().map_err(|error| translate(path, Outcome::Unchanged, &error))
@@ -148,7 +150,7 @@ pub(super) fn reader(path: &Path, busy: Duration) -> Result<Connection> {
 fn settle(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.set_prepared_statement_cache_capacity(32);
-    Ok(())
+    plan_once(connection)
 }
 
 #[cfg(test)]

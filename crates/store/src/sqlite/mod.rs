@@ -13,7 +13,7 @@ pub(crate) mod fault;
 pub(crate) mod inspect;
 mod read;
 mod row;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod worker;
 mod writer;
 
@@ -164,6 +164,18 @@ impl Store for Sqlite {
     async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
         let key = key.clone();
         self.read(move |connection| read::entries(connection, &key, range)).await
+    }
+
+    async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
+        let (key, numbers) = (key.clone(), numbers.to_vec());
+        self.read(move |connection| {
+            let mut found = Vec::with_capacity(numbers.len());
+            for number in numbers {
+                found.extend(read::entries(connection, &key, number..number.saturating_add(1))?);
+            }
+            Ok(found)
+        })
+        .await
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {

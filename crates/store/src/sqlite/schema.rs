@@ -10,6 +10,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use throughline_engine::store::{Result, StoreError};
 
@@ -99,7 +100,14 @@ fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
     connection.pragma_update(None, "trusted_schema", "OFF")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.set_prepared_statement_cache_capacity(32);
+    plan_once(connection)?;
     Ok(())
+}
+
+/// Keeps a prepared statement's plan. Without it SQLite looks at the values that are bound and prepares
+/// the statement again for each of them, which took longer than most of our questions.
+pub(crate) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
 fn settle_writer(connection: &Connection) -> rusqlite::Result<()> {
