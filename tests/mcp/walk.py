@@ -19,6 +19,8 @@ from mcp.shared.exceptions import MCPError
 
 ERAS = {"older": "legacy", "newer": "2026-07-28"}
 sampled: list[types.CreateMessageRequestParams] = []
+asked: list[types.ElicitRequestParams] = []
+says = {"approve": True}
 
 
 async def sample(_context, params):
@@ -29,6 +31,11 @@ async def sample(_context, params):
         model="walk/model",
         stop_reason="endTurn",
     )
+
+
+async def decide(_context, params):
+    asked.append(params)
+    return types.ElicitResult(action="accept", content=dict(says))
 
 
 def check(step: str, actual, expected) -> None:
@@ -137,7 +144,49 @@ async def rest(client, context: str) -> None:
     check("ids are completed", context in completed.completion.values, True)
 
 
-async def walk(connect, era: str, expected_by: str) -> None:
+async def upstream(client, era: str, answers: bool) -> None:
+    """Calls through the proxy: found, called, run once for each key, and approved by the person at the client."""
+    while not (found := (await call(client, "tools-search", query="list all sites")).structured_content["tools"]):
+        await asyncio.sleep(0.1)
+    check("a tool is found by meaning", "list_sites" in [tool["name"] for tool in found], True)
+
+    async def run(name: str, arguments: dict, **more):
+        return await call(client, "tools-call", server="inventory", name=name, arguments=arguments, **more)
+
+    async def workflows() -> int:
+        return (await run("list_workflows", {})).structured_content["json"]["count"]
+
+    count = await workflows()
+    made = await run("create_workflow", {"name": f"walk {era}"}, idempotencyKey=f"make-{era}")
+    check("a harmless call runs", (made.is_error, made.structured_content["success"]), (False, True))
+    again = await run("create_workflow", {"name": f"walk {era}"}, idempotencyKey=f"make-{era}")
+    check("the same key answers the same", again.structured_content, made.structured_content)
+    check("and nothing ran again", await workflows(), count + 1)
+    other = await run("create_workflow", {"name": "another"}, idempotencyKey=f"make-{era}")
+    check("the same key for another call is refused",
+          (other.is_error, "was used for another request" in other.content[0].text), (True, True))
+
+    before, doomed = len(asked), {"device": "ams1-srv-03"}
+    says["approve"] = False
+    refused = await run("delete_device", doomed, idempotencyKey=f"drop-{era}")
+    check("without a yes nothing runs", (refused.is_error, "may not run" in refused.content[0].text), (True, True))
+    check("the device is still there", (await run("get_device", doomed)).is_error, False)
+    says["approve"] = True
+    gone = await run("delete_device", doomed, idempotencyKey=f"drop-{era}")
+    if not answers:
+        check("nobody could be asked", len(asked), before)
+        check("and the refusal says how to approve", (gone.is_error, "elicitation" in gone.content[0].text), (True, True))
+        return
+    check("a person was asked each time", len(asked) - before, 2)
+    check("with the tool and its arguments", "delete_device" in asked[-1].message and "ams1-srv-03" in asked[-1].message, True)
+    check("an approved call runs", (gone.is_error, gone.structured_content["success"]), (False, True))
+    again = await run("delete_device", doomed, idempotencyKey=f"drop-{era}")
+    check("once for its key", again.structured_content, gone.structured_content)
+    check("and nobody is asked again", len(asked) - before, 2)
+    check("the device is gone", (await run("get_device", doomed)).is_error, True)
+
+
+async def walk(connect, era: str, expected_by: str, answers: bool) -> None:
     print(f"-- {era} era")
     async with connect(ERAS[era]) as client:
         await tools(client)
@@ -145,6 +194,7 @@ async def walk(connect, era: str, expected_by: str) -> None:
         context = await contexts(client)
         await chat(client, context, expected_by)
         await rest(client, context)
+        await upstream(client, era, answers)
         gone = await call(client, "context-manage", action="delete", contextId=context)
         check("a context is deleted", gone.structured_content["context"]["isActive"], False)
 
@@ -154,15 +204,18 @@ async def main() -> None:
     if kind == "stdio":
         server = StdioServerParameters(command=rest_of[0], args=rest_of[1:])
         for era in ERAS:
-            await walk(lambda mode: Client(stdio_client(server), mode=mode, sampling_callback=sample), era, "sampling")
+            await walk(lambda mode: Client(stdio_client(server), mode=mode, sampling_callback=sample,
+                                           elicitation_callback=decide), era, "sampling", True)
     else:
         headers = {"authorization": f"Bearer {rest_of[1]}"} if len(rest_of) > 1 else {}
         for era in ERAS:
             def connect(mode):
                 http = httpx2.AsyncClient(headers=headers, timeout=30)
-                return Client(streamable_http_client(rest_of[0], http_client=http), mode=mode, sampling_callback=sample)
+                return Client(streamable_http_client(rest_of[0], http_client=http), mode=mode, sampling_callback=sample,
+                              elicitation_callback=decide)
             # Without sessions nobody can be asked back in the older era, so that is answered offline.
-            await walk(connect, era, "offline" if era == "older" else "sampling")
+            older = era == "older"
+            await walk(connect, era, "offline" if older else "sampling", not older)
 
 
 asyncio.run(main())

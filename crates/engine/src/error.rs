@@ -104,8 +104,14 @@ pub enum Error {
         key: String,
     },
     /// The same idempotency key is being worked on.
-    #[error("a turn with the idempotency key {key} is under way")]
+    #[error("the request with the idempotency key {key} is under way")]
     UnderWay {
+        /// The key.
+        key: String,
+    },
+    /// A call was begun under the key, and the process ended before its answer was kept.
+    #[error("the call with the idempotency key {key} was begun, and what came of it is not known")]
+    OutcomeUnknown {
         /// The key.
         key: String,
     },
@@ -210,6 +216,7 @@ impl Error {
             | Self::VersionConflict { .. }
             | Self::Contended { .. }
             | Self::UnderWay { .. }
+            | Self::OutcomeUnknown { .. }
             | Self::Inactive { .. }
             | Self::ToolNotApproved { .. } => Fault::Conflict,
             Self::KeyReused { .. } => Fault::KeyMismatch,
@@ -240,6 +247,7 @@ impl Error {
             Self::Contended { .. } => "contended",
             Self::KeyReused { .. } => "idempotency_key_reused",
             Self::UnderWay { .. } => "turn_under_way",
+            Self::OutcomeUnknown { .. } => "outcome_unknown",
             Self::NoApproval { .. } => "no_approval",
             Self::Inactive { .. } => "session_inactive",
             Self::Forbidden { .. } => "forbidden",
@@ -280,6 +288,9 @@ impl Error {
             Self::Contended { .. } => "try again".into(),
             Self::KeyReused { .. } => "use a new key for a new request".into(),
             Self::UnderWay { .. } => "wait, then send the same request with the same key".into(),
+            Self::OutcomeUnknown { .. } => {
+                "look whether it took effect; if not, call it with a new key".into()
+            }
             Self::NoApproval { .. } => "it was answered, has expired, or never existed".into(),
             Self::Inactive { .. } => "restore it by PATCH with active: true".into(),
             Self::Forbidden { .. } => "use a key with that scope".into(),

@@ -17,6 +17,7 @@ use crate::session::keep::Step;
 use crate::store::{Key, Kind};
 
 use super::Engine;
+use super::called::is_forgotten;
 use super::transfer::Export;
 
 /// A context that expires within this time is warned of.
@@ -66,6 +67,8 @@ pub struct Sweep {
     pub put_aside: u64,
     /// Contexts that were kept in a copy and erased.
     pub purged: u64,
+    /// Answers to keyed tool calls that were forgotten.
+    pub calls: u64,
     /// What could not be done, one sentence each.
     pub problems: Vec<String>,
 }
@@ -80,8 +83,16 @@ impl Engine {
             let listed = self.store().scan(after.as_ref(), STRETCH).await?;
             let last = listed.len() < STRETCH;
             after = listed.last().map(|listed| listed.key.clone()).or(after);
-            for listed in listed.into_iter().filter(|listed| listed.key.kind == Kind::Session) {
-                if let Err(error) = self.sweep_one(&listed.key, hook, &mut sweep).await {
+            for listed in listed {
+                let swept = match listed.key.kind {
+                    Kind::Session => self.sweep_one(&listed.key, hook, &mut sweep).await,
+                    _ if is_forgotten(&listed, self.now()) => {
+                        sweep.calls += 1;
+                        self.store().erase(&listed.key).await.map(drop).map_err(Into::into)
+                    }
+                    _ => Ok(()),
+                };
+                if let Err(error) = swept {
                     sweep.problems.push(format!("{}: {error}", listed.key));
                 }
             }

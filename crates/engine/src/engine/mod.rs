@@ -7,6 +7,7 @@
 //! Invariant: a transport calls the engine once per request and does nothing else with its parts.
 
 mod agents;
+mod called;
 mod contexts;
 mod dropin;
 mod entities;
@@ -63,7 +64,7 @@ pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
 pub use listing::{SessionList, SessionQuery};
 pub use messages::{MessagePage, SaidMessage, Unwanted, messages_of};
 pub use presets::{PresetGone, PresetList};
-pub use proxy::FoundTool;
+pub use proxy::{Called, FoundTool, ToolRequest};
 pub(crate) use record::{FinishedTurn, answered};
 pub use record::{Recorded, RecordedTurn};
 pub use search::{SearchHit, SearchResults};

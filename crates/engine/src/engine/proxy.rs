@@ -1,7 +1,7 @@
 //! Upstream tools for a caller that is not in a conversation: found by meaning, called through the same
 //! checks as a turn's calls.
 //!
-//! Invariant: a call that somebody has to approve is not made here; nobody is there to be asked.
+//! Invariant: a call that somebody has to approve is made only when the request says that somebody has.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::id::AgentName;
 use crate::reply::call::{self, Checked, Wanted};
 use crate::select::KnownTool;
+use crate::session::apply::RequestKey;
+use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::tool::ToolName;
 use crate::turn::Events;
@@ -27,6 +29,30 @@ pub struct FoundTool {
     pub tool: KnownTool,
     /// How well it fits, 0–1.
     pub score: f32,
+}
+
+/// A call that is asked for.
+#[derive(Debug, Clone)]
+pub struct ToolRequest {
+    /// The agent that says which calls need approval; the default one when absent.
+    pub agent: Option<AgentName>,
+    /// The tool.
+    pub tool: ToolName,
+    /// Its arguments.
+    pub arguments: Value,
+    /// The same key answers the same, and runs nothing again.
+    pub key: Option<RequestKey>,
+    /// Whether a person has approved this very call.
+    pub approved: bool,
+}
+
+/// What became of it.
+#[derive(Debug, Clone)]
+pub enum Called {
+    /// It was made, or could not be; the record says.
+    Made(CallRecord),
+    /// A person has to approve it first. Nothing was run.
+    Waits(AwaitedCall),
 }
 
 impl Engine {
@@ -54,19 +80,23 @@ impl Engine {
         Ok(found.take(limit).collect())
     }
 
-    /// Calls an upstream tool. `agent` says which calls need approval; the default one when absent.
+    /// Calls an upstream tool, once for each key.
     pub async fn call_tool(
         &self,
         caller: &Caller,
-        agent: Option<&AgentName>,
-        tool: &ToolName,
-        arguments: Value,
+        request: ToolRequest,
         cancel: CancellationToken,
-    ) -> Result<CallRecord> {
+    ) -> Result<Called> {
         authorize(caller, Action::Write)?;
-        let agent = self.agents().get(agent)?;
+        if let Some(key) = &request.key
+            && let Some(record) = self.called_before(caller, key).await?
+        {
+            return Ok(Called::Made(record));
+        }
+        let agent = self.agents().get(request.agent.as_ref())?;
         let (tools, _) = self.tools(caller).await?;
-        let Some(known) = tools.iter().find(|known| known.definition.tool == *tool) else {
+        let tool = request.tool;
+        let Some(known) = tools.iter().find(|known| known.definition.tool == tool) else {
             let known = tools.iter().map(|k| k.definition.tool.to_string()).collect();
             return Err(Error::Missing { kind: "tool", name: tool.to_string(), known });
         };
@@ -75,19 +105,27 @@ impl Engine {
         let wanted = Wanted {
             id: self.new_id().to_string(),
             tool: Ok(known.definition.clone()),
-            arguments: Ok(arguments),
+            arguments: Ok(request.arguments),
             round: 1,
             said_before: String::new(),
-            approved: false,
+            approved: request.approved,
             suspicion: None,
         };
-        match calls.check(wanted) {
-            Checked::Ready(wanted) => Ok(calls.make(wanted).await),
-            Checked::Refused(record) => Ok(*record),
-            Checked::Waits(awaited) => Err(Error::ToolNotApproved {
-                tool: tool.to_string(),
-                reason: format!("a person has to approve each call: {}", awaited.reason),
-            }),
-        }
+        let wanted = match calls.check(wanted) {
+            Checked::Ready(wanted) => wanted,
+            Checked::Refused(record) => return Ok(Called::Made(*record)),
+            Checked::Waits(awaited) => return Ok(Called::Waits(awaited)),
+        };
+        let Some(key) = &request.key else { return Ok(Called::Made(calls.make(wanted).await)) };
+        let Some(reserved) = self.reserve_call(caller, key).await? else {
+            // Another copy makes it, or has made it by now.
+            return match self.called_before(caller, key).await? {
+                Some(record) => Ok(Called::Made(record)),
+                None => Err(Error::UnderWay { key: key.shown.clone() }),
+            };
+        };
+        let record = calls.make(wanted).await;
+        self.remember_call(reserved, &record).await?;
+        Ok(Called::Made(record))
     }
 }

@@ -1,19 +1,34 @@
 //! `throughline mcp`: the MCP server on standard input and output.
 
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
+use super::serve::demo_server;
+use crate::agents::demo;
 use crate::assemble::{self, Demo};
 use crate::failure::Failure;
 use crate::mcp::{Mcp, stdio};
 use crate::telemetry;
 
+/// Flags of `mcp`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Also start the demo inventory, so that tools-search and tools-call have something to call.
+    #[arg(long)]
+    demo: bool,
+}
+
 /// Serves until the client goes.
-pub async fn run(settings: &Settings) -> Result<(), Failure> {
-    let config = settings.load()?;
+pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
+    let demo = if flags.demo { Demo::With } else { Demo::Without };
+    let mut config = settings.load()?;
+    if demo == Demo::With {
+        config.servers.insert(demo::SERVER.into(), demo_server()?);
+    }
     telemetry::log::start(&config.log);
     let store = assemble::store(&config).await?;
-    let assembled = assemble::engine(&config, store, Demo::Without).await?;
+    let assembled = assemble::engine(&config, store, demo).await?;
     assembled.servers.connect_in_background();
     let stop = CancellationToken::new();
     let tending = {

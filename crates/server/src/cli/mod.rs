@@ -78,7 +78,7 @@ enum Command {
     /// The demo MCP server on standard input and output.
     DemoInventory,
     /// The MCP server on standard input and output.
-    Mcp,
+    Mcp(mcp::Serve),
     /// Starting points for personas.
     Preset(preset::PresetCommand),
     /// Conversation partners with a persona, and chats from elsewhere.
@@ -131,7 +131,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::Serve(command) => command.run(&settings).await,
         Command::Chat(command) => command.run(&settings).await,
         Command::DemoInventory => demo_inventory::run().await,
-        Command::Mcp => mcp::run(&settings).await,
+        Command::Mcp(flags) => mcp::run(&flags, &settings).await,
         Command::Preset(command) => command.run(&settings).await,
         Command::Context(command) => command.run(&settings).await,
         Command::Session(command) => command.run(&settings).await,

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use throughline_engine::engine::{Called, ToolRequest};
 use throughline_engine::id::AgentName;
 use throughline_engine::select::KnownTool;
 use throughline_engine::tool::ToolName;
@@ -51,6 +52,9 @@ enum Verb {
         /// The agent whose rules say which calls need approval.
         #[arg(long)]
         agent: Option<String>,
+        /// Let it run though each call of it needs approval.
+        #[arg(long)]
+        approve: bool,
     },
     /// Approve a tool's definition as it is now.
     Approve {
@@ -74,7 +78,16 @@ async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
     match verb {
         Verb::List => list(local, json).await,
         Verb::Search { query, limit } => search(local, &query.join(" "), limit, json).await,
-        Verb::Call { tool, arguments, agent } => call(local, &tool, &arguments, agent, json).await,
+        Verb::Call { tool, arguments, agent, approve } => {
+            let request = ToolRequest {
+                agent: agent.map(AgentName::new).transpose().map_err(invalid)?,
+                tool: name(&tool)?,
+                arguments: object(&arguments)?,
+                key: None,
+                approved: approve,
+            };
+            call(local, request, json).await
+        }
         Verb::Approve { tool } => {
             let pin = local.engine.approve_tool(&local.caller, &name(&tool)?).await?;
             if json {
@@ -128,23 +141,24 @@ async fn search(local: &Local, query: &str, limit: usize, json: bool) -> Result<
     output::table(["score", "tool", "state", "description"], rows)
 }
 
-async fn call(
-    local: &Local,
-    tool: &str,
-    arguments: &str,
-    agent: Option<String>,
-    json: bool,
-) -> Result<(), Failure> {
-    let tool = name(tool)?;
-    let arguments: Value =
-        serde_json::from_str(arguments).ok().filter(Value::is_object).ok_or_else(|| {
-            let what = "the arguments are no JSON object";
-            Failure::wrong_use(what, r#"for example '{"name": "rack-1"}'"#)
-        })?;
-    let agent = agent.map(AgentName::new).transpose().map_err(invalid)?;
-    let stop = CancellationToken::new();
-    let called = local.engine.call_tool(&local.caller, agent.as_ref(), &tool, arguments, stop);
-    let record = called.await?;
+fn object(arguments: &str) -> Result<Value, Failure> {
+    let read = serde_json::from_str(arguments).ok().filter(Value::is_object);
+    read.ok_or_else(|| {
+        let what = "the arguments are no JSON object";
+        Failure::wrong_use(what, r#"for example '{"name": "rack-1"}'"#)
+    })
+}
+
+async fn call(local: &Local, request: ToolRequest, json: bool) -> Result<(), Failure> {
+    let tool = request.tool.clone();
+    let called = local.engine.call_tool(&local.caller, request, CancellationToken::new()).await?;
+    let record = match called {
+        Called::Made(record) => record,
+        Called::Waits(awaited) => {
+            let what = format!("{tool} was not called: {}", awaited.reason);
+            return Err(Failure::new(what, "add --approve to let it run"));
+        }
+    };
     if json {
         output::json(&record)?;
     } else {

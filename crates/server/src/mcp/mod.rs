@@ -8,11 +8,12 @@
 //!
 //! - [`handler`]: the protocol's methods. [`tools`]: one file a tool. [`view`]: what answers look like.
 //! - [`resources`], [`prompts`], [`completion`]: the rest of what is offered.
-//! - [`sampling`]: answering through the client's own model. [`state`]: what a client carries for us.
+//! - [`sampling`]: answering through the client's own model. [`approval`]: asking its user. [`state`]: what a client carries for us.
 //! - [`changes`]: who is told when something changes. [`http`], [`stdio`]: the transports.
 //!
 //! Invariant: rmcp's types are used in this module only, and the list of tools is the same for everybody.
 
+pub mod approval;
 pub mod changes;
 pub mod completion;
 #[cfg(feature = "conformance-fixtures")]

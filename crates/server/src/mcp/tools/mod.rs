@@ -86,7 +86,7 @@ pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, Error
         "context-query" => query::run(&call).await.map(Into::into),
         "memory-search" => memory::run(&call).await.map(Into::into),
         "tools-search" => upstream::search(&call).await.map(Into::into),
-        "tools-call" => upstream::call(&call).await.map(Into::into),
+        "tools-call" => upstream::call(&call).await,
         unknown => {
             let names: Vec<&str> = all().iter().map(|tool| tool.name.as_ref()).collect();
             let message = format!("there is no tool {unknown}; there are: {}", names.join(", "));
@@ -164,7 +164,10 @@ fn hint(error: &Error) -> String {
                 .into()
         }
         Error::ToolNotApproved { .. } => {
-            "a person approves it: within a conversation, or throughline tools approve".into()
+            "a person approves it: through a client that offers elicitation, within a conversation on the page or \
+             in throughline chat, or with throughline tools call --approve; a changed definition with \
+             throughline tools approve"
+                .into()
         }
         other => other.hint(),
     }

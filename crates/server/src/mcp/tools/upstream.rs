@@ -1,14 +1,18 @@
 //! `tools-search` and `tools-call`: many upstream tools behind two.
 
-use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResponse, CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use throughline_engine::error::Result;
+use throughline_engine::engine::{Called, ToolRequest};
+use throughline_engine::error::{Error, Result};
 use throughline_engine::id::AgentName;
+use throughline_engine::session::pending::AwaitedCall;
+use throughline_engine::session::record::CallRecord;
 use throughline_engine::tool::ToolName;
 
 use super::{Call, answered, define};
+use crate::mcp::approval::{self, Decision};
 use crate::mcp::view::plain;
 
 /// What is to be done.
@@ -38,6 +42,7 @@ struct FoundTool {
     /// What it does, in its server's words.
     description: String,
     /// JSON Schema of its arguments.
+    #[schemars(with = "Map<String, Value>")]
     input_schema: Value,
     /// How well it fits, 0-1.
     score: f64,
@@ -58,6 +63,8 @@ struct CallArguments {
     arguments: Option<Map<String, Value>>,
     /// The agent whose rules say what needs approval; the default one unless said otherwise.
     agent: Option<String>,
+    /// The same key answers the same and runs nothing again, for a day.
+    idempotency_key: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -93,7 +100,7 @@ pub fn call_tool() -> Tool {
         "tools-call",
         "Call an upstream tool",
         "Calls a tool of a configured MCP server after checking its pinned definition, its schema and whether a \
-         person has to approve it.",
+         person has to approve it. That person is asked through the client, where it offers elicitation.",
         ToolAnnotations::new().read_only(false).destructive(true).open_world(true),
     )
 }
@@ -125,19 +132,51 @@ pub async fn search(call: &Call<'_>) -> Result<CallToolResult> {
     Ok(answered(&answer, text))
 }
 
-pub async fn call(call: &Call<'_>) -> Result<CallToolResult> {
+pub async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
     let arguments: CallArguments = call.arguments()?;
-    let agent = arguments.agent.map(AgentName::new).transpose()?;
-    let tool = ToolName { server: arguments.server, name: arguments.name };
-    let given = Value::Object(arguments.arguments.unwrap_or_default());
-    let cancel = call.context.ct.clone();
+    let mut request = ToolRequest {
+        agent: arguments.agent.map(AgentName::new).transpose()?,
+        key: call.key(arguments.idempotency_key.as_ref())?,
+        tool: ToolName { server: arguments.server, name: arguments.name },
+        arguments: Value::Object(arguments.arguments.unwrap_or_default()),
+        approved: false,
+    };
     let engine = &call.mcp.engine;
-    let record = engine.call_tool(&call.caller, agent.as_ref(), &tool, given, cancel).await?;
+    let cancel = || call.context.ct.clone();
+    let awaited = match engine.call_tool(&call.caller, request.clone(), cancel()).await? {
+        Called::Made(record) => return Ok(made(record).into()),
+        Called::Waits(awaited) => awaited,
+    };
+    match approval::decide(call, &awaited).await? {
+        Decision::Ask(question) => Ok((*question).into()),
+        Decision::Refused => Err(not_approved(&awaited, "the person who was asked said no")),
+        Decision::Nobody => {
+            let reason = "a person has to approve each call, and this client offers no elicitation";
+            Err(not_approved(&awaited, reason))
+        }
+        Decision::Approved => {
+            request.approved = true;
+            match engine.call_tool(&call.caller, request, cancel()).await? {
+                Called::Made(record) => Ok(made(record).into()),
+                Called::Waits(awaited) => {
+                    Err(not_approved(&awaited, "its rules changed meanwhile"))
+                }
+            }
+        }
+    }
+}
+
+fn not_approved(awaited: &AwaitedCall, reason: &str) -> Error {
+    let reason = format!("{} ({reason})", awaited.reason);
+    Error::ToolNotApproved { tool: awaited.tool.to_string(), reason }
+}
+
+fn made(record: CallRecord) -> CallToolResult {
     let success = record.ok();
     let text = record.result_text();
     let output = record.output;
     let answer = CallAnswer {
-        tool: tool.to_string(),
+        tool: record.tool.to_string(),
         success,
         truncated: output.as_ref().is_some_and(|output| output.truncated),
         json: output.and_then(|output| output.json),
@@ -146,5 +185,5 @@ pub async fn call(call: &Call<'_>) -> Result<CallToolResult> {
     };
     let mut result = answered(&answer, text);
     result.is_error = Some(!success);
-    Ok(result)
+    result
 }

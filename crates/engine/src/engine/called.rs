@@ -1,0 +1,117 @@
+//! Keyed calls of upstream tools outside a conversation: the same key, the same answer, nothing run again.
+//!
+//! A key is a small thread in the caller's own scope. It is written before the call, so that no copy of the
+//! server makes the same call beside this one, and after it, with the answer. A day later it is swept away.
+//!
+//! Invariant: a call whose key was written is never made again under that key, not even when its answer was
+//! lost because the process ended.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::access::Caller;
+use crate::error::{Error, Result};
+use crate::hash::ContentHash;
+use crate::id::ThreadId;
+use crate::session::apply::RequestKey;
+use crate::session::record::CallRecord;
+use crate::store::{Change, Expected, Found, Key, Kind, Listed, StoreError, Version};
+
+use super::Engine;
+
+/// What the ids of these threads begin with.
+const PREFIX: &str = "call-";
+/// How long an answer is remembered.
+const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
+
+/// What is remembered of a keyed call; its answer is the one entry of the log.
+#[derive(Debug, Serialize, Deserialize)]
+struct Remembered {
+    /// Hash of the request.
+    body: ContentHash,
+    /// Until when it may be under way.
+    until: Timestamp,
+}
+
+/// A call that may now be made, and where its answer goes.
+pub(super) struct Reserved {
+    key: Key,
+    version: Version,
+    remembered: Remembered,
+}
+
+/// Whether a keyed thread has outlived its use.
+pub(super) fn is_forgotten(listed: &Listed, now: Timestamp) -> bool {
+    let ours = listed.key.kind == Kind::Job && listed.key.id.as_str().starts_with(PREFIX);
+    ours && listed.changed_at + REMEMBERED < now
+}
+
+impl Engine {
+    /// The answer that the same request had before, if there was one.
+    pub(super) async fn called_before(
+        &self,
+        caller: &Caller,
+        key: &RequestKey,
+    ) -> Result<Option<CallRecord>> {
+        let at = place(caller, key)?;
+        let Found::Head(head) = self.store().head(&at, None).await? else { return Ok(None) };
+        let unreadable = |error: serde_json::Error| Error::Unreadable {
+            what: at.to_string(),
+            reason: error.to_string(),
+        };
+        let known: Remembered = serde_json::from_slice(&head.bytes).map_err(unreadable)?;
+        if known.body != key.body {
+            return Err(Error::KeyReused { key: key.shown.clone() });
+        }
+        let Some(answer) = self.store().entries(&at, 0..1).await?.pop() else {
+            let key = key.shown.clone();
+            return Err(match known.until > self.now() {
+                true => Error::UnderWay { key },
+                false => Error::OutcomeUnknown { key },
+            });
+        };
+        serde_json::from_slice(&answer).map(Some).map_err(unreadable)
+    }
+
+    /// Writes the key down before the call. `None` when another copy was faster.
+    pub(super) async fn reserve_call(
+        &self,
+        caller: &Caller,
+        key: &RequestKey,
+    ) -> Result<Option<Reserved>> {
+        let at = place(caller, key)?;
+        let seconds = i64::try_from(self.limits().turn_seconds_max).unwrap_or(i64::MAX);
+        let until = self.now() + SignedDuration::from_secs(seconds);
+        let remembered = Remembered { body: key.body.clone(), until };
+        match self.store().commit(&at, Expected::Absent, self.noted(&remembered, None)).await {
+            Ok(version) => Ok(Some(Reserved { key: at, version, remembered })),
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes the answer down.
+    pub(super) async fn remember_call(&self, call: Reserved, record: &CallRecord) -> Result<()> {
+        let change = self.noted(&call.remembered, Some(record));
+        self.store().commit(&call.key, Expected::At(call.version), change).await?;
+        Ok(())
+    }
+
+    fn noted(&self, remembered: &Remembered, record: Option<&CallRecord>) -> Change {
+        let now = self.now();
+        let answer = record.map(|record| serde_json::to_vec(record).unwrap_or_default().into());
+        Change {
+            at: now,
+            head: serde_json::to_vec(remembered).unwrap_or_default().into(),
+            append: answer.into_iter().collect(),
+            overwrite: Vec::new(),
+            expires_at: Some(now + REMEMBERED),
+            write_id: self.new_id(),
+        }
+    }
+}
+
+fn place(caller: &Caller, key: &RequestKey) -> Result<Key> {
+    let id = ThreadId::new(format!("{PREFIX}{}", key.key.as_str()))?;
+    Ok(Key { scope: caller.scope.clone(), kind: Kind::Job, id })
+}
