@@ -41,6 +41,31 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
+/// A file that somebody brings along: JSON of a bounded shape, or Markdown.
+#[derive(Debug)]
+pub struct Document(pub String);
+
+impl FromRequest<App> for Document {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let markdown = kind_of(request.headers()) == "text/markdown";
+        if !markdown && !says_json(request.headers()) {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not_a_document",
+                "the body is announced neither as JSON nor as Markdown",
+                "send the header content-type: application/json or text/markdown",
+            ));
+        }
+        let bytes = read(request, app).await?;
+        if !markdown {
+            check_shape(&bytes, app.settings().shape())?;
+        }
+        Ok(Self(text(&bytes)?.to_owned()))
+    }
+}
+
 /// The body's bytes, within the limit.
 async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit = app.settings().body_bytes_max;
@@ -78,28 +103,8 @@ fn too_large(limit: usize) -> Problem {
 
 /// JSON of a bounded shape from bytes.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T, Problem> {
-    let bad = |detail: String, hint: &str| {
-        Problem::new(StatusCode::BAD_REQUEST, "invalid_body", detail, hint)
-    };
-    if let Err(error) = std::str::from_utf8(bytes) {
-        let detail = format!("the body is not UTF-8 at byte {}", error.valid_up_to());
-        return Err(bad(detail, "send JSON in UTF-8"));
-    }
-    match shape::check(bytes, limits) {
-        Ok(()) => {}
-        Err(OverShape::Depth) => {
-            let detail = format!("the body is nested deeper than {} levels", limits.depth_max);
-            return Err(bad(detail, "send flatter JSON"));
-        }
-        Err(OverShape::Elements) => {
-            return Err(Problem::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "too_many_elements",
-                format!("the body has more than {} values", limits.elements_max),
-                "send fewer at a time, or raise server.json_elements_max",
-            ));
-        }
-    }
+    text(bytes)?;
+    check_shape(bytes, limits)?;
     let wrong = |reason: &dyn std::fmt::Display| {
         bad(format!("the body is not what this route takes: {reason}"), "see /api/openapi.json")
     };
@@ -110,10 +115,40 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T
     serde_json::from_slice(bytes).map_err(|error| wrong(&error))
 }
 
+fn bad(detail: String, hint: &str) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_body", detail, hint)
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Problem> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let detail = format!("the body is not UTF-8 at byte {}", error.valid_up_to());
+        bad(detail, "send text in UTF-8")
+    })
+}
+
+fn check_shape(bytes: &[u8], limits: ShapeLimits) -> Result<(), Problem> {
+    match shape::check(bytes, limits) {
+        Ok(()) => Ok(()),
+        Err(OverShape::Depth) => {
+            let detail = format!("the body is nested deeper than {} levels", limits.depth_max);
+            Err(bad(detail, "send flatter JSON"))
+        }
+        Err(OverShape::Elements) => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_many_elements",
+            format!("the body has more than {} values", limits.elements_max),
+            "send fewer at a time, or raise server.json_elements_max",
+        )),
+    }
+}
+
+/// The announced kind, without its parameters.
+fn kind_of(headers: &HeaderMap) -> String {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
+}
+
 fn says_json(headers: &HeaderMap) -> bool {
-    let Some(kind) = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()) else {
-        return false;
-    };
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = kind_of(headers);
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::app::TestApp;
+use crate::app::{TestApp, send};
 
 #[tokio::test]
 async fn a_session_is_created_read_and_listed() {
@@ -135,4 +135,45 @@ async fn items_are_added_and_removed_whatever_their_mode() {
     assert_eq!(app.post("/conversations/a/context", unknown).await.code(), "missing");
     let nameless = json!({"type": "tool", "name": "list_sites"});
     assert_eq!(app.post("/conversations/a/context", nameless).await.code(), "invalid");
+}
+
+#[tokio::test]
+async fn the_exports_of_chat_products_come_in_once_by_the_same_route() {
+    let app = TestApp::start().await;
+    let claude = json!([{"uuid": "u-1", "name": "Garden", "created_at": "2026-11-15T09:00:00Z",
+        "chat_messages": [{"sender": "human", "text": "Roses in shade?"},
+            {"sender": "assistant", "text": "Rather not."}]}]);
+    let node = |parent: Option<&str>, children: &[&str], role: &str, text: &str| {
+        json!({"parent": parent, "children": children, "message": {"author": {"role": role},
+            "content": {"content_type": "text", "parts": [text]}, "recipient": "all"}})
+    };
+    let chatgpt = json!([{"title": "Bread", "conversation_id": "c-1", "current_node": "b",
+        "mapping": {"a": node(None, &["b"], "user", "How long?"),
+            "b": node(Some("a"), &[], "assistant", "Two hours.")}}]);
+    for (file, title, tag) in
+        [(&claude, "Garden", "from-claude"), (&chatgpt, "Bread", "from-chatgpt")]
+    {
+        let report = app.post("/import", file.clone()).await.expect(200);
+        assert_eq!(report["imported"][0]["title"], title);
+        let id = report["imported"][0]["id"].as_str().unwrap();
+        let head = app.get(&format!("/conversations/{id}")).await.expect(200);
+        assert_eq!((&head["turns"], &head["tags"][0]), (&json!(1), &json!(tag)));
+        let again = app.post("/import", file.clone()).await.expect(200);
+        assert_eq!((&again["imported"], &again["already_there"]), (&json!([]), &json!([id])));
+    }
+    let markdown = |path: &str| {
+        let request = app.request(Method::POST, &format!("/api/v1{path}"));
+        send(
+            request
+                .header("content-type", "text/markdown")
+                .body("# Trip\n\n## User\n\nWhere?\n\n## Assistant\n\nThere.\n"),
+        )
+    };
+    assert_eq!(markdown("/import").await.expect(200)["imported"][0]["turns"], 1);
+    assert_eq!(app.post("/import?format=nothing", claude.clone()).await.code(), "invalid");
+    assert_eq!(app.post("/import?format=chatgpt", claude.clone()).await.code(), "invalid");
+    assert_eq!(app.post("/import?id=mine", claude).await.code(), "invalid");
+    assert_eq!(app.post("/import", json!({"what": "ever"})).await.code(), "invalid");
+    let many = Value::Array(vec![json!(1); 100_001]);
+    assert_eq!(app.post("/import", many).await.code(), "too_many_elements");
 }

@@ -1,15 +1,17 @@
 //! `GET /conversations/{id}/export` and `POST /import`.
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use throughline_engine::engine::{ChatFormat, EXPORT_FORMAT, ImportedChats};
 use throughline_engine::id::SessionId;
 use utoipa::{IntoParams, ToSchema};
 
-use super::view::{Conversation, Versioned, versioned};
+use super::view::{Conversation, versioned};
 use crate::http::App;
-use crate::http::body::Body;
+use crate::http::body::{Document, parse};
 use crate::http::caller::Authenticated;
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
@@ -35,13 +37,37 @@ pub enum Format {
     Markdown,
 }
 
-/// Under which id to bring it in.
+/// What it is, and under which id to bring it in.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ImportQuery {
-    /// Another id than the exported one.
+    /// Another id than the exported one; only for an export of ours.
     id: Option<String>,
+    /// `throughline`, `chatgpt`, `claude` or `markdown`; found out when absent.
+    format: Option<String>,
+}
+
+/// What came of bringing in the conversations of another product.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Imported {
+    /// New sessions.
+    imported: Vec<ImportedConversation>,
+    /// Sessions that were there already: the same file again changes nothing.
+    already_there: Vec<String>,
+    /// Conversations that could not be brought in, with the reason.
+    skipped: Vec<String>,
+}
+
+/// A new session.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImportedConversation {
+    /// Its id.
+    id: String,
+    /// Its title.
+    title: Option<String>,
+    /// Its turns.
+    turns: u64,
 }
 
 /// A session, whole.
@@ -67,17 +93,59 @@ pub async fn export(
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], bytes).into_response())
 }
 
-/// Brings an exported session in.
+/// Brings an exported session in, or the conversations of a chat product's data export.
 #[utoipa::path(post, path = "/import", tag = "conversations", request_body = Object,
     params(ImportQuery),
-    responses((status = 201, body = Conversation), (status = 409, body = Problem)))]
+    responses((status = 201, body = Conversation, description = "A session of ours"),
+        (status = 200, body = Imported, description = "Conversations of another product"),
+        (status = 400, body = Problem), (status = 409, body = Problem)))]
 pub async fn import(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Query(query): Query<ImportQuery>,
-    body: Body<throughline_engine::engine::Export>,
-) -> Result<(StatusCode, Versioned<Conversation>), Problem> {
-    let id = query.id.map(SessionId::new).transpose()?;
-    let loaded = app.engine().import(&caller, body.value, id).await?;
-    Ok((StatusCode::CREATED, versioned(&loaded, app.engine().now())))
+    Document(text): Document,
+) -> Result<Response, Problem> {
+    let format = query.format.as_deref().filter(|name| *name != OURS);
+    let ours = query.format.as_deref() == Some(OURS)
+        || (query.format.is_none() && text.contains(EXPORT_FORMAT));
+    if ours {
+        let export = parse(text.as_bytes(), app.settings().shape())?;
+        let id = query.id.map(SessionId::new).transpose()?;
+        let loaded = app.engine().import(&caller, export, id).await?;
+        let session = versioned(&loaded, app.engine().now());
+        return Ok((StatusCode::CREATED, session).into_response());
+    }
+    if query.id.is_some() {
+        let reason = "it names one session, and this is a file of a chat product";
+        return Err(Problem::invalid("id", reason));
+    }
+    let format = format.map(format_of).transpose()?;
+    let report = app.engine().import_chats(&caller, &text, format).await?;
+    Ok(Json(Imported::from(report)).into_response())
+}
+
+/// The name of our own export.
+const OURS: &str = "throughline";
+
+fn format_of(name: &str) -> Result<ChatFormat, Problem> {
+    ChatFormat::from_name(name).ok_or_else(|| {
+        let shown: String = name.chars().take(40).collect();
+        let reason = format!("{shown:?} is none of {OURS}, chatgpt, claude, markdown");
+        Problem::invalid("format", reason)
+    })
+}
+
+impl From<ImportedChats> for Imported {
+    fn from(report: ImportedChats) -> Self {
+        let imported = report.imported.into_iter().map(|chat| ImportedConversation {
+            id: chat.session.to_string(),
+            title: chat.title,
+            turns: chat.turns,
+        });
+        Self {
+            imported: imported.collect(),
+            already_there: report.already_there.iter().map(ToString::to_string).collect(),
+            skipped: report.skipped,
+        }
+    }
 }

@@ -11,6 +11,7 @@ use throughline_engine::mode::PromptMode;
 use throughline_engine::persona::Persona;
 use throughline_engine::session::Loaded;
 use throughline_engine::session::head::{SessionHead, Settings};
+use throughline_engine::session::pending::PendingTurn;
 use utoipa::ToSchema;
 
 use crate::http::condition::etag;
@@ -76,11 +77,26 @@ pub struct Conversation {
     /// Calls that wait for approval.
     #[schema(value_type = Vec<Object>)]
     pub awaiting_approval: Raw,
+    /// The turn that they belong to; null where none waits.
+    pub paused: Option<PausedTurn>,
     /// Where it was forked from.
     #[schema(value_type = Option<Object>)]
     pub forked_from: Raw,
     /// Turns whose content was erased.
     pub erased_turns: u64,
+}
+
+/// A turn that goes on when its calls are decided.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PausedTurn {
+    /// What the user said.
+    pub message: String,
+    /// What was answered so far.
+    pub said: String,
+    /// When it paused.
+    pub at: Timestamp,
+    /// When it is given up.
+    pub expires_at: Timestamp,
 }
 
 /// Settings of a session.
@@ -183,6 +199,7 @@ pub fn conversation(loaded: &Loaded, now: Timestamp) -> Conversation {
         awaiting_approval: json(
             &pending.map(|p| p.undecided().collect::<Vec<_>>()).unwrap_or_default(),
         ),
+        paused: pending.map(|pending| PausedTurn::from(pending.as_ref())),
         forked_from: json(&head.forked_from),
         erased_turns: head.erased_turns,
     }
@@ -191,6 +208,17 @@ pub fn conversation(loaded: &Loaded, now: Timestamp) -> Conversation {
 /// An engine's value as JSON, for the parts that are shown as they are.
 pub fn json(value: &impl Serialize) -> Raw {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+impl From<&PendingTurn> for PausedTurn {
+    fn from(pending: &PendingTurn) -> Self {
+        Self {
+            message: pending.message.clone(),
+            said: pending.said.clone(),
+            at: pending.at,
+            expires_at: pending.expires_at,
+        }
+    }
 }
 
 impl From<&Settings> for SettingsBody {
