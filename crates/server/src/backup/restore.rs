@@ -85,6 +85,7 @@ impl Restore<'_> {
             let what = format!("there is no backup {}", self.file.display());
             return Err(Failure::new(what, "backups lie in the folder of [backups]"));
         }
+        self.refuse_while_open().await?;
         let mut before = self.look().await?;
         if before.there && !self.force {
             let what = format!("{} is not empty", self.url);
@@ -99,6 +100,16 @@ impl Restore<'_> {
         let restored = self.stage_and_place(&staged, &before).await;
         remove(&staged);
         restored.map(|restored| Restored { unread: before.unread, ..restored })
+    }
+
+    /// A server that has the file open would go on writing into what was moved away.
+    async fn refuse_while_open(&self) -> Result<(), Failure> {
+        let StoreUrl::Sqlite(path) = self.url else { return Ok(()) };
+        if !Sqlite::is_open_elsewhere(path).await {
+            return Ok(());
+        }
+        let what = format!("{} is open in another process", self.url);
+        Err(Failure::new(what, "stop the server that uses it, then restore"))
     }
 
     /// What the store that is to be replaced can tell.

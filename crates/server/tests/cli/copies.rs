@@ -27,6 +27,18 @@ fn what_was_erased_after_a_backup_does_not_come_back_with_it() {
 }
 
 #[test]
+fn a_store_that_a_server_has_open_is_not_replaced() {
+    let place = Place::with_trip();
+    place.ok(&["backup", "copy.db"], "");
+    let server = place.serve();
+    let (code, error) = place.fails(&["restore", "copy.db", "--force"]);
+    assert_eq!((code, error.contains("open in another process")), (1, true), "{error}");
+    server.end();
+    place.ok(&["restore", "copy.db", "--force"], "");
+    assert_eq!(place.json(&["session", "show", "trip", "--json"])["turns"], 2);
+}
+
+#[test]
 fn the_log_of_erasures_holds_where_the_store_is_lost() {
     let place = Place::with_trip();
     place.ok(&["backup", "copy.db"], "");

@@ -1,11 +1,28 @@
 //! A folder with a store, and the binary that works in it.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+/// A server that ends with the test.
+pub struct Server(Child);
+
+impl Server {
+    /// Ends it, and waits until it has.
+    pub fn end(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// A folder of its own for one test.
 pub struct Place {
@@ -67,6 +84,18 @@ impl Place {
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
         child.wait_with_output().expect("the binary ends")
+    }
+
+    /// A server on this store, once it says that it serves.
+    pub fn serve(&self) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
+        command.args(["serve", "--bind", "127.0.0.1:0"]).current_dir(self.folder.path());
+        command.env_clear().stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let lines = BufReader::new(child.stderr.take().expect("its words")).lines();
+        let said = lines.map_while(Result::ok).any(|line| line.contains("serving on http://"));
+        assert!(said, "the server says where it serves");
+        Server(child)
     }
 
     /// Its standard output, where it must succeed.

@@ -10,6 +10,7 @@ mod apply;
 mod backup;
 mod check;
 pub(crate) mod fault;
+mod in_use;
 pub(crate) mod inspect;
 mod read;
 mod row;
@@ -85,6 +86,13 @@ impl Sqlite {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether somebody has the file open: a server, or another command. What is in it stays as it is; a
+    /// file that is damaged or no database is open to nobody.
+    pub async fn is_open_elsewhere(path: impl Into<PathBuf>) -> bool {
+        let path = path.into();
+        tokio::task::spawn_blocking(move || in_use::is_open_elsewhere(&path)).await.unwrap_or(false)
     }
 
     /// Copies the store as it is now to a new file, while it is in use. The copy is read back and
