@@ -40,12 +40,29 @@ fn a_program_gets_one_object_a_line() {
 #[test]
 fn items_and_personas_are_set_while_talking() {
     let place = Place::empty();
-    let lines = "/pin reference maintenance\n/persona calm-counselor\n/pin nothing-such\n";
-    let output = place.run(&["chat", "--demo", "set"], lines);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = "/pin reference maintenance\n/persona calm-counselor\n";
+    let said = place.ok(&["chat", "--demo", "set"], lines);
     assert!(said.contains("reference maintenance is in this conversation"), "{said}");
     assert!(said.contains("from now on"), "{said}");
-    assert_eq!(output.status.code(), Some(1), "a program's wrong line ends it");
+}
+
+#[test]
+fn a_wrong_line_is_reported_the_rest_is_done_and_the_end_tells() {
+    let place = Place::empty();
+    let lines = "/pin nothing-such\n/nope\nhello\n";
+    let output = place.run(&["chat", "wrong"], lines);
+    let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(complained.contains("error: there is no item \"nothing-such\""), "{complained}");
+    assert!(complained.contains("error: there is no command /nope"), "{complained}");
+    assert!(complained.contains("2 lines could not be done"), "{complained}");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(place.json(&["session", "show", "wrong", "--json"])["turns"], 1);
+    let told = place.run(&["chat", "--json", "wrong"], "/nope\nhello\n");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let objects: Vec<serde_json::Value> =
+        told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(objects[0]["error"]["message"], "there is no command /nope");
+    assert_eq!(objects[1]["turn"]["turn"], 2);
 }
 
 #[test]

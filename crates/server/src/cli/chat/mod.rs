@@ -56,7 +56,7 @@ impl Chat {
         let done = if self.who.json {
             piped::run(&mut talk, piped::Form::Json).await
         } else if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-            terminal::run(&mut talk).await
+            terminal::run(&mut talk, demo).await
         } else {
             piped::run(&mut talk, piped::Form::Text).await
         };

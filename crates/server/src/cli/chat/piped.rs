@@ -1,4 +1,7 @@
 //! Lines from a program: one message each, plain answers, no colours and no spinners.
+//!
+//! A line that cannot be done is reported and the rest goes on, as a person's would; the exit code at the
+//! end tells that something was wrong.
 
 use serde_json::json;
 use throughline_engine::turn::TurnOutcome;
@@ -23,21 +26,48 @@ pub enum Form {
 /// Talks until the input ends.
 pub async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let mut wrong = 0_u64;
     loop {
         let line = tokio::select! {
             line = lines.next_line() => line?,
             _ = tokio::signal::ctrl_c() => None,
         };
-        let Some(line) = line else { return Ok(()) };
-        match Line::read(&line) {
-            Line::Quit => return Ok(()),
-            line => {
-                if !act(talk, line, form).await? {
-                    return Ok(());
+        let goes_on = match line.as_deref().map(Line::read) {
+            None | Some(Line::Quit) => false,
+            Some(line) => match act(talk, line, form).await {
+                Ok(goes_on) => goes_on,
+                Err(failure) => {
+                    wrong += 1;
+                    complain(&failure, form)?;
+                    true
                 }
-            }
+            },
+        };
+        if !goes_on {
+            break;
         }
     }
+    match wrong {
+        0 => Ok(()),
+        1 => Err(Failure::new("one line could not be done", "what was wrong stands above")),
+        many => {
+            let what = format!("{many} lines could not be done");
+            Err(Failure::new(what, "what was wrong stands above"))
+        }
+    }
+}
+
+/// Says what was wrong with a line, beside the answers; a program gets an object in its place.
+fn complain(failure: &Failure, form: Form) -> Result<(), Failure> {
+    if form == Form::Json {
+        let told = json!({"error": {"message": failure.message, "hint": failure.hint}});
+        return output::line(told.to_string());
+    }
+    eprintln!("error: {}", output::plain(&failure.message));
+    if let Some(hint) = &failure.hint {
+        eprintln!("hint: {}", output::plain(hint));
+    }
+    Ok(())
 }
 
 /// Does what a line asks; `false` when the conversation is over.
@@ -60,6 +90,9 @@ async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
                     return Ok(false);
                 }
             }
+        }
+        Line::Unknown(word) => {
+            return Err(Failure::new(format!("there is no command {word}"), "/help lists them"));
         }
         line => output::line(answer(talk, line).await?.trim_end())?,
     }

@@ -15,6 +15,7 @@ use super::completion::{Names, Words};
 use super::piped;
 use super::screen::Place;
 use super::talk::{Ended, Talk};
+use crate::assemble::Demo;
 use crate::cli::output;
 use crate::failure::Failure;
 
@@ -25,7 +26,7 @@ const ASKED_BEFORE: u64 = 200;
 const MENU: &str = "completion";
 
 /// Talks until the person leaves.
-pub async fn run(talk: &mut Talk) -> Result<(), Failure> {
+pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
     let names = Names::default();
     let mut editor = Some(editor(names.clone(), talk.asked_before(ASKED_BEFORE).await)?);
     println!("{}", style("Say something; /help lists commands, Ctrl-D leaves.").dim());
@@ -45,7 +46,7 @@ pub async fn run(talk: &mut Talk) -> Result<(), Failure> {
         if line == Line::Quit {
             break;
         }
-        match act(talk, line, &mut editor).await {
+        match act(talk, line).await {
             Ok(true) => {}
             Ok(false) => break,
             Err(failure) => {
@@ -57,13 +58,14 @@ pub async fn run(talk: &mut Talk) -> Result<(), Failure> {
         }
     }
     if let Some(id) = talk.session() {
-        println!("{}", style(format!("throughline chat {id} goes on with it")).dim());
+        let flag = if demo == Demo::With { " --demo" } else { "" };
+        println!("{}", style(format!("throughline chat{flag} {id} goes on with it")).dim());
     }
     Ok(())
 }
 
 /// Does what a line asks; `false` when the person leaves.
-async fn act(talk: &mut Talk, line: Line, editor: &mut Option<Reedline>) -> Result<bool, Failure> {
+async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
     let mut ended = match line {
         Line::Empty => return Ok(true),
         Line::Message(message) => talk.say(message, Place::Terminal).await?,
@@ -81,7 +83,9 @@ async fn act(talk: &mut Talk, line: Line, editor: &mut Option<Reedline>) -> Resu
         let TurnOutcome::Paused { pending, .. } = outcome.as_ref() else { return Ok(true) };
         let Some(call) = pending.undecided().next().cloned() else { return Ok(true) };
         let question = format!("run {}? [y/n] ", output::plain(&call.tool.to_string()));
-        let answer = match read(editor, Mark(&question)).await? {
+        // An editor of its own: a yes is nothing to go back to with the up arrow.
+        let mut asking = Some(Reedline::create().with_ansi_colors(console::colors_enabled()));
+        let answer = match read(&mut asking, Mark(&question)).await? {
             Signal::Success(answer) => answer.trim().to_lowercase(),
             _ => String::new(),
         };

@@ -38,7 +38,7 @@ pub fn receipt(receipt: &Receipt) -> String {
         let _ = writeln!(text, "\n{}", style("Left out").bold().underlined());
         for piece in dropped {
             let reason = piece.dropped.map_or("", reason);
-            let _ = writeln!(text, "  {} {}", line(piece), style(reason).red());
+            let _ = writeln!(text, "  {}: {}", line(piece), style(reason).red());
         }
     }
     let _ = writeln!(text, "\nrequest {}", receipt.request_hash);
