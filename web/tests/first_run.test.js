@@ -51,6 +51,7 @@ test('the tour shows a call, a reference, a change, an earlier result and an app
   assert.equal((await server.api('GET', '/conversations')).conversations[0].awaiting_approval.length, 1);
 
   await page.reload();
+  await page.locator('.turn[data-status=live] .said', { hasText: 'Delete the device ams1-srv-03' }).waitFor();
   await page.getByRole('button', { name: 'Approve' }).click();
   await turn(5).locator('footer').waitFor();
   await turn(5).getByText('inventory:delete_device').waitFor();

@@ -107,7 +107,9 @@ test('a preset is made, edited and deleted, and starts a session', async () => {
   await dialog.getByLabel('Name', { exact: true }).fill('Night watch');
   await dialog.getByLabel('Prompt').fill('You watch over the network at night.');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('heading', { name: 'Night watch' }).waitFor();
+  await page.getByRole('heading', { name: 'Night watch', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'The prompt of Night watch scores 10 of 100' }).waitFor();
+  assert.deepEqual(await page.locator('.preset', { hasText: 'experimental' }).locator('h2').allInnerTexts(), ['Decision Making Supporter built in experimental', 'Search Key Advisor built in experimental']);
   await assertAccessible(page, 'personas');
   await shot(page, 'personas');
   await page.goto(`${server.url}/#/`);
@@ -116,7 +118,7 @@ test('a preset is made, edited and deleted, and starts a session', async () => {
   await page.locator('.head-about').getByText('Night watch').waitFor();
   await page.goto(`${server.url}/#/personas`);
   await page.locator('.preset', { hasText: 'Night watch' }).getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('heading', { name: 'Night watch' }).waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Night watch', exact: true }).waitFor({ state: 'detached' });
   await close();
 });
 
@@ -131,12 +133,16 @@ test('agents show what they offer and how it gets in', async () => {
   await close();
 });
 
-test('operations show health, durability and latencies of this server', async () => {
+test('operations show health, durability, jobs and latencies of this server', async () => {
   const { page, close } = await at('/#/operations');
   await page.getByText('Everything answers.').waitFor();
   const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Store' }) });
   assert.match(await card.innerText(), /sqlite/i);
   await page.getByRole('img', { name: /Request time/ }).waitFor();
+  const jobs = page.locator('.card', { has: page.getByRole('heading', { name: 'Jobs' }) });
+  const stats = await server.api('GET', '/memory/stats');
+  assert.ok(stats.jobs_done > 0, 'turns were tended');
+  assert.match(await jobs.innerText(), new RegExp(`waiting\\s+\\d+\\s+done\\s+${stats.jobs_done}\\s+failed\\s+${stats.jobs_failed}`, 'i'));
   await assertAccessible(page, 'operations');
   await page.waitForFunction(() => performance.getEntriesByType('resource').filter((entry) => entry.name.endsWith('/metrics')).length >= 3, null, { timeout: 20_000 });
   await shot(page, 'operations');

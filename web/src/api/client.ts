@@ -31,7 +31,10 @@ export class Problem extends Error {
 
 export interface Sending {
   method?: string;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is; the headers say what it is. */
+  text?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
@@ -46,7 +49,7 @@ export async function send(path: string, sending: Sending = {}): Promise<Respons
     response = await fetch(path, {
       method: sending.method ?? 'GET',
       headers,
-      body: sending.body === undefined ? null : JSON.stringify(sending.body),
+      body: sending.body === undefined ? (sending.text ?? null) : JSON.stringify(sending.body),
       signal: sending.signal ?? null,
       credentials: 'same-origin',
     });

@@ -24,6 +24,7 @@ export interface Conversation {
   mode: string;
   prunings: { at: string; turn: number; tokens_before: number; tokens_after: number; dropped: number }[];
   awaiting_approval: AwaitedCall[];
+  paused: PausedTurn | null;
   forked_from: { session: string; turn: number } | null;
   erased_turns: number;
 }
@@ -80,6 +81,14 @@ export interface Agent {
   name: string;
   description: string;
   default?: boolean;
+}
+
+/** A turn that goes on when its calls are decided. */
+export interface PausedTurn {
+  message: string;
+  said: string;
+  at: string;
+  expires_at: string;
 }
 
 export interface AwaitedCall {
@@ -231,6 +240,7 @@ export interface Preset {
   defaultSettings: { temperature: number; maxTokens: number; maxHistoryTokens: number; expiryDays: number };
   isActive: boolean;
   isBuiltIn: boolean;
+  experimental: boolean;
 }
 
 /** How likely a preset's prompt is to work, and what to change. */

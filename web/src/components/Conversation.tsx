@@ -21,7 +21,7 @@ export function Conversation() {
   useEffect(() => {
     const now = live.value;
     const free = now === null || (now.session !== head?.id && now.state !== 'running');
-    if (head && waiting.length > 0 && free) resume(head.id, waiting);
+    if (head && waiting.length > 0 && free) resume(head.id, head.paused, waiting);
   }, [head?.id, waiting.length]);
   if (sessionProblem.value) {
     return (

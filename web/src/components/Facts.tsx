@@ -11,7 +11,7 @@ function shown(name: string, value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-export function Facts({ title, values }: { title: string; values: Record<string, unknown> }) {
+export function Facts({ title, values, note }: { title: string; values: Record<string, unknown>; note?: string }) {
   const entries = Object.entries(values);
   if (entries.length === 0) return null;
   return (
@@ -20,6 +20,7 @@ export function Facts({ title, values }: { title: string; values: Record<string,
       <dl class="facts">
         {entries.map(([name, value]) => <div key={name}><dt>{name.replaceAll('_', ' ')}</dt><dd>{shown(name, value)}</dd></div>)}
       </dl>
+      {note && <p class="quiet">{note}</p>}
     </section>
   );
 }

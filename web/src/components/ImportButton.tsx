@@ -1,20 +1,28 @@
-// Brings an exported session in.
-import { importSession, refreshSessions } from '../state/sessions';
+// Brings a file in: an exported session, or the conversations of a chat product's data export.
+import { importFile, refreshSessions } from '../state/sessions';
 import { attempt, tell } from '../state/notices';
 import { addressOf, go } from '../state/route';
+import { counted } from '../text/numbers';
 
 async function bringIn(file: File) {
-  const session = await importSession(file);
+  const brought = await importFile(file);
   await refreshSessions();
-  go(addressOf(session.id));
-  tell('Imported.');
+  if ('id' in brought) {
+    go(addressOf(brought.id));
+    tell('Imported.');
+    return;
+  }
+  const { imported, already_there: known, skipped } = brought;
+  if (imported.length === 1) go(addressOf(imported[0]!.id));
+  const left = skipped.length > 0 ? ` Left out: ${skipped.slice(0, 3).join('; ')}${skipped.length > 3 ? ' …' : ''}` : '';
+  tell(`Imported ${counted(imported.length, 'conversation')}; ${known.length} were here already.${left}`);
 }
 
 export function ImportButton() {
   return (
     <label class="button plain small file">
       Import
-      <input type="file" accept="application/json,.json" onChange={(event) => {
+      <input type="file" accept="application/json,.json,text/markdown,.md" onChange={(event) => {
         const file = event.currentTarget.files?.[0];
         event.currentTarget.value = '';
         if (file) void attempt(() => bringIn(file));

@@ -10,6 +10,7 @@ const ROUTES_SHOWN = 12;
 export function LatencyCharts({ looks }: { looks: Look[] }) {
   const now = looks.at(-1)!;
   if (buckets(now.samples, REQUESTS).length === 0) return null;
+  if (looks.length < 2) return <div class="charts"><p class="quiet" aria-busy="true">Taking a second look to draw from…</p><Routes look={now} /></div>;
   const times = looks.map((look) => look.at);
   const between = (value: (look: Look, before: Look) => number | null) => looks.map((look, index) => (index === 0 ? null : value(look, looks[index - 1]!)));
   const at = (share: number) => between((look, before) => {

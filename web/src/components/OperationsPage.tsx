@@ -62,7 +62,7 @@ export function OperationsPage() {
               {now.health.models.length > 0 ? <ul class="plain">{now.health.models.map((model) => <li key={model}>{model}</li>)}</ul> : <p class="quiet">None is configured; replies are made without one.</p>}
             </section>
             <ServersCard servers={now.health.servers} />
-            {now.parts.map(({ title, values }) => <Facts key={title} title={title} values={values} />)}
+            {now.parts.map((part) => <Facts key={part.title} {...part} />)}
           </div>
         </>
       )}

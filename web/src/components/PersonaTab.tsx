@@ -59,7 +59,8 @@ export function PersonaTab({ session }: { session: Conversation }) {
       <section>
         <h2>Expiry</h2>
         <p>{session.expires_at ? <>Expires {ago(session.expires_at)}, on {moment(session.expires_at)}. Every message puts it off.</> : 'This session does not expire.'}</p>
-        <div class="actions start">
+        <div class="actions start" role="group" aria-label="Let it last">
+          <span class="quiet">From now, let it last</span>
           {[7, 30, 365].map((days) => <button key={days} class="button small" onClick={() => attempt(() => change({ extend_days: days }, `Lasts ${days} days from now.`))}>{days} days</button>)}
         </div>
       </section>

@@ -10,22 +10,22 @@ import { Page } from './Page';
 import { PersonaForm } from './PersonaForm';
 
 const BLANK: Preset = {
-  id: '', name: '', description: '', systemPrompt: '', defaultPersonality: '', isActive: true, isBuiltIn: false,
+  id: '', name: '', description: '', systemPrompt: '', defaultPersonality: '', isActive: true, isBuiltIn: false, experimental: false,
   defaultSettings: { temperature: 0.7, maxTokens: 1000, maxHistoryTokens: 15000, expiryDays: 7 },
 };
 
 export function PersonasPage() {
   const edited = useSignal<Preset | null>(null);
-  const review = useSignal<Review | null>(null);
+  const review = useSignal<{ name: string; said: Review } | null>(null);
   const save = async (persona: Persona, description: string) => {
-    review.value = await savePreset(edited.value?.id || null, persona, description);
+    review.value = { name: persona.name, said: await savePreset(edited.value?.id || null, persona, description) };
     edited.value = null;
     tell('Saved.');
   };
   return (
     <Page title="Personas" lead="How an assistant carries itself. A session keeps its own copy of the preset it started from."
       actions={<button class="button primary small" onClick={() => (edited.value = BLANK)}><Icon name="plus" size={15} /> New preset</button>}>
-      {review.value && <ReviewNote review={review.value} onClose={() => (review.value = null)} />}
+      {review.value && <ReviewNote name={review.value.name} review={review.value.said} onClose={() => (review.value = null)} />}
       <div class="cards">
         {presets.value.map((preset) => <PresetCard key={preset.id} preset={preset} onEdit={() => (edited.value = preset)} />)}
       </div>
@@ -41,12 +41,12 @@ export function PersonasPage() {
 }
 
 /** What the server thinks of the prompt that was just saved. */
-function ReviewNote({ review, onClose }: { review: Review; onClose: () => void }) {
+function ReviewNote({ name, review, onClose }: { name: string; review: Review; onClose: () => void }) {
   return (
     <section class="card">
-      <h2>The prompt scores {review.score} of 100{review.effective ? ': good as it is' : ''}</h2>
+      <h2>The prompt of {name} scores {review.score} of 100{review.effective ? ': good as it is' : '; it is saved, and this would make it stronger'}</h2>
       {review.advice.length > 0 && <ul class="plain">{review.advice.map(({ aspect, advice }) => <li key={aspect}><span class="badge">{aspect}</span> {advice}</li>)}</ul>}
-      <div class="actions start"><button class="button small" onClick={onClose}>Thanks</button></div>
+      <div class="actions start"><button class="button small" onClick={onClose}>Close</button></div>
     </section>
   );
 }
@@ -55,7 +55,7 @@ function PresetCard({ preset, onEdit }: { preset: Preset; onEdit: () => void }) 
   const { temperature, expiryDays } = preset.defaultSettings;
   return (
     <section class="card preset" data-active={preset.isActive}>
-      <h2>{preset.name} {preset.isBuiltIn && <span class="badge">built in</span>} {!preset.isActive && <span class="badge">not offered</span>}</h2>
+      <h2>{preset.name} {preset.isBuiltIn && <span class="badge">built in</span>} {preset.experimental && <span class="badge" data-mode="manual" title="Its wording may still change between versions">experimental</span>} {!preset.isActive && <span class="badge">not offered</span>}</h2>
       <p>{preset.description || preset.defaultPersonality || preset.systemPrompt.slice(0, 160)}</p>
       <p class="quiet">temperature {temperature.toFixed(1)} · expires after {expiryDays} days</p>
       <div class="actions start">

@@ -27,6 +27,7 @@ export function TurnList({ turns }: { turns: Turns }) {
   const view = useSignal(800);
   const redraw = useSignal(0);
   const followed = useSignal(true);
+  const upwards = useRef(false);
   const total = turns.total.value;
   if (heights.rows !== total) heights.resize(total);
   redraw.value;
@@ -46,7 +47,12 @@ export function TurnList({ turns }: { turns: Turns }) {
     const begins = heights.start(row);
     const grown = heights.set(row, height);
     if (grown === 0) return;
-    if (!followed.peek() && begins < element.scrollTop) element.scrollTop += grown;
+    // Reading upwards, rows fill in near the top of the view, and what was being read lies below them.
+    const held = element.scrollTop + (upwards.current ? element.clientHeight / 2 : 0);
+    if (!followed.peek() && begins < held) {
+      element.scrollTop += grown;
+      top.value = element.scrollTop;
+    }
     redraw.value += 1;
   };
 
@@ -88,6 +94,8 @@ export function TurnList({ turns }: { turns: Turns }) {
 
   const scrolled = () => {
     const element = scroller.current!;
+    // Our own corrections are no direction of reading.
+    if (element.scrollTop !== top.peek()) upwards.current = element.scrollTop < top.peek();
     top.value = element.scrollTop;
     followed.value = element.scrollHeight - element.scrollTop - element.clientHeight < AT_END;
   };
@@ -124,9 +132,10 @@ function Row({ row, total, measured, children }: RowProps) {
   const element = useRef<HTMLElement>(null);
   const tell = useRef(measured);
   tell.current = measured;
+  const read = () => tell.current(row, element.current!.getBoundingClientRect().height);
+  // At once when its turn arrives, so that nobody sees the view move; later changes are observed.
+  useLayoutEffect(read);
   useLayoutEffect(() => {
-    const read = () => tell.current(row, element.current!.getBoundingClientRect().height);
-    read();
     const sizes = new ResizeObserver(read);
     sizes.observe(element.current!);
     return () => sizes.disconnect();

@@ -8,13 +8,15 @@ import { Icon } from './Icon';
 const WIDTH = 1000;
 const HEIGHT = 26;
 const WARN_AT = 0.8;
+const ENLARGED_BELOW = 0.25;
 
 export function WindowBar({ receipt }: { receipt: Receipt }) {
   const { limit_tokens: limit, used_tokens: used, share, warning } = receipt.budget;
   const parts = stretches(receipt);
   const drawn = parts.reduce((sum, part) => sum + part.tokens, 0);
   // An almost empty window is drawn enlarged, so that its parts can be told apart; the words say by how much.
-  const scale = WIDTH / (share > 0.25 ? limit : Math.max(drawn, 1) / 0.92);
+  const whole = share > ENLARGED_BELOW;
+  const scale = WIDTH / (whole ? limit : Math.max(drawn, 1) / 0.92);
   const stable = Math.min(receipt.stable_prefix_tokens, drawn);
   const byKind = [...tokensByKind(receipt)].filter(([, tokens]) => tokens > 0);
   const words = `${count(used)} of ${count(limit)} tokens used, ${percent(share)}. ` +
@@ -29,10 +31,11 @@ export function WindowBar({ receipt }: { receipt: Receipt }) {
             <title>{`${labelOf(part.kind)}: ${count(part.tokens)} tokens`}</title>
           </rect>
         ))}
-        {share > 0.25 && <rect class="bar-limit" x={limit * WARN_AT * scale} y="-2" width="2" height={HEIGHT + 4} />}
+        {whole && <rect class="bar-limit" x={limit * WARN_AT * scale} y="-2" width="2" height={HEIGHT + 4} />}
         {stable > 0 && <rect class="bar-stable" x="0" y={HEIGHT + 5} width={stable * scale} height="5" rx="2" />}
       </svg>
       <figcaption>
+        <span>{count(used)} of {count(limit)} tokens, {percent(share)}{whole ? '' : '; drawn enlarged'}</span>
         <span class="legend">{byKind.map(([kind, tokens]) => (
           <span key={kind} data-kind={kind}><i class="swatch" />{labelOf(kind)} {count(tokens)}</span>
         ))}</span>

@@ -1,7 +1,7 @@
 // A turn that is being made: what has been said so far, tools as they run, calls that wait for a decision.
 import { signal } from '@preact/signals';
 import type { Problem } from '../api/client';
-import type { AwaitedCall, ContextBrief, Usage } from '../api/types';
+import type { AwaitedCall, ContextBrief, PausedTurn, Usage } from '../api/types';
 
 export interface LiveCall {
   id: string;
@@ -52,10 +52,10 @@ export function addCall(call: LiveCall) {
   else update({ calls: [...turn.calls, call] });
 }
 
-/** A session that was left while calls wait: shows them again. */
-export function resume(session: string, waiting: AwaitedCall[]) {
-  begin(session, '');
-  update({ state: 'waiting', calls: waiting.map((call) => ({ ...call, state: 'waiting' })) });
+/** A session that was left while calls wait: shows again what was said and what waits. */
+export function resume(session: string, paused: PausedTurn | null, waiting: AwaitedCall[]) {
+  begin(session, paused?.message ?? '');
+  update({ state: 'waiting', text: paused?.said ?? '', calls: waiting.map((call) => ({ ...call, state: 'waiting' })) });
 }
 
 let unshown = '';

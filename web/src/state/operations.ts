@@ -6,7 +6,7 @@ import { samples, type Sample } from '../text/prometheus';
 export interface Look {
   at: number;
   health: Health;
-  parts: { title: string; values: Record<string, unknown> }[];
+  parts: { title: string; values: Record<string, unknown>; note?: string }[];
   samples: Sample[];
 }
 
@@ -18,8 +18,21 @@ export async function look(): Promise<Look> {
     get<Record<string, unknown>>('/memory/stats').catch(() => ({})),
     send('/metrics').then((response) => response.text()).catch(() => ''),
   ]);
-  const rest = Object.fromEntries(Object.entries(health).filter(([name]) => !SHOWN_ELSEWHERE.includes(name)));
-  return { at: Date.now() / 1000, health, parts: [...parts('Parts', rest), ...parts('Memory', stats)], samples: samples(metrics) };
+  const rest = without(health, SHOWN_ELSEWHERE);
+  return { at: Date.now() / 1000, health, parts: [...parts('Parts', rest), ...jobs(stats), ...parts('Memory', without(stats, JOBS))], samples: samples(metrics) };
+}
+
+const JOBS = ['jobs_waiting', 'jobs_done', 'jobs_failed'];
+
+/** Background work under its own title; nothing where the server tells nothing of it. */
+function jobs(stats: Record<string, unknown>): Look['parts'] {
+  const told = JOBS.filter((name) => name in stats).map((name) => [name.replace('jobs_', ''), stats[name]]);
+  if (told.length === 0) return [];
+  return [{ title: 'Jobs', values: Object.fromEntries(told), note: 'What follows a turn: indexing, summaries, look-ups of entities. Counted since the start.' }];
+}
+
+function without(values: object, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 }
 
 /** Plain values become one card, each nested group its own. */

@@ -82,8 +82,19 @@ export async function exportSession(id: string, format: 'json' | 'markdown') {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export async function importSession(file: File): Promise<Conversation> {
-  return change('POST', '/import', JSON.parse(await file.text()));
+/** What a file of a chat product brought. */
+export interface Imported {
+  imported: { id: string; title: string | null; turns: number }[];
+  already_there: string[];
+  skipped: string[];
+}
+
+/** Sends a file as it is: our own export, or that of a chat product. */
+export async function importFile(file: File): Promise<Conversation | Imported> {
+  const markdown = /\.(md|markdown)$/i.test(file.name);
+  const headers = { 'content-type': markdown ? 'text/markdown' : 'application/json' };
+  const response = await send(`${API}/import`, { method: 'POST', text: await file.text(), headers });
+  return response.json();
 }
 
 export async function searchSessions(words: string, signal: AbortSignal): Promise<SearchHit[]> {

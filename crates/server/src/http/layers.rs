@@ -19,10 +19,9 @@ use super::problem::Problem;
 use super::{App, guard};
 use crate::telemetry;
 
-/// What the page may load: nothing from elsewhere.
-const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' \
-     'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; \
-     frame-ancestors 'none'";
+/// What the page may load: nothing from elsewhere, and neither scripts nor styles within the text.
+const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+     form-action 'self'; frame-ancestors 'none'";
 
 /// `router` with everything around it.
 pub fn around(router: Router, app: &App) -> Router {
