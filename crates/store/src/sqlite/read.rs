@@ -20,12 +20,12 @@ pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Ref
     Refusal::Contract(StoreError::Damaged { what: what.into(), reason: reason.into() })
 }
 
+const HEAD: &str = "SELECT version, incarnation, entries, head_sum, head
+     FROM place JOIN thread ON thread.place = place.id
+     WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4";
+
 pub(crate) fn head(connection: &Connection, key: &Key, known: Option<Version>) -> Answer<Found> {
-    let mut statement = connection.prepare_cached(
-        "SELECT version, incarnation, entries, head_sum, head
-         FROM place JOIN thread ON thread.place = place.id
-         WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4",
-    )?;
+    let mut statement = connection.prepare_cached(HEAD)?;
     let mut rows = statement.query(name_of(key))?;
     let Some(row) = rows.next()? else { return Ok(Found::Missing) };
     let version = version(row, 0)?;
@@ -149,4 +149,31 @@ pub(crate) fn place_of(row: &rusqlite::Row<'_>) -> Answer<(Scope, Kind)> {
 
 fn thread_id(name: &str) -> Answer<ThreadId> {
     ThreadId::new(name).map_err(|error| damaged("a row of table thread", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::sqlite::schema::{Purpose, connect};
+
+    #[test]
+    fn a_question_is_planned_once_whatever_is_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.db");
+        let _made = connect(&path, Purpose::Write, Duration::from_secs(1)).unwrap();
+        let connection = connect(&path, Purpose::Read, Duration::from_secs(1)).unwrap();
+        let scope =
+            Scope { tenant: TenantId::new("tenant").unwrap(), user: UserId::new("user").unwrap() };
+        for name in ["one", "two", "three"] {
+            let id = ThreadId::new(name).unwrap();
+            let key = Key { scope: scope.clone(), kind: Kind::Session, id };
+            assert!(matches!(head(&connection, &key, None), Ok(Found::Missing)));
+        }
+        let asked = connection.prepare_cached(HEAD).unwrap();
+        assert_eq!(asked.get_status(StatementStatus::RePrepare), 0);
+    }
 }
