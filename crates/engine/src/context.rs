@@ -1,7 +1,7 @@
 //! Everything a request could be made of, gathered into pieces.
 //!
-//! The stages notice and select meet here: instructions, persona, items, summary, history, recall and
-//! the message itself. What fits is [`crate::budget`]'s decision; what it looks like is
+//! Instructions, persona, items, summary, history, what the message is enriched with, and the message
+//! itself. What fits is [`crate::budget`]'s decision; what it looks like is
 //! [`crate::layout`]'s.
 //!
 //! Invariant: gathering has no side effect on the session.
@@ -12,15 +12,16 @@ use std::sync::Arc;
 use crate::agent::Agent;
 use crate::budget::{self, Fitted};
 use crate::engine::Engine;
-use crate::entity::{KnownEntities, Noticed, notice};
+use crate::enrich::Enriched;
+use crate::entity::{Entity, KnownEntities, Noticed};
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::history;
 use crate::layout;
-use crate::memory::{self, Reach, Recalled};
+use crate::memory::Recalled;
 use crate::mode::{self, PromptMode};
 use crate::model::ModelRequest;
-use crate::notice::{self as noticing, Understood};
+use crate::notice::Understood;
 use crate::persona;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::receipt::{DropReason, Parameters, Receipt, ReceiptPiece};
@@ -65,6 +66,8 @@ pub struct Context {
     pub recent: Vec<Arc<TurnRecord>>,
     /// What was noticed in the message.
     pub noticed: Noticed,
+    /// What was looked up for it.
+    pub found: Vec<Entity>,
     /// All things that the session knows.
     pub known: Arc<KnownEntities>,
     /// The head that all of it was gathered from.
@@ -80,18 +83,23 @@ impl Context {
     }
 }
 
-/// Gathers, fits and lays out the request for a message.
-pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> Result<Context> {
+/// Selects, fits and lays out the request for a message.
+pub async fn assemble(
+    engine: &Engine,
+    session: &Loaded,
+    brought: &Brought,
+    enriched: Enriched,
+) -> Result<Context> {
+    let Enriched { enrichment, known } = enriched;
     let head = &session.head;
     let agent = engine.agents().get(head.agent.as_ref())?;
     let limits = engine.limits();
-    let vector = engine.selector.embed(&brought.message).await?;
     let (tools, items) = if brought.without_tools {
         (Vec::new(), without_tools(&head.items))
     } else {
         (engine.tools_of(&agent).await?, head.items.clone())
     };
-    let message = (brought.message.as_str(), vector.as_slice());
+    let message = (brought.message.as_str(), enrichment.vector.as_slice());
     let selected = engine.selector.select(&agent, &items, &tools, message, limits).await?;
 
     let (mode, mode_why) = match head.settings.mode {
@@ -99,7 +107,7 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
         None => mode::infer(&brought.message, &head.last_tools()),
     };
     let turns_max = brought.history_turns.unwrap_or(limits.window_turns);
-    let (first, count) = history::window(head, turns_max);
+    let (_, count) = history::window(head, turns_max);
     let recent = engine.sessions.tail(session, count).await?;
 
     let mut pieces = mode::instructions(!selected.tools.is_empty(), brought.way_instructions);
@@ -109,17 +117,7 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
     pieces.extend(head.summary.as_ref().map(history::summary_piece));
     pieces.extend(history::recent(&recent, limits));
     pieces.push(mode::guidance(mode, &mode_why));
-    let known = engine.memory.known(&engine.sessions, session).await?;
-    let noticed = notice(&brought.message, &head.entities, &known, engine.packs());
-    let understood = Understood { noticed: &noticed, entities: &head.entities, known: &known };
-    pieces.extend(noticing::recall(&understood, engine.packs(), engine.now()));
-    let reach = Reach {
-        parts_max: limits.recalled_turns + 3 * count,
-        window_from: first,
-        older_max: limits.recalled_turns,
-    };
-    let recalled = engine.memory.search(&engine.sessions, session, message, reach).await?;
-    pieces.extend(memory::pieces(&recalled, first, limits.recalled_turns));
+    pieces.extend(enrichment.pieces.iter().cloned());
     pieces.push(message_piece(&brought.message));
 
     let parameters = parameters(head, engine);
@@ -138,10 +136,11 @@ pub async fn assemble(engine: &Engine, session: &Loaded, brought: &Brought) -> R
         tools: selected.tools,
         agent,
         recent,
-        noticed,
+        noticed: enrichment.noticed.clone(),
+        found: enrichment.found.clone(),
         known,
         head: session.head.clone(),
-        recalled,
+        recalled: enrichment.recalled.clone(),
     })
 }
 

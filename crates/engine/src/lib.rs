@@ -24,6 +24,7 @@ pub mod clock;
 pub mod context;
 pub mod embed;
 pub mod engine;
+pub mod enrich;
 pub mod entity;
 pub mod error;
 pub mod failure;

@@ -47,6 +47,8 @@ pub struct Limits {
     pub tool_calls_max: usize,
     /// Time for one turn, in seconds.
     pub turn_seconds_max: u64,
+    /// Time for looking things up before a turn goes on, in milliseconds; 0: only afterwards.
+    pub look_up_ms_max: u64,
     /// Time to answer a request for approval, in seconds.
     pub approval_seconds_max: u64,
     /// Items that semantic search considers.
@@ -102,6 +104,7 @@ impl Default for Limits {
             tool_rounds_max: 8,
             tool_calls_max: 24,
             turn_seconds_max: 300,
+            look_up_ms_max: 2_000,
             approval_seconds_max: 3_600,
             candidates: 20,
             candidates_kept: 5,

@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
 
 use crate::embed::Embedder;
-use crate::entity::{Entity, EntityRef, Kind, KnownEntities, harvest};
+use crate::entity::{Entities, Entity, EntityRef, Kind, KnownEntities, harvest};
 use crate::error::Result;
 use crate::history;
 use crate::pack::PackSet;
@@ -172,7 +172,7 @@ impl Memory {
             let end = next.end;
             let records = sessions.turns(loaded, next).await?;
             self.index(&records, &mut memory.index).await?;
-            self.learn(&records, &mut memory.known);
+            self.learn(&records, &loaded.head.entities, &mut memory.known);
             memory.turns = end;
         }
         if !loaded.head.entities.tracked.is_empty() {
@@ -216,15 +216,21 @@ impl Memory {
     }
 
     /// Things that turns named or that tools answered; those in the head come after, with more detail.
-    fn learn(&self, records: &[Arc<TurnRecord>], known: &mut Arc<KnownEntities>) {
+    fn learn(
+        &self,
+        records: &[Arc<TurnRecord>],
+        entities: &Entities,
+        known: &mut Arc<KnownEntities>,
+    ) {
         for record in records {
+            let is_forgotten = |entity: &EntityRef| entities.has_forgotten(entity, record.turn);
             for mention in &record.entities {
                 let entity = EntityRef {
                     kind: Kind::new(mention.kind.clone()),
                     name: mention.name.clone(),
                     id: mention.id.clone(),
                 };
-                if known.get(&entity).is_none() {
+                if known.get(&entity).is_none() && !is_forgotten(&entity) {
                     Arc::make_mut(known).learn(Entity::new(entity, record.at));
                 }
             }
@@ -233,7 +239,11 @@ impl Memory {
                     continue;
                 };
                 let found = harvest(&call.tool, &call.arguments, json, &self.packs, record.at);
-                for entity in found.entities {
+                for mut entity in found.entities {
+                    if is_forgotten(&entity.entity) {
+                        continue;
+                    }
+                    entity.relations.retain(|relation| !is_forgotten(&relation.to));
                     Arc::make_mut(known).learn(entity);
                 }
             }

@@ -94,6 +94,34 @@ const CUES: [(PromptMode, &[&str]); 4] = [
     ),
 ];
 
+/// Words by which a user agrees to what was proposed.
+const AGREEMENTS: [&str; 11] = [
+    "yes",
+    "y",
+    "ok",
+    "okay",
+    "sure",
+    "confirm",
+    "confirmed",
+    "approved",
+    "proceed",
+    "agreed",
+    "ahead",
+];
+
+/// Whether a message asks for something to be made or changed, or agrees to it and asks for nothing else.
+pub fn asks_for_change(message: &str) -> bool {
+    let words: Vec<String> =
+        message.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+    let says = |wanted: &dyn Fn(PromptMode) -> bool| {
+        let cues = CUES.iter().filter(|(mode, _)| wanted(*mode)).flat_map(|(_, cues)| cues.iter());
+        cues.into_iter().any(|cue| words.iter().any(|word| word == cue))
+    };
+    let changes = |mode| matches!(mode, PromptMode::Creation | PromptMode::Modification);
+    let agrees = words.iter().any(|word| AGREEMENTS.contains(&word.as_str()));
+    says(&changes) || (agrees && !says(&|mode| !changes(mode)))
+}
+
 /// The words at the start of a message that decide; a cue later in a long message says little.
 const DECIDING_WORDS: usize = 24;
 
@@ -177,6 +205,18 @@ mod tests {
         check("please rename that device", &[], PromptMode::Modification);
         check("why did it fail?", &[], PromptMode::Analysis);
         check("hello there", &[], PromptMode::General);
+    }
+
+    #[test]
+    fn a_change_is_asked_for_or_agreed_to() {
+        for message in ["show sw1 and set it to offline", "yes, do it", "ok", "add C++"] {
+            assert!(asks_for_change(message), "{message:?}");
+        }
+        for message in
+            ["ok, show me sw1", "what is sw1?", "please list the devices", "Zeig mir sw1"]
+        {
+            assert!(!asks_for_change(message), "{message:?}");
+        }
     }
 
     #[test]

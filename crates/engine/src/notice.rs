@@ -3,11 +3,48 @@
 //! A thin layer over [`crate::entity`]: it holds together what was noticed, what the head tracks and
 //! what the session knows, for the stages that need all three.
 
-use crate::entity::{self, Entities, KnownEntities, Noticed};
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::entity::{self, Entities, Entity, KnownEntities, Noticed, with_found};
+use crate::error::Result;
 use crate::pack::PackSet;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt::quote;
+use crate::session::Loaded;
 use crate::session::record::EntityMention;
+
+/// What a message means, while a turn finds out.
+#[derive(Debug)]
+pub struct Meant {
+    /// What was noticed in the message.
+    pub noticed: Noticed,
+    /// All that the session knows, with what was looked up.
+    pub known: Arc<KnownEntities>,
+    /// What was looked up for the message.
+    pub found: Vec<Entity>,
+}
+
+/// Notices the things in a message.
+pub async fn read(engine: &Engine, session: &Loaded, message: &str) -> Result<Meant> {
+    let known = engine.memory.known(&engine.sessions, session).await?;
+    let noticed = entity::notice(message, &session.head.entities, &known, engine.packs());
+    Ok(Meant { noticed, known, found: Vec::new() })
+}
+
+/// What is known, with what was looked up for the turn.
+pub fn with_all(
+    mut known: Arc<KnownEntities>,
+    found: &[Entity],
+    session: &Loaded,
+) -> Arc<KnownEntities> {
+    for found in found {
+        let before = session.head.entities.best(&found.entity, &known);
+        let entity = with_found(before, found, session.head.turns + 1);
+        Arc::make_mut(&mut known).learn(entity);
+    }
+    known
+}
 
 /// The message, understood.
 #[derive(Clone, Copy)]

@@ -1,75 +1,120 @@
-//! Looking things up through the user's own MCP tools.
+//! Looking things up through the user's own MCP tools: at once, where a turn needs it, or afterwards.
 //!
-//! Only tools that read, only through their pinned definitions. A failed look-up is logged and harmless.
+//! Only tools that read, that need nobody's approval, and only through their pinned definitions. A
+//! failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]).
+//!
+//! Not here: what the found is used for. A turn gets it as a [`Meant`], the background as a harvest.
 //!
 //! Invariant: what is found is data from a tool and carries that origin.
+
+mod at_once;
+mod kept;
+
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 use crate::engine::Engine;
 use crate::entity::{
-    Entity, EntityRef, Harvest, How, Mention, Resolution, Span, plan_resolution, read_resolution,
+    EntityRef, Harvest, How, Mention, Resolution, Span, plan_resolution, read_resolution,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::failure::{UpstreamError, UpstreamFault};
 use crate::pack::PackSet;
 use crate::session::Loaded;
 use crate::session::head::SessionHead;
+use crate::store::Scope;
 use crate::tool::ToolDefinition;
 
-/// Things looked up after one turn.
-const LOOK_UPS_MAX: usize = 5;
+pub use at_once::{Reader, at_once};
+pub use kept::{LookUpStatistics, LookUps};
 
-/// Things of the last turn that were named but not yet found in the user's systems.
+/// Things looked up for one turn.
+const LOOK_UPS_MAX: usize = 5;
+/// Time for one look-up in the background.
+const BACKGROUND_LIMIT: Duration = Duration::from_secs(30);
+
+/// Things of the last turn that were named but not yet found in the user's systems, unless that turn's
+/// look-ups are done.
 pub fn open<'a>(
     head: &'a SessionHead,
     packs: &'a PackSet,
 ) -> impl Iterator<Item = &'a EntityRef> + 'a {
     let last = head.entities.focus.first().filter(|focus| focus.turn == head.turns);
+    let last = last.filter(|_| head.looked_up_turn < head.turns);
     last.into_iter().flat_map(|focus| &focus.refs).filter(|entity| {
         entity.id.is_none()
             && packs.entity_type(&entity.kind).is_some_and(|kind| !kind.resolvers.is_empty())
     })
 }
 
-/// Looks up what is open in a session.
+/// Looks up what is open in a session. A look-up that failed fails the whole, so that it is tried again;
+/// what was found until then is kept and costs nothing the next time.
 pub async fn look_up_open(engine: &Engine, loaded: &Loaded) -> Result<Harvest> {
     let agent = engine.agents().get(loaded.head.agent.as_ref())?;
+    let looking = LookingUp::new(engine, &loaded.key.scope, &agent).await?;
     let mut found = Harvest::default();
     for entity in open(&loaded.head, engine.packs()).take(LOOK_UPS_MAX) {
         let mention = mention_of(entity);
-        if let Resolution::One(entity) =
-            look_up(engine, &agent, &mention, CancellationToken::new()).await?
-        {
-            found.entities.push(*entity);
+        let looked_up =
+            looking.look_up(&mention, BACKGROUND_LIMIT, &CancellationToken::new()).await;
+        match looked_up.map_err(Error::Upstream)? {
+            Resolution::One(entity) => found.entities.push(*entity),
+            Resolution::Several(_) | Resolution::None => {}
         }
     }
     Ok(found)
 }
 
-/// Looks up one thing.
-pub async fn look_up(
-    engine: &Engine,
-    agent: &Agent,
-    mention: &Mention,
-    cancel: CancellationToken,
-) -> Result<Resolution> {
-    let tools: Vec<ToolDefinition> = engine
-        .tools_of(agent)
-        .await?
-        .into_iter()
-        .filter(|known| known.pin.refusal().is_none() && !known.definition.changes_something())
-        .map(|known| known.definition)
-        .collect();
-    let Some((tool, arguments)) = plan_resolution(mention, engine.packs(), &tools) else {
-        return Ok(Resolution::None);
-    };
-    match engine.tools.call(&tool, &arguments, cancel).await {
-        Ok(output) => Ok(read_resolution(mention, &tool, &output, engine.packs(), engine.now())),
-        Err(error) => {
-            tracing::info!(%tool, %error, "a look-up failed");
-            Ok(Resolution::None)
+/// The tools that things may be looked up with.
+struct LookingUp<'a> {
+    engine: &'a Engine,
+    scope: &'a Scope,
+    tools: Vec<ToolDefinition>,
+}
+
+impl<'a> LookingUp<'a> {
+    async fn new(engine: &'a Engine, scope: &'a Scope, agent: &Agent) -> Result<Self> {
+        let tools = engine.tools_of(agent).await?.into_iter();
+        let tools = tools
+            .filter(|known| known.pin.refusal().is_none())
+            .map(|known| known.definition)
+            .filter(|tool| !tool.changes_something() && agent.approval_reason(tool).is_none());
+        Ok(Self { engine, scope, tools: tools.collect() })
+    }
+
+    /// Looks up one thing, within the time.
+    async fn look_up(
+        &self,
+        mention: &Mention,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Resolution, UpstreamError> {
+        let engine = self.engine;
+        let Some((tool, arguments)) = plan_resolution(mention, engine.packs(), &self.tools) else {
+            return Ok(Resolution::None);
+        };
+        let place = kept::Place::new(self.scope, mention, &tool, &arguments);
+        if let Some(kept) = engine.look_ups.get(&place, engine.now()) {
+            return Ok(kept);
         }
+        // Whoever stops waiting also stops the call.
+        let cancel = cancel.child_token();
+        let stops = cancel.clone().drop_guard();
+        let called = engine.tools.call(&tool, &arguments, cancel);
+        let answered = tokio::time::timeout(limit, called).await.unwrap_or_else(|_| {
+            let why = format!("the look-up took longer than {} ms", limit.as_millis());
+            Err(UpstreamError::new(&tool.server, UpstreamFault::TimedOut, why))
+        });
+        drop(stops);
+        engine.look_ups.count(answered.is_ok());
+        let output = answered.inspect_err(|error| {
+            tracing::info!(%tool, %error, "a look-up failed");
+        })?;
+        let resolution = read_resolution(mention, &tool, &output, engine.packs(), engine.now());
+        engine.look_ups.keep(place, &resolution, engine.now());
+        Ok(resolution)
     }
 }
 
@@ -82,13 +127,5 @@ fn mention_of(entity: &EntityRef) -> Mention {
         span: Span { start: 0, end: 0 },
         how: How::Name,
         confidence: 1.0,
-    }
-}
-
-/// The entity of a look-up that found exactly one.
-pub fn only(resolution: Resolution) -> Option<Entity> {
-    match resolution {
-        Resolution::One(entity) => Some(*entity),
-        Resolution::Several(_) | Resolution::None => None,
     }
 }

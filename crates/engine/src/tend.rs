@@ -25,7 +25,7 @@ use crate::resolve;
 use crate::session::Loaded;
 use crate::session::head::Summary;
 use crate::session::keep::Step;
-use crate::store::{Change, Expected, Found, Key, Kind, StoreError};
+use crate::store::{Change, Expected, Found, Key, Kind, Listed, StoreError};
 use crate::{summary, tokens};
 
 /// Attempts at one session's work before it waits for the next turn or restart.
@@ -35,6 +35,8 @@ const LEASE: SignedDuration = SignedDuration::from_secs(120);
 /// How long turns are gathered before their sessions are tended, so that a busy session is not indexed
 /// with every turn. A search does not wait for it: it catches up first.
 const GATHERING: Duration = Duration::from_millis(300);
+/// How far back a restart looks for more than an index that is behind.
+const CHANGED_LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Sessions looked at per step of a sweep.
 const SWEEP_SESSIONS: usize = 256;
 
@@ -145,7 +147,7 @@ impl Engine {
             let Some(last) = listed.last() else { return Ok(found) };
             after = Some(last.key.clone());
             for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Session) {
-                if self.is_behind(&listed.key, listed.version).await? {
+                if self.is_behind(listed).await? {
                     self.work.add(&listed.key);
                     found += 1;
                 }
@@ -153,10 +155,27 @@ impl Engine {
         }
     }
 
-    async fn is_behind(&self, key: &Key, version: crate::store::Version) -> Result<bool> {
-        let Some(index) = &self.index else { return Ok(false) };
-        let position = index.position(&key.scope, &key.id.clone().into()).await?;
-        Ok(position.is_none_or(|position| position.version != version))
+    /// Whether the index is behind; for a session that was changed lately, also whether something else
+    /// is due, since a search may have brought the index up before the rest was done.
+    async fn is_behind(&self, listed: &Listed) -> Result<bool> {
+        let key = &listed.key;
+        if let Some(index) = &self.index {
+            let position = index.position(&key.scope, &key.id.clone().into()).await?;
+            if position.is_none_or(|position| position.version != listed.version) {
+                return Ok(true);
+            }
+        }
+        if listed.changed_at + CHANGED_LATELY < self.now() {
+            return Ok(false);
+        }
+        let loaded = self.sessions.find(key).await?;
+        Ok(loaded.is_some_and(|loaded| self.is_due(&loaded)))
+    }
+
+    /// Whether work that costs is due.
+    fn is_due(&self, loaded: &Loaded) -> bool {
+        summary::due(&loaded.head, self.limits()).is_some()
+            || resolve::open(&loaded.head, self.packs()).next().is_some()
     }
 
     /// Does what is due for one session.
@@ -165,9 +184,7 @@ impl Engine {
             return self.unindex(key).await.map(drop);
         };
         self.index_session(&loaded).await?;
-        let due = summary::due(&loaded.head, self.limits()).is_some();
-        let unresolved = resolve::open(&loaded.head, self.packs()).next().is_some();
-        if !(due || unresolved) {
+        if !self.is_due(&loaded) {
             return Ok(());
         }
         let Some(lease) = self.lease(key).await? else { return Ok(()) };
@@ -220,13 +237,17 @@ impl Engine {
 
     /// Looks up, through the user's own tools, things that were named but not yet found.
     async fn look_up_things(&self, loaded: &Loaded) -> Result<()> {
-        let found = resolve::look_up_open(self, loaded).await?;
-        if found.entities.is_empty() {
+        if resolve::open(&loaded.head, self.packs()).next().is_none() {
             return Ok(());
         }
+        let found = resolve::look_up_open(self, loaded).await?;
         let at = crate::entity::Moment { turn: loaded.head.turns, now: self.now() };
         self.sessions
             .update(&loaded.key, |head, _| {
+                if head.looked_up_turn >= at.turn {
+                    return Ok(Step::Leave(()));
+                }
+                head.looked_up_turn = at.turn;
                 let mut known = crate::entity::KnownEntities::new();
                 head.entities.apply_harvest(&found, &mut known, self.packs(), at);
                 Ok(Step::Commit(Box::new(None), ()))

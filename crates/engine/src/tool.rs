@@ -31,6 +31,12 @@ pub trait Tools: Send + Sync + 'static {
     ) -> Result<ToolOutput, UpstreamError>;
 }
 
+/// First words of the names of tools that only read.
+const READING_VERBS: [&str; 14] = [
+    "get", "list", "search", "find", "read", "show", "fetch", "query", "describe", "count",
+    "lookup", "view", "check", "browse",
+];
+
 /// Server and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ToolName {
@@ -80,6 +86,14 @@ impl ToolDefinition {
     /// Whether a call may change something. Without a hint it may.
     pub fn changes_something(&self) -> bool {
         self.effects.read_only != Some(true)
+    }
+
+    /// The same, but where the server gives no hint its name may speak for it: `get_site` reads. Enough
+    /// to decide what to ask about, not enough to call a tool that nobody asked for.
+    pub fn seems_to_change(&self) -> bool {
+        let verb = self.tool.name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let reads = READING_VERBS.contains(&verb.to_ascii_lowercase().as_str());
+        self.changes_something() && !(self.effects == ToolEffects::default() && reads)
     }
 }
 

@@ -1,23 +1,24 @@
-//! The life of a turn: load, notice, select, fit, reply, commit, tend.
+//! The life of a turn: load, notice, resolve, recall, select, fit, reply, commit, tend.
 //!
 //! The table of contents of the engine. Stages do not call each other; this file does. A failed turn is
 //! a turn: whatever a model, a tool or a network does, the message is kept with the error.
 //!
 //! Invariant: a turn is committed exactly once, with the receipt of what was sent.
 
+mod begin;
 mod said;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, Caller, authorize};
 use crate::context::{Brought, Context, assemble};
-use crate::engine::{Engine, FinishedTurn, NewSession, answered, id_for_key};
+use crate::engine::{Engine, FinishedTurn, answered};
+use crate::enrich::enrich;
 use crate::error::{Error, Result};
 use crate::id::{AgentName, SessionId};
 pub use crate::model::LentModel;
@@ -27,11 +28,11 @@ use crate::receipt::Receipt;
 use crate::reply::{self, Answer, Asked, Ended};
 use crate::session::Loaded;
 use crate::session::apply::RequestKey;
-use crate::session::head::UnderWay;
 use crate::session::keep::Step;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{TurnKind, TurnRecord};
 use crate::tool::ToolName;
+use begin::with_history;
 use said::Said;
 
 /// Which way a message is answered.
@@ -164,9 +165,13 @@ impl Engine {
         let session = self.end_waiting(caller, session).await?;
         let session = self.reserve(session, request.key.as_ref()).await?;
 
-        // notice, select, fit
+        // notice, resolve, recall
         let brought = with_history(request.brought, request.way, self);
-        let context = assemble(self, &session, &brought).await?;
+        let reader = reply::reader(self, &session, request.way, request.model.as_ref())?;
+        let enriched = enrich(self, &session, &brought, reader, &cancel).await?;
+
+        // select, fit
+        let context = assemble(self, &session, &brought, enriched).await?;
         events.tell(TurnEvent::Context(Box::new(context.receipt.clone())));
 
         // reply
@@ -250,52 +255,6 @@ impl Engine {
         self.conclude(caller, &session, said, ended, request_key, &events).await
     }
 
-    /// The session of the request, created if need be. A keyed request always names the same one.
-    async fn session_for(&self, caller: &Caller, request: &TurnRequest) -> Result<Loaded> {
-        let id = match (&request.session, &request.key) {
-            (Some(id), _) => Some(id.clone()),
-            (None, Some(key)) => Some(id_for_key(caller, key)?),
-            (None, None) => None,
-        };
-        if let Some(id) = &id
-            && let Some(session) = self.sessions.find(&caller.session_key(id)).await?
-        {
-            return Ok(session);
-        }
-        let new = NewSession {
-            id: id.clone(),
-            agent: request.agent.clone(),
-            persona: request.persona.clone(),
-            preset: request.preset.clone(),
-            ..NewSession::default()
-        };
-        match (self.create_session(caller, new).await, id) {
-            (Err(Error::SessionExists(_)), Some(id)) => self.session(caller, &id).await,
-            (created, _) => created,
-        }
-    }
-
-    /// Notes that a keyed request is being worked on, so that no copy of the server runs it twice.
-    async fn reserve(&self, session: Loaded, key: Option<&RequestKey>) -> Result<Loaded> {
-        let Some(key) = key else { return Ok(session) };
-        let now = self.now();
-        let seconds = i64::try_from(self.limits().turn_seconds_max).unwrap_or(i64::MAX);
-        let until = now + SignedDuration::from_secs(seconds);
-        let (session, ()) = self
-            .sessions
-            .update(&session.key, |head, _| {
-                answered(head, Some(key))?;
-                head.under_way.retain(|work| work.until > now);
-                if head.under_way.iter().any(|work| work.key == key.key) {
-                    return Err(Error::UnderWay { key: key.shown.clone() });
-                }
-                head.under_way.push(UnderWay { key: key.key.clone(), until });
-                Ok(Step::Commit(Box::new(None), ()))
-            })
-            .await?;
-        Ok(session)
-    }
-
     /// A new message ends the waiting for an approval: the paused turn is kept as refused.
     async fn end_waiting(&self, caller: &Caller, session: Loaded) -> Result<Loaded> {
         let Some(pending) = session.head.pending.clone() else { return Ok(session) };
@@ -332,6 +291,7 @@ impl Engine {
             agent,
             recent: Vec::new(),
             noticed: pending.noticed.clone(),
+            found: Vec::new(),
             known: self.memory.known(&self.sessions, session).await?,
             head: session.head.clone(),
             recalled: Vec::new(),
@@ -352,10 +312,11 @@ impl Engine {
         match ended {
             Ended::Finished(answer) => {
                 let noticed = said.context.noticed.clone();
+                let found = said.context.found.clone();
                 let known = said.context.known.clone();
                 let mut record = said.record(answer, self);
                 self.mark_used(session, &mut record).await;
-                let finished = FinishedTurn { record, noticed, known };
+                let finished = FinishedTurn { record, noticed, found, known };
                 let recorded = self.commit_turn(caller, id, finished, key.as_ref(), None).await?;
                 self.finished(caller, id, recorded.turn, recorded.repeated).await
             }
@@ -385,17 +346,5 @@ impl Engine {
     ) -> Result<TurnOutcome> {
         let (session, record) = self.turn(caller, id, turn).await?;
         Ok(TurnOutcome::Finished { session, record, repeated })
-    }
-}
-
-/// A query is shown more exchanges than a chat.
-fn with_history(brought: Brought, way: Way, engine: &Engine) -> Brought {
-    match way {
-        Way::Chat => brought,
-        Way::Query => Brought {
-            history_turns: brought.history_turns.or(Some(engine.limits().query_exchanges)),
-            way_instructions: true,
-            ..brought
-        },
     }
 }

@@ -114,6 +114,9 @@ pub async fn engine(
         settings: EngineSettings {
             cache_bytes: config.cache.sessions_bytes,
             cache_age: Duration::from_secs(config.cache.seconds),
+            enrichment_bytes: config.cache.enrichment_bytes,
+            enrichment_age: Duration::from_secs(config.cache.enrichment_seconds),
+            look_up_age: Duration::from_secs(config.cache.look_up_seconds),
             pin_policy: config.tools.pin,
         },
     };

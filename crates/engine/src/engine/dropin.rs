@@ -160,7 +160,7 @@ impl Engine {
             metadata: None,
             took_ms: Some(exchange.took_ms),
         };
-        let finished = FinishedTurn { record, noticed, known };
+        let finished = FinishedTurn { record, noticed, found: Vec::new(), known };
         self.commit_turn(caller, id, finished, exchange.key.as_ref(), None).await
     }
 

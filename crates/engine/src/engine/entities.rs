@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
-use crate::entity::{Entity, EntityRef, Kind, KnownEntities, Reference};
+use crate::entity::{Entity, EntityRef, FORGOTTEN_MAX, Forgotten, Kind, KnownEntities, Reference};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::session::Loaded;
@@ -150,12 +150,14 @@ impl Engine {
     ) -> Result<Loaded> {
         authorize(caller, Action::Write)?;
         let kind = Kind::new(kind);
-        let key = caller.session_key(id);
+        let loaded = self.session(caller, id).await?;
+        let key = loaded.key.clone();
+        let known = self.memory.known(&self.sessions, &loaded).await?;
         let (loaded, ()) = self
             .sessions
             .update(&key, |head, _| {
-                let entity = head.entities.tracked.iter().find(|entity| is(entity, &kind, name));
-                let Some(entity) = entity.map(|entity| entity.entity.clone()) else {
+                let tracked = head.entities.tracked.iter();
+                let Some(entity) = tracked.chain(known.iter()).find(|e| is(e, &kind, name)) else {
                     let known = head.entities.tracked.iter().map(|e| e.entity.to_string());
                     return Err(Error::Missing {
                         kind: "entity",
@@ -163,11 +165,16 @@ impl Engine {
                         known: known.collect(),
                     });
                 };
+                let entity = entity.entity.clone();
+                let turn = head.turns;
                 head.entities.forget(&entity, &mut KnownEntities::new());
+                head.entities.forgotten.retain(|gone| !gone.entity.is(&entity));
+                head.entities.forgotten.push(Forgotten { entity, turn });
+                check_forgotten(&head.entities.forgotten)?;
                 Ok(Step::Commit(Box::new(None), ()))
             })
             .await?;
-        self.memory.forget(&key);
+        self.forget_derived(&key);
         Ok(loaded)
     }
 
@@ -192,6 +199,18 @@ impl Engine {
             .await?;
         Ok(loaded)
     }
+}
+
+fn check_forgotten(forgotten: &[Forgotten]) -> Result<()> {
+    if forgotten.len() <= FORGOTTEN_MAX {
+        return Ok(());
+    }
+    Err(Error::OverLimit {
+        what: "the number of forgotten things".into(),
+        size: forgotten.len() as u64,
+        limit: "FORGOTTEN_MAX",
+        allowed: FORGOTTEN_MAX as u64,
+    })
 }
 
 /// Whether an entity goes by that name, slug, alias or id.

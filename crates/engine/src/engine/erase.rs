@@ -53,7 +53,7 @@ impl Engine {
         let key = caller.session_key(id);
         let loaded = self.sessions.load(&key).await?;
         let tombstone = self.bury(&key, loaded.head.last_activity).await?;
-        self.memory.forget(&key);
+        self.forget_derived(&key);
         let stored = self.sessions.erase(&key).await?;
         let index_documents = self.unindex(&key).await?;
         Ok(ErasureReceipt {
@@ -89,7 +89,7 @@ impl Engine {
         if fresh.is_empty() {
             return Ok(0);
         }
-        self.memory.forget(&key);
+        self.forget_derived(&key);
         self.sessions
             .overwrite(&key, |head| {
                 head.erased_turns += fresh.len() as u64;

@@ -127,7 +127,7 @@ impl Engine {
                     })
                     .await?;
                 sweep.put_aside += u64::from(changed);
-                self.memory.forget(key);
+                self.forget_derived(key);
             }
             _ => {}
         }

@@ -36,6 +36,7 @@ use crate::agent::{Agent, AgentBook};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::embed::Embedder;
+use crate::enrich::{EnrichmentStatistics, Enrichments};
 use crate::error::Result;
 use crate::index::Index;
 use crate::limits::Limits;
@@ -44,11 +45,12 @@ use crate::model::Model;
 use crate::pack::PackSet;
 use crate::pin::{PinPolicy, Pins};
 use crate::receipt::Parameters;
+use crate::resolve::{LookUpStatistics, LookUps};
 use crate::search::Calibration;
 use crate::select::{KnownTool, Selector};
 use crate::session::head::SessionHead;
 use crate::session::{CacheStatistics, Sessions};
-use crate::store::Store;
+use crate::store::{Key, Store};
 use crate::tend::{WorkStatistics, Worklist};
 use crate::tokens::Factors;
 use crate::tool::Tools;
@@ -105,6 +107,12 @@ pub struct EngineSettings {
     pub cache_bytes: u64,
     /// How long a session stays in memory.
     pub cache_age: Duration,
+    /// Enrichments in memory, in bytes.
+    pub enrichment_bytes: u64,
+    /// How long the enrichment of a message holds, while its session does not change.
+    pub enrichment_age: Duration,
+    /// How long what was looked up holds.
+    pub look_up_age: Duration,
     /// What becomes of tools that nobody approved yet.
     pub pin_policy: PinPolicy,
 }
@@ -114,6 +122,9 @@ impl Default for EngineSettings {
         Self {
             cache_bytes: 64 * 1024 * 1024,
             cache_age: Duration::from_secs(300),
+            enrichment_bytes: 16 * 1024 * 1024,
+            enrichment_age: Duration::from_secs(600),
+            look_up_age: Duration::from_secs(3_600),
             pin_policy: PinPolicy::default(),
         }
     }
@@ -155,6 +166,8 @@ pub struct Engine {
     pub(crate) sessions: Sessions,
     pub(crate) selector: Selector,
     pub(crate) memory: Memory,
+    pub(crate) enrichments: Enrichments,
+    pub(crate) look_ups: LookUps,
     packs: Arc<PackSet>,
     pub(crate) pins: Pins,
     pub(crate) index: Option<Arc<dyn Index>>,
@@ -163,7 +176,7 @@ pub struct Engine {
     pub(crate) models: ModelBook,
     pub(crate) tools: Arc<dyn Tools>,
     clock: Arc<dyn Clock>,
-    agents: RwLock<Arc<AgentBook>>,
+    agents: RwLock<(u64, Arc<AgentBook>)>,
     limits: Limits,
 }
 
@@ -193,6 +206,8 @@ impl Engine {
                 MEMORY_SESSIONS_MAX,
                 settings.cache_age,
             ),
+            enrichments: Enrichments::new(settings.enrichment_bytes, settings.enrichment_age),
+            look_ups: LookUps::new(settings.look_up_age),
             packs,
             pins,
             index,
@@ -201,7 +216,7 @@ impl Engine {
             models,
             tools,
             clock,
-            agents: RwLock::new(Arc::new(agents)),
+            agents: RwLock::new((0, Arc::new(agents))),
             limits,
         })
     }
@@ -228,12 +243,18 @@ impl Engine {
 
     /// The agents in force.
     pub fn agents(&self) -> Arc<AgentBook> {
-        self.agents.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.agents.read().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    /// How often the agents were replaced.
+    pub(crate) fn agents_generation(&self) -> u64 {
+        self.agents.read().unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Replaces the agents; turns under way keep the ones they started with.
     pub fn replace_agents(&self, book: AgentBook) {
-        *self.agents.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(book);
+        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+        *agents = (agents.0 + 1, Arc::new(book));
     }
 
     /// The store beneath.
@@ -249,6 +270,22 @@ impl Engine {
     /// How the background work is doing.
     pub fn work_statistics(&self) -> WorkStatistics {
         self.work.statistics()
+    }
+
+    /// How often an enrichment was there already.
+    pub fn enrichment_statistics(&self) -> EnrichmentStatistics {
+        self.enrichments.statistics()
+    }
+
+    /// How look-ups are doing.
+    pub fn look_up_statistics(&self) -> LookUpStatistics {
+        self.look_ups.statistics()
+    }
+
+    /// Forgets what memory holds of a session beside its cached head.
+    pub(crate) fn forget_derived(&self, key: &Key) {
+        self.memory.forget(key);
+        self.enrichments.forget(key);
     }
 
     /// Names of the configured models.

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, Caller, authorize};
 use crate::context::{Brought, Context, assemble};
-use crate::entity::{Harvest, KnownEntities, Mention, Moment, Noticed, harvest, notice};
+use crate::enrich::enrich;
+use crate::entity::{Entity, Harvest, KnownEntities, Mention, Moment, Noticed, harvest, notice};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::notice::mentions;
 use crate::pack::PackSet;
+use crate::resolve::Reader;
 use crate::session::apply::{self, RequestKey};
 use crate::session::head::SessionHead;
 use crate::session::keep::Step;
@@ -58,6 +61,8 @@ pub struct Recorded {
 pub(crate) struct FinishedTurn {
     pub record: TurnRecord,
     pub noticed: Noticed,
+    /// What was looked up for it.
+    pub found: Vec<Entity>,
     pub known: Arc<KnownEntities>,
 }
 
@@ -69,6 +74,8 @@ impl FinishedTurn {
         let mut known =
             KnownEntities::of(meant.chain(found).filter_map(|e| self.known.get(&e).cloned()));
         head.entities.apply_noticed(&self.noticed, &self.record.message, &mut known, packs, at);
+        let looked_up = Harvest { entities: self.found.clone(), ..Harvest::default() };
+        head.entities.apply_harvest(&looked_up, &mut known, packs, at);
         for harvest in harvests {
             head.entities.apply_harvest(harvest, &mut known, packs, at);
         }
@@ -98,7 +105,9 @@ impl Engine {
         if brought.budget_tokens == Some(0) {
             return Err(Error::invalid("budget_tokens", "0 is outside 1-4294967295"));
         }
-        assemble(self, &loaded, brought).await
+        let never = CancellationToken::new();
+        let enriched = enrich(self, &loaded, brought, Reader::Model, &never).await?;
+        assemble(self, &loaded, brought, enriched).await
     }
 
     /// Records an exchange.
@@ -138,7 +147,8 @@ impl Engine {
         let known = self.memory.known(&self.sessions, &loaded).await?;
         let noticed = notice(&record.message, &loaded.head.entities, &known, self.packs());
         let entities = mentions(&noticed);
-        let finished = FinishedTurn { record: TurnRecord { entities, ..record }, noticed, known };
+        let record = TurnRecord { entities, ..record };
+        let finished = FinishedTurn { record, noticed, found: Vec::new(), known };
         self.commit_turn(caller, id, finished, key.as_ref(), expected).await
     }
 

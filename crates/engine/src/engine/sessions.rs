@@ -168,7 +168,7 @@ impl Engine {
         let patch = SessionPatch { active: Some(false), ..SessionPatch::default() };
         let loaded = self.change_session(caller, id, patch, None).await?;
         self.sessions.forget(&loaded.key);
-        self.memory.forget(&loaded.key);
+        self.forget_derived(&loaded.key);
         Ok(loaded)
     }
 

@@ -209,6 +209,14 @@ fn around(message: &str, mention: &Mention) -> String {
     bounded(&message[start..], CONTEXT_CHARACTERS_MAX)
 }
 
+/// An entity as it is known, with what a tool said of it.
+pub fn with_found(known: Option<&Entity>, found: &Entity, turn: u64) -> Entity {
+    let Some(known) = known else { return found.clone() };
+    let mut entity = known.clone();
+    merge(&mut entity, found, turn);
+    entity
+}
+
 /// What a tool said is added; the tool's id, address and data replace older ones.
 fn merge(entity: &mut Entity, found: &Entity, turn: u64) {
     if found.entity.id.is_some() {

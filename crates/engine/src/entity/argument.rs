@@ -57,6 +57,23 @@ pub fn value_for(
     }
 }
 
+/// Whether a parameter knows things of a type by their id or slug only, so that a name fills nothing.
+pub fn is_known_by_id_only(parameter: Parameter<'_>, kind: &Kind, packs: &PackSet) -> bool {
+    let kind_of_value = parameter.schema.get("type").and_then(Value::as_str);
+    match wanted(parameter, packs) {
+        Some(Wanted::Of(entity_type, field)) if entity_type.kind == *kind => {
+            let numeric = matches!(kind_of_value, Some("integer" | "number"));
+            numeric || matches!(field, Some(Field::Id | Field::Slug))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a parameter takes things of a type.
+pub fn is_about(parameter: Parameter<'_>, kind: &Kind, packs: &PackSet) -> bool {
+    matches!(wanted(parameter, packs), Some(Wanted::Of(entity_type, _)) if entity_type.kind == *kind)
+}
+
 enum Wanted<'a> {
     /// One of the schema's own values.
     Choice(Vec<&'a str>),
@@ -183,7 +200,7 @@ impl Sources<'_> {
 
     fn value(&self, mention: &Mention, field: Option<Field>, schema: &Value) -> Option<Filled> {
         let target = mention.target();
-        let entity = self.entities.get(&target).or_else(|| self.known.get(&target));
+        let entity = self.entities.best(&target, self.known);
         let id = || target.id.clone().or_else(|| entity?.entity.id.clone());
         let name = || {
             let known = entity.map(|entity| entity.entity.name.clone());

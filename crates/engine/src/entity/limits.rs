@@ -41,3 +41,5 @@ pub const FOCUS_TURNS_MAX: usize = 6;
 pub const FOCUS_REFS_MAX: usize = 12;
 /// Entities in one index.
 pub const KNOWN_ENTITIES_MAX: usize = 50_000;
+/// Things that one session was asked to forget.
+pub const FORGOTTEN_MAX: usize = 200;

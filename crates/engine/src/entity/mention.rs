@@ -27,6 +27,9 @@ pub struct Noticed {
     /// References that fit nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unresolved: Vec<Unresolved>,
+    /// Names whose type nothing in the message tells; only a look-up can say whether they are things.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guesses: Vec<Guess>,
     /// The message corrects how an earlier one was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correction: Option<Correction>,
@@ -106,12 +109,14 @@ pub enum How {
     Fuzzy,
     /// A word that points back: it, that device, the second one.
     Reference,
+    /// A name whose type only a look-up told.
+    Found,
 }
 
 impl How {
     /// Whether the user wrote the name or id, and did not only point at something.
     pub fn names_it(self) -> bool {
-        matches!(self, Self::Cue | Self::Pattern | Self::Name | Self::Alias)
+        matches!(self, Self::Cue | Self::Pattern | Self::Name | Self::Alias | Self::Found)
     }
 }
 
@@ -124,6 +129,18 @@ pub struct Ambiguity {
     pub span: Span,
     /// What they could mean.
     pub candidates: Vec<EntityRef>,
+}
+
+/// A name that could be one of several types: "what do we have in Amsterdam?".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guess {
+    /// The words.
+    pub text: String,
+    /// Where in the message.
+    pub span: Span,
+    /// The types that such a name can have.
+    #[serde(rename = "types")]
+    pub kinds: Vec<Kind>,
 }
 
 /// A reference that fits nothing.

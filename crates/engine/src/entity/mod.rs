@@ -40,19 +40,19 @@ mod trust;
 mod within;
 mod words;
 
-pub use apply::Moment;
-pub use argument::{Filled, Parameter, value_for};
+pub use apply::{Moment, with_found};
+pub use argument::{Filled, Parameter, is_about, is_known_by_id_only, value_for};
 pub use find::{Found, Reference};
 pub use harvest::{Harvest, harvest};
 pub use known::KnownEntities;
 pub use limits::*;
-pub use mention::{Ambiguity, Correction, How, Mention, Noticed, Span, Topic, Unresolved};
+pub use mention::{Ambiguity, Correction, Guess, How, Mention, Noticed, Span, Topic, Unresolved};
 pub use notice::notice;
 pub use recall::{EntityNote, recall, usage};
 pub use record::{ActionAt, Entity, EntityRef, Kind, MentionContext, Relation, RelationKind};
 pub use relevance::relevance;
 pub use resolution::{Resolution, plan_resolution, read_resolution};
-pub use tracked::{Entities, Focus};
+pub use tracked::{Entities, Focus, Forgotten};
 pub use trust::{Origin, Trust, needs_approval};
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ pub(super) fn notice_counted(
     settle::settle(&mut reading);
     reference::read(&mut reading);
     correction::read(&mut reading);
+    within::guess(&mut reading);
     let steps = reading.steps.get();
     (reading.finish(), steps)
 }
@@ -263,6 +264,11 @@ impl<'a> Reading<'a> {
             before -= 1;
         }
         false
+    }
+
+    /// Whether a phrase before a word makes its names examples.
+    pub fn is_hypothetical(&self, at: usize) -> bool {
+        self.hypothetical.get(at).copied().unwrap_or(false)
     }
 
     /// Names that only serve an example are not taken for things that exist, unless they are known.

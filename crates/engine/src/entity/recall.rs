@@ -50,7 +50,9 @@ pub fn recall(
     let from_index = meant.iter().filter(|entity| entities.get(entity).is_none());
     let from_index = from_index.filter_map(|entity| known.get(entity));
     let mut told: Vec<&Entity> = Vec::new();
-    for entity in entities.tracked.iter().chain(from_index) {
+    let tracked = entities.tracked.iter();
+    let tracked = tracked.map(|one| entities.best(&one.entity, known).unwrap_or(one));
+    for entity in tracked.chain(from_index) {
         if !told.iter().any(|other| other.entity.is(&entity.entity)) {
             told.push(entity);
         }

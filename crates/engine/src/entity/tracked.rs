@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::KnownEntities;
 use super::limits::*;
 use super::mention::Topic;
 use super::record::{Entity, EntityRef};
@@ -37,6 +38,19 @@ pub struct Entities {
     /// What the conversation is about now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<Topic>,
+    /// What the user wanted forgotten; the log is not asked about it again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<Forgotten>,
+}
+
+/// A thing that was forgotten on request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    /// Which.
+    #[serde(flatten)]
+    pub entity: EntityRef,
+    /// The turn after which it was; what is said later counts again.
+    pub turn: u64,
 }
 
 /// What one turn spoke of.
@@ -49,9 +63,23 @@ pub struct Focus {
 }
 
 impl Entities {
+    /// Whether what a turn says of an entity was forgotten.
+    pub fn has_forgotten(&self, entity: &EntityRef, turn: u64) -> bool {
+        self.forgotten.iter().any(|gone| turn <= gone.turn && gone.entity.is(entity))
+    }
+
     /// The tracked entity that is meant.
     pub fn get(&self, entity: &EntityRef) -> Option<&Entity> {
         self.tracked.iter().find(|tracked| tracked.entity.is(entity))
+    }
+
+    /// What is known best of an entity: as tracked, unless only the index knows its id.
+    pub fn best<'a>(&'a self, entity: &EntityRef, known: &'a KnownEntities) -> Option<&'a Entity> {
+        let tracked = self.get(entity);
+        match tracked.filter(|tracked| tracked.entity.id.is_some()) {
+            Some(tracked) => Some(tracked),
+            None => known.get(entity).or(tracked),
+        }
     }
 
     /// Tracked entities with their relevance, the most relevant first.

@@ -1,9 +1,10 @@
 //! Names that a place gives away: "devices in Amsterdam", "which projects are there in Retail".
 //!
 //! The pack says what things of a type are in. Nothing else of the message names the type of the
-//! place, so this is only done for names that look like one, and known names come first.
+//! place, so this is only done for names that look like one, and known names come first. Where not even
+//! the things in it are named ("what do we have in Amsterdam?") it is a guess for a look-up.
 
-use super::mention::{How, Mention};
+use super::mention::{Guess, How, Mention};
 use super::notice::Reading;
 use super::record::Kind;
 use super::token::{Gap, Shape};
@@ -13,6 +14,8 @@ use super::words::{is_calendar, is_ordinary};
 const REACH_WORDS: usize = 6;
 /// Words in the name of a place.
 const PLACE_WORDS_MAX: usize = 3;
+/// Places of one message that are guessed at, since each costs a look-up.
+const GUESSES_MAX: usize = 2;
 /// How sure it is: enough to look it up, less than a cue of its own.
 const CONFIDENCE: f32 = 0.75;
 
@@ -38,6 +41,30 @@ pub(super) fn read(reading: &mut Reading<'_>) {
             mention(reading, kind, first, words);
         }
     }
+}
+
+/// Names of places without any word for what is in them: kept as guesses, not as mentions.
+pub(super) fn guess(reading: &mut Reading<'_>) {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for kind in reading.packs.types().iter().filter_map(|entity_type| entity_type.within.as_ref()) {
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+    }
+    let mut guesses = Vec::new();
+    for at in 0..reading.tokens.len() {
+        let placing = matches!(reading.tokens[at].lower.as_str(), "in" | "at" | "from");
+        if !placing || reading.is_hypothetical(at) || guesses.len() == GUESSES_MAX {
+            continue;
+        }
+        let Some((first, words)) = place_after(reading, at) else { continue };
+        if !is_ordinary(&reading.tokens[first].lower) {
+            let span = reading.span(first, words);
+            let text = reading.message[span.start..span.end].to_owned();
+            guesses.push(Guess { text, span, kinds: kinds.clone() });
+        }
+    }
+    reading.noticed.guesses = guesses;
 }
 
 /// The place named after the preposition at `at`: its first word and how many it has.

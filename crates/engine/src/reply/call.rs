@@ -144,6 +144,9 @@ impl Caller<'_> {
         let started = Instant::now();
         let answered = self.engine.tools.call(&tool, arguments, self.cancel.child_token()).await;
         let took = started.elapsed();
+        if definition.changes_something() {
+            self.engine.look_ups.clear();
+        }
         let mut record = record_of(&wanted, tool.clone(), arguments.clone());
         record.took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match answered {

@@ -22,7 +22,7 @@ use crate::tool::ToolDefinition;
 use crate::turn::{TurnEvent, Way};
 
 use super::call::{Checked, Wanted};
-use super::{Answer, Asked, Ended, Owner, offline, wording};
+use super::{Answer, Asked, Ended, Owner, offline, suspicion, wording};
 
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
@@ -185,15 +185,14 @@ async fn act(asked: &Asked<'_>, heard: Heard, round: u32, answer: &mut Answer) -
     for (id, name, input) in heard.calls.into_iter().take(room) {
         let tool = find(&asked.context.tools, &name).ok_or(name);
         let said_before = std::mem::take(&mut said_before);
-        let wanted = Wanted {
-            id,
-            tool,
-            arguments: input,
-            round,
-            said_before,
-            approved: false,
-            suspicion: None,
+        let suspicion = match (&tool, &input) {
+            (Ok(definition), Ok(input)) => {
+                suspicion::of_call(definition, input, asked.message, asked.context, &answer.calls)
+            }
+            _ => None,
         };
+        let wanted =
+            Wanted { id, tool, arguments: input, round, said_before, approved: false, suspicion };
         match caller.check(wanted) {
             Checked::Ready(wanted) => ready.push(wanted),
             Checked::Refused(record) => answer.calls.push(*record),

@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::entity::{Parameter, value_for};
 use crate::notice::Understood;
-use crate::pack::PackSet;
+use crate::pack::{PackSet, words_of_identifier};
 use crate::tool::ToolDefinition;
+
+use super::verb;
 
 /// Names of parameters that search in free text.
 const FREE_TEXT: [&str; 5] = ["q", "query", "search", "filter", "text"];
@@ -55,7 +57,9 @@ pub fn fill(
             is_vouched_for &= filled.is_vouched_for;
             from_entities += 1;
             arguments.insert(name.clone(), filled.value);
-        } else if let Some(value) = from_words(name, property, message) {
+        } else if let Some(value) = from_words(name, property, message)
+            .or_else(|| from_verb(definition, name, property, message))
+        {
             arguments.insert(name.clone(), value);
         }
     }
@@ -108,6 +112,25 @@ fn from_words(name: &str, schema: &Value, message: &str) -> Option<Value> {
         Some("boolean") => negated_or_not(name, message).map(Value::Bool),
         _ => None,
     }
+}
+
+/// "Add C++ to the survey": what the message's verb is done to, for a list that the tool changes.
+fn from_verb(
+    definition: &ToolDefinition,
+    name: &str,
+    schema: &Value,
+    message: &str,
+) -> Option<Value> {
+    if schema.get("type").and_then(Value::as_str) != Some("array") {
+        return None;
+    }
+    let mut nouns = words_of_identifier(name);
+    nouns.extend(words_of_identifier(&definition.tool.name));
+    let single: Vec<String> =
+        nouns.iter().filter_map(|noun| noun.strip_suffix('s')).map(str::to_owned).collect();
+    nouns.extend(single);
+    let things = verb::things(message, &definition.tool.name, &nouns);
+    (!things.is_empty()).then(|| Value::from(things))
 }
 
 fn is_text(schema: &Value) -> bool {

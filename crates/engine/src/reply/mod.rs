@@ -10,14 +10,21 @@ mod converse;
 mod earlier;
 mod fill;
 mod offline;
+mod suspicion;
+mod verb;
 pub mod wording;
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::Agent;
 use crate::context::Context;
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::model::{Model, Usage};
+use crate::resolve::Reader;
 use crate::session::Loaded;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{CallRecord, TurnError, TurnStatus};
@@ -106,20 +113,40 @@ pub enum Ended {
 
 /// Answers.
 pub async fn answer(asked: Asked<'_>) -> Ended {
-    let names = &asked.context.agent.models;
-    let role = match asked.way {
+    match model_of(asked.engine, asked.session, &asked.context.agent, asked.way, asked.lent) {
+        Some((model, owner)) => converse::answer(asked, model, owner).await,
+        None => offline::answer(asked, "no model is configured").await,
+    }
+}
+
+/// Who will read what a turn gathers.
+pub fn reader(
+    engine: &Engine,
+    session: &Loaded,
+    way: Way,
+    lent: Option<&LentModel>,
+) -> Result<Reader> {
+    let agent = engine.agents().get(session.head.agent.as_ref())?;
+    let model = model_of(engine, session, &agent, way, lent);
+    Ok(model.map_or(Reader::Offline, |_| Reader::Model))
+}
+
+/// The model that answers, and whose it is.
+fn model_of(
+    engine: &Engine,
+    session: &Loaded,
+    agent: &Agent,
+    way: Way,
+    lent: Option<&LentModel>,
+) -> Option<(Arc<dyn Model>, Owner)> {
+    let names = &agent.models;
+    let role = match way {
         Way::Chat => names.chat.as_deref(),
         Way::Query => names.selector.as_deref().or(names.chat.as_deref()),
     };
-    let wanted = asked.session.head.settings.model.as_deref().or(role);
-    match (asked.engine.models.get(wanted), asked.lent) {
-        (Some(model), _) => converse::answer(asked, model, Owner::Ours).await,
-        (None, Some(LentModel(model))) => {
-            let model = model.clone();
-            converse::answer(asked, model, Owner::TheClient).await
-        }
-        (None, None) => offline::answer(asked, "no model is configured").await,
-    }
+    let wanted = session.head.settings.model.as_deref().or(role);
+    let ours = engine.models.get(wanted).map(|model| (model, Owner::Ours));
+    ours.or_else(|| lent.map(|LentModel(model)| (model.clone(), Owner::TheClient)))
 }
 
 /// What a turn becomes when its approval was not given.

@@ -8,7 +8,9 @@
 
 use std::fmt::Write;
 
-use crate::entity::{Kind, Noticed};
+use serde_json::Value;
+
+use crate::entity::{Kind, Noticed, Parameter, is_about};
 use crate::history;
 use crate::mode::PromptMode;
 use crate::pack::PackSet;
@@ -19,7 +21,7 @@ use crate::turn::{TurnEvent, Way};
 
 use super::call::{Checked, Wanted};
 use super::fill::{Filling, fill};
-use super::{Answer, Asked, Ended, earlier, wording};
+use super::{Answer, Asked, Ended, earlier, verb, wording};
 
 /// Tools that are considered.
 const CANDIDATES: usize = 12;
@@ -37,6 +39,10 @@ const NOUN_GAIN: f32 = 0.35;
 const UNASKED_CHANGE_LOSS: f32 = 1.0;
 /// What a tool that only reads loses when the message asks for a change.
 const UNCHANGING_LOSS: f32 = 0.5;
+/// What a tool gains when its verb asks for the same kind of change as the message's.
+const VERB_GAIN: f32 = 0.4;
+/// What it loses when it asks for another: nothing is added because somebody wants it removed.
+const OTHER_VERB_LOSS: f32 = 0.6;
 /// Earlier words worth quoting.
 const RECALLED_SCORE_MIN: f32 = 0.5;
 /// Earlier words that are quoted at most.
@@ -93,6 +99,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
     let steering = packs.steering(asked.message);
     let wants_change =
         matches!(asked.context.receipt.mode, PromptMode::Creation | PromptMode::Modification);
+    let wanted_verb = verb::of_message(asked.message);
     let understood = asked.context.understood();
     let asked_about = asked_about(asked.message, understood.noticed, packs);
     let mut best: Option<(f32, &ToolDefinition, Filling)> = None;
@@ -109,9 +116,15 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         let mut fitness = relevance + steered;
         fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { -FILLABLE_GAIN };
         fitness += if says_its_noun(asked.message, &name.name) { NOUN_GAIN } else { 0.0 };
-        fitness -= match (definition.changes_something(), wants_change) {
+        let changes = definition.seems_to_change();
+        fitness -= match (changes, wants_change) {
             (true, false) => UNASKED_CHANGE_LOSS,
             (false, true) => UNCHANGING_LOSS,
+            _ => 0.0,
+        };
+        fitness += match (wanted_verb, verb::of_tool(&name.name)) {
+            (Some(wanted), Some(verb)) if changes && wanted == verb => VERB_GAIN,
+            (Some(_), Some(_)) if changes => -OTHER_VERB_LOSS,
             _ => 0.0,
         };
         if best.as_ref().is_none_or(|(most, ..)| fitness > *most) {
@@ -120,7 +133,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
     }
     match best {
         Some((_, definition, filling)) => {
-            if filling.missing.is_empty() {
+            if filling.missing.is_empty() && !is_left_open(definition, &filling, asked) {
                 Choice::Call(Box::new(definition.clone()), filling)
             } else {
                 Choice::Ask(question(asked, definition, &filling))
@@ -128,6 +141,21 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         }
         None => Choice::None,
     }
+}
+
+/// Whether words that fit several things would have filled a parameter: without them, the call would
+/// answer something else than what was asked.
+fn is_left_open(definition: &ToolDefinition, filling: &Filling, asked: &Asked<'_>) -> bool {
+    let properties = definition.input_schema.get("properties").and_then(Value::as_object);
+    let unfilled = |name: &str| filling.arguments.get(name).is_none();
+    let candidates =
+        asked.context.noticed.ambiguous.iter().filter_map(|open| open.candidates.first());
+    candidates.into_iter().any(|candidate| {
+        properties.into_iter().flatten().any(|(name, schema)| {
+            let parameter = Parameter { tool: &definition.tool.name, name, schema };
+            unfilled(name) && is_about(parameter, &candidate.kind, asked.engine.packs())
+        })
+    })
 }
 
 /// Whether a tool is about what the message asks about, else about something that it mentions.
@@ -184,7 +212,7 @@ async fn call(
     definition: Box<ToolDefinition>,
     filling: Filling,
 ) -> Ended {
-    let suspicion = (definition.changes_something() && !filling.is_vouched_for)
+    let suspicion = (definition.seems_to_change() && !filling.is_vouched_for)
         .then(|| "it would change something that only a tool's answer has named".to_owned());
     let wanted = Wanted {
         id: format!("call_{}", asked.engine.new_id().simple()),

@@ -77,6 +77,9 @@ pub struct SessionHead {
     pub entities: Entities,
     /// Turns in the log.
     pub turns: u64,
+    /// The last turn whose things were looked up in the background.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub looked_up_turn: u64,
     /// The condensed older turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
@@ -310,6 +313,7 @@ impl SessionHead {
             items: Vec::new(),
             entities: Entities::default(),
             turns: 0,
+            looked_up_turn: 0,
             summary: None,
             tool_history: VecDeque::new(),
             usage: TokenUsage::default(),

@@ -3,7 +3,7 @@
 //! The model and the tools are doubles because a paid model cannot be had here and faults must be made
 //! on purpose; the real ones are tested in `throughline-upstream` and `throughline`.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -82,20 +82,42 @@ impl Model for ScriptedModel {
     }
 }
 
-/// Three tools of one server: one reads, one changes, one destroys.
+/// Tools of one server: some read, one changes, one destroys.
 #[derive(Default)]
 pub struct ScriptedTools {
     pub called: Mutex<Vec<(String, Value)>>,
     pub description: Mutex<String>,
+    /// What tools answer instead of the device that was asked for.
+    pub answers: Mutex<HashMap<&'static str, Value>>,
+    /// A tool that never answers, and one that fails.
+    pub hangs: Mutex<Option<&'static str>>,
+    pub fails: Mutex<Option<&'static str>>,
+}
+
+impl ScriptedTools {
+    /// The tools that were called, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.called.lock().unwrap().iter().map(|(name, _)| name.clone()).collect()
+    }
 }
 
 fn definition(name: &str, description: &str, effects: ToolEffects) -> ToolDefinition {
+    let properties = match name {
+        "list_projects" => json!({"q": {"type": "string"}}),
+        "get_project" => json!({"project_id": {"type": "integer"}}),
+        "get_site" => json!({"site": {"type": "string"}}),
+        "update_device" => json!({"device": {"type": "string"}, "status": {"type": "string"}}),
+        _ => json!({"device": {"type": "string"}}),
+    };
+    let required: Vec<&String> = match name {
+        "list_projects" => Vec::new(),
+        _ => properties.as_object().unwrap().keys().take(1).collect(),
+    };
     ToolDefinition {
         tool: ToolName { server: "inventory".into(), name: name.into() },
         title: None,
         description: description.into(),
-        input_schema: json!({"type": "object", "properties": {"device": {"type": "string"}},
-            "required": ["device"]}),
+        input_schema: json!({"type": "object", "properties": properties, "required": required}),
         effects,
     }
 }
@@ -104,6 +126,7 @@ fn definition(name: &str, description: &str, effects: ToolEffects) -> ToolDefini
 impl Tools for ScriptedTools {
     async fn list(&self) -> ToolListing {
         let reads = ToolEffects { read_only: Some(true), ..ToolEffects::default() };
+        let changes = ToolEffects { read_only: Some(false), ..ToolEffects::default() };
         let destroys = ToolEffects { destructive: Some(true), ..ToolEffects::default() };
         let said = self.description.lock().unwrap().clone();
         let said = if said.is_empty() { "Shows one device.".to_owned() } else { said };
@@ -111,6 +134,10 @@ impl Tools for ScriptedTools {
             tools: vec![
                 definition("get_device", &said, reads),
                 definition("delete_device", "Deletes a device.", destroys),
+                definition("update_device", "Updates the status of a device.", changes),
+                definition("list_projects", "Lists projects.", reads),
+                definition("get_project", "Shows one project.", reads),
+                definition("get_site", "Shows one site.", reads),
             ],
             unavailable: Vec::new(),
         }
@@ -123,7 +150,16 @@ impl Tools for ScriptedTools {
         _: CancellationToken,
     ) -> Result<ToolOutput, UpstreamError> {
         self.called.lock().unwrap().push((tool.name.clone(), arguments.clone()));
-        let json = json!({"id": 7, "name": arguments["device"], "status": "active"});
+        let is = |name: &Mutex<Option<&'static str>>| *name.lock().unwrap() == Some(&tool.name);
+        if is(&self.fails) {
+            return Err(UpstreamError::new("inventory", UpstreamFault::Failed, "it broke"));
+        }
+        if is(&self.hangs) {
+            std::future::pending::<()>().await;
+        }
+        let scripted = self.answers.lock().unwrap().get(tool.name.as_str()).cloned();
+        let json = scripted
+            .unwrap_or_else(|| json!({"id": 7, "name": arguments["device"], "status": "active"}));
         Ok(ToolOutput {
             text: json.to_string(),
             json: Some(json),
@@ -266,13 +302,26 @@ impl Bench {
         self.ask_with(message, None).await.unwrap()
     }
 
+    pub async fn ask_in(&self, session: SessionId, message: &str) -> TurnOutcome {
+        self.ask_all(session, message, None).await.unwrap()
+    }
+
     pub async fn ask_with(
         &self,
         message: &str,
         key: Option<RequestKey>,
     ) -> Result<TurnOutcome, throughline_engine::error::Error> {
+        self.ask_all(session(), message, key).await
+    }
+
+    async fn ask_all(
+        &self,
+        session: SessionId,
+        message: &str,
+        key: Option<RequestKey>,
+    ) -> Result<TurnOutcome, throughline_engine::error::Error> {
         let request = TurnRequest {
-            session: Some(session()),
+            session: Some(session),
             agent: None,
             way: Way::Chat,
             brought: Brought { message: message.into(), ..Brought::default() },

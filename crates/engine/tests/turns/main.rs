@@ -5,8 +5,11 @@
 mod approvals;
 mod bench;
 mod budgets;
+mod enrichment;
 mod keys;
+mod look_ups;
 mod models;
+mod provenance;
 mod sessions;
 mod summaries;
 mod usage;

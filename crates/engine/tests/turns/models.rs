@@ -36,7 +36,8 @@ async fn a_wrong_tool_name_and_wrong_arguments_are_told_to_the_model() {
         Line::Calls("inventory__get_device", json!({"device": 7})),
         Line::Says("Sorry."),
     ];
-    let bench = bench().tools().model(lines).start().await;
+    let bench =
+        bench().limits(|limits| limits.look_up_ms_max = 0).tools().model(lines).start().await;
     let turn = bench.turn("How is device sw1?").await;
     let errors: Vec<&str> = turn.calls.iter().map(|c| c.error.as_deref().unwrap()).collect();
     assert!(errors[0].contains("there is no tool"), "{errors:?}");

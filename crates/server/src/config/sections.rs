@@ -36,6 +36,12 @@ pub struct CacheSettings {
     pub seconds: u64,
     /// Vectors in memory, in bytes.
     pub vectors_bytes: u64,
+    /// Enrichments in memory, in bytes.
+    pub enrichment_bytes: u64,
+    /// How long the enrichment of a message holds.
+    pub enrichment_seconds: u64,
+    /// How long what was looked up holds.
+    pub look_up_seconds: u64,
 }
 
 /// The section `embedder`.

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
+use throughline_engine::entity::Mention;
 use throughline_engine::session::pending::AwaitedCall;
-use throughline_engine::session::record::{ReplyForm, TurnRecord, TurnStatus};
+use throughline_engine::session::record::{EntityMention, ReplyForm, TurnRecord, TurnStatus};
 use throughline_engine::turn::TurnEvent;
 
 use crate::cli::output::{brief, plain};
@@ -76,8 +77,7 @@ impl Screen {
         if let Some(error) = record.error.as_ref().filter(|_| record.status == TurnStatus::Failed) {
             self.note(&format!("! {}", plain(&error.message)));
         }
-        let understood: Vec<String> =
-            record.entities.iter().map(|e| format!("{} {}", e.kind, e.name)).collect();
+        let understood: Vec<String> = record.entities.iter().map(understood).collect();
         if !understood.is_empty() {
             self.note(&format!("understood: {}", plain(&understood.join(", "))));
         }
@@ -160,4 +160,10 @@ impl Drop for Screen {
     fn drop(&mut self) {
         self.still();
     }
+}
+
+/// A thing as it was understood, marked where that is not sure.
+fn understood(mention: &EntityMention) -> String {
+    let doubt = if mention.confidence < Mention::SURE { "?" } else { "" };
+    format!("{} {}{doubt}", mention.kind, mention.name)
 }

@@ -23,6 +23,16 @@ pub struct MemoryStats {
     pub misses: u64,
     /// `hits` of all loads.
     pub hit_rate: f64,
+    /// Messages whose enrichment was in memory, for the same version of their session.
+    pub enrichment_hits: u64,
+    /// Messages that were enriched anew.
+    pub enrichment_misses: u64,
+    /// Look-ups of things through tools since the start.
+    pub look_ups_made: u64,
+    /// Of those, look-ups that failed or took too long.
+    pub look_ups_failed: u64,
+    /// Look-ups answered from memory.
+    pub look_ups_spared: u64,
     /// Turns under way.
     pub turns_under_way: usize,
     /// Sessions that wait for background work: indexing, summaries, look-ups.
@@ -44,6 +54,8 @@ pub async fn stats(
 ) -> Result<Json<MemoryStats>, Problem> {
     authorize(&caller, Action::Read)?;
     let cache = app.engine().cache_statistics();
+    let enrichments = app.engine().enrichment_statistics();
+    let look_ups = app.engine().look_up_statistics();
     let work = app.engine().work_statistics();
     Ok(Json(MemoryStats {
         cached_sessions: cache.sessions,
@@ -51,6 +63,11 @@ pub async fn stats(
         hits: cache.hits,
         misses: cache.misses,
         hit_rate: cache.hit_rate,
+        enrichment_hits: enrichments.hits,
+        enrichment_misses: enrichments.misses,
+        look_ups_made: look_ups.made,
+        look_ups_failed: look_ups.failed,
+        look_ups_spared: look_ups.spared,
         turns_under_way: app.turns().len(),
         jobs_waiting: work.waiting,
         jobs_done: work.done,

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use throughline_engine::context::Brought;
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::notice::mentions;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
 use utoipa::ToSchema;
@@ -48,6 +49,9 @@ pub struct QueryReply {
     pub error: Option<String>,
     /// The server of that tool.
     pub tool_server: Option<String>,
+    /// Things that the query was understood to mean; `confidence` under 0.7 is unsure.
+    #[schema(value_type = Vec<Object>)]
+    pub entities: Raw,
     /// The turn; null while it waits for approval.
     pub turn: Option<u64>,
     /// Calls that wait for approval.
@@ -94,6 +98,7 @@ impl From<&TurnOutcome> for QueryReply {
                     tool_name: call.map(|call| call.tool.name.clone()),
                     tool_server: call.map(|call| call.tool.server.clone()),
                     error,
+                    entities: json(&record.entities),
                     turn: Some(record.turn),
                     awaiting_approval: json(&[(); 0]),
                 }
@@ -107,6 +112,7 @@ impl From<&TurnOutcome> for QueryReply {
                     tool_name: call.map(|call| call.tool.name.clone()),
                     tool_server: call.map(|call| call.tool.server.clone()),
                     error: Some("the call waits for approval".into()),
+                    entities: json(&mentions(&pending.noticed)),
                     turn: None,
                     awaiting_approval: json(&pending.undecided().collect::<Vec<_>>()),
                 }

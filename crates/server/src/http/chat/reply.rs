@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use throughline_engine::notice::mentions;
 use throughline_engine::turn::{Events, TurnOutcome};
 use utoipa::ToSchema;
 
@@ -38,6 +39,9 @@ pub struct ChatReply {
     /// How the reply came about: by which model, or offline and why.
     #[schema(value_type = Object)]
     pub form: Raw,
+    /// Things that the message was understood to mean; `confidence` under 0.7 is unsure.
+    #[schema(value_type = Vec<Object>)]
+    pub entities: Raw,
     /// Tools that were called, as `server:tool`.
     pub tools_used: Vec<String>,
     /// What they answered.
@@ -68,6 +72,7 @@ impl ChatReply {
                 status: json(&record.status),
                 error: json(&record.error),
                 form: json(&record.form),
+                entities: json(&record.entities),
                 tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
                 tool_executions: record.calls.iter().map(Into::into).collect(),
                 awaiting_approval: json(&[(); 0]),
@@ -83,6 +88,7 @@ impl ChatReply {
                 status: json(&"awaiting_approval"),
                 error: json(&()),
                 form: json(&()),
+                entities: json(&mentions(&pending.noticed)),
                 tools_used: pending.calls.iter().map(|call| call.tool.to_string()).collect(),
                 tool_executions: pending.calls.iter().map(Into::into).collect(),
                 awaiting_approval: json(&pending.undecided().collect::<Vec<_>>()),

@@ -1,0 +1,131 @@
+//! Enrichments that were made lately, by session and message.
+//!
+//! Bounded by bytes and by age. An entry says which version of the session and which agents it was made
+//! from, and is only used for exactly these; so losing, expiring or racing entries costs time, never
+//! correctness. Erasing a session takes its entries along.
+//!
+//! Invariant: what a session was before a change is never served after it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::Enrichment;
+use crate::hash::ContentHash;
+use crate::history;
+use crate::resolve::Reader;
+use crate::store::{Key, Version};
+
+/// What an entry weighs beside its texts, in bytes.
+const ENTRY_BYTES: usize = 1 << 10;
+
+/// What is asked for: a message to a session, with so much history, for a reader.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    session: Key,
+    message: ContentHash,
+    turns_max: u64,
+    reader: Reader,
+}
+
+impl Place {
+    pub fn new(session: &Key, message: &str, turns_max: u64, reader: Reader) -> Self {
+        Self { session: session.clone(), message: ContentHash::of(message), turns_max, reader }
+    }
+}
+
+/// What an enrichment was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MadeOf {
+    pub version: Version,
+    pub agents: u64,
+}
+
+#[derive(Clone)]
+struct Kept {
+    made_of: MadeOf,
+    until: Timestamp,
+    enrichment: Arc<Enrichment>,
+}
+
+/// The entries and their figures.
+pub struct Enrichments {
+    kept: moka::sync::Cache<Place, Kept>,
+    life: Duration,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// How often an enrichment was there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EnrichmentStatistics {
+    /// Messages whose enrichment was there.
+    pub hits: u64,
+    /// Messages that were enriched anew.
+    pub misses: u64,
+}
+
+impl Enrichments {
+    /// None yet; each holds for `life`, all of them `bytes_max` at most.
+    pub fn new(bytes_max: u64, life: Duration) -> Self {
+        let kept = moka::sync::Cache::builder()
+            .max_capacity(bytes_max)
+            .weigher(|_, kept: &Kept| u32::try_from(weight(&kept.enrichment)).unwrap_or(u32::MAX))
+            .time_to_live(life)
+            .support_invalidation_closures()
+            .build();
+        Self { kept, life, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+    }
+
+    pub(super) fn get(
+        &self,
+        place: &Place,
+        made_of: MadeOf,
+        now: Timestamp,
+    ) -> Option<Arc<Enrichment>> {
+        let kept = self.kept.get(place);
+        let kept = kept.filter(|kept| kept.made_of == made_of && now < kept.until);
+        let counter = if kept.is_some() { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        kept.map(|kept| kept.enrichment)
+    }
+
+    pub(super) fn keep(
+        &self,
+        place: Place,
+        made_of: MadeOf,
+        enrichment: Arc<Enrichment>,
+        now: Timestamp,
+    ) {
+        if let Ok(until) = now.checked_add(self.life) {
+            self.kept.insert(place, Kept { made_of, until, enrichment });
+        }
+    }
+
+    /// Forgets a session.
+    pub fn forget(&self, session: &Key) {
+        let session = session.clone();
+        let done = self.kept.invalidate_entries_if(move |place, _| place.session == session);
+        if let Err(error) = done {
+            tracing::warn!(%error, "all enrichments are forgotten instead of one session's");
+            self.kept.invalidate_all();
+        }
+    }
+
+    /// The figures.
+    pub fn statistics(&self) -> EnrichmentStatistics {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        EnrichmentStatistics { hits: count(&self.hits), misses: count(&self.misses) }
+    }
+}
+
+fn weight(enrichment: &Enrichment) -> usize {
+    let pieces: usize = enrichment.pieces.iter().map(|piece| piece.text.len() + 256).sum();
+    let recalled = enrichment.recalled.iter();
+    let recalled: usize =
+        recalled.map(|one| history::text_of(&one.record, one.part).len() + 256).sum();
+    ENTRY_BYTES + pieces + recalled + enrichment.vector.len() * size_of::<f32>()
+}

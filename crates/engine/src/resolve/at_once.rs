@@ -1,0 +1,228 @@
+//! What the message names and the conversation does not know yet, looked up before the turn goes on.
+//!
+//! A turn needs it where a model would otherwise be shown a name without anything behind it; without a
+//! model, where the name is unsure or a tool takes the thing only by its id. Everything else waits for
+//! the background. The time is limited; what takes longer is left to the background, too.
+//!
+//! Invariant: a look-up makes a mention known, or surer, or a question back. It never makes one up.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+use super::{LOOK_UPS_MAX, LookingUp};
+use crate::engine::Engine;
+use crate::entity::{
+    Ambiguity, CANDIDATES_MAX, Entity, EntityRef, Guess, How, Mention, Parameter, Resolution,
+    Topic, is_known_by_id_only,
+};
+use crate::error::Result;
+use crate::notice::{Meant, with_all};
+use crate::session::Loaded;
+use crate::tool::ToolDefinition;
+
+/// How sure a look-up makes a mention that was unsure before.
+const CONFIRMED: f32 = 0.75;
+/// How alike a name must be that is offered instead of the one that was not found.
+const ALIKE: f64 = 0.8;
+
+/// Who reads what the turn gathers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reader {
+    /// A model: it gains from everything that is known.
+    Model,
+    /// The way without one: it needs values for a tool's parameters.
+    Offline,
+}
+
+/// Looks up what the turn needs.
+pub async fn at_once(
+    engine: &Engine,
+    session: &Loaded,
+    mut meant: Meant,
+    reader: Reader,
+    cancel: &CancellationToken,
+) -> Result<Meant> {
+    let limit = Duration::from_millis(engine.limits().look_up_ms_max);
+    if limit.is_zero() || !could_need(&meant, session) {
+        return Ok(meant);
+    }
+    let agent = engine.agents().get(session.head.agent.as_ref())?;
+    let looking = LookingUp::new(engine, &session.key.scope, &agent).await?;
+    let sought = sought(&meant, session, reader, engine, &looking.tools);
+    let asking = sought.iter().map(|mention| looking.look_up(mention, limit, cancel));
+    let found = join_all(asking).await;
+    let answers: Vec<(Mention, Resolution)> = sought
+        .iter()
+        .cloned()
+        .zip(found.into_iter().map(|resolution| resolution.unwrap_or(Resolution::None)))
+        .collect();
+    let (guessed, named) = answers.into_iter().partition(|(m, _)| m.how == How::Found);
+    meant.take_named(named, session);
+    meant.take_guessed(guessed, session);
+    Ok(meant)
+}
+
+/// Whether there is anything to look up at all, before tools are listed.
+fn could_need(meant: &Meant, session: &Loaded) -> bool {
+    let noticed = &meant.noticed;
+    !noticed.guesses.is_empty() || noticed.mentions.iter().any(|m| is_open(m, meant, session))
+}
+
+/// Whether a mention has nothing behind it: no id, or an id that nobody has seen before.
+fn is_open(mention: &Mention, meant: &Meant, session: &Loaded) -> bool {
+    if matches!(mention.how, How::Reference | How::Fuzzy) {
+        return false;
+    }
+    let known = session.head.entities.best(&mention.target(), &meant.known);
+    known.is_none_or(|known| known.entity.id.is_none())
+}
+
+/// What to look up: mentions that are open and needed, each thing once, then guesses.
+fn sought(
+    meant: &Meant,
+    session: &Loaded,
+    reader: Reader,
+    engine: &Engine,
+    tools: &[ToolDefinition],
+) -> Vec<Mention> {
+    let mut sought: Vec<Mention> = Vec::new();
+    for mention in meant.noticed.mentions.iter().filter(|m| is_open(m, meant, session)) {
+        let needed = match reader {
+            Reader::Model => true,
+            Reader::Offline => {
+                !mention.is_sure() || (mention.id.is_none() && needs_id(mention, engine, tools))
+            }
+        };
+        let again = sought.iter().any(|other| other.target().is(&mention.target()));
+        if needed && !again {
+            sought.push(mention.clone());
+        }
+    }
+    let guesses = meant.noticed.guesses.iter();
+    sought.extend(guesses.flat_map(|guess| guess.kinds.iter().map(|kind| as_mention(guess, kind))));
+    sought.truncate(LOOK_UPS_MAX);
+    sought
+}
+
+/// Whether a tool knows such things by id only.
+fn needs_id(mention: &Mention, engine: &Engine, tools: &[ToolDefinition]) -> bool {
+    tools.iter().any(|definition| {
+        let properties = definition.input_schema.get("properties").and_then(|p| p.as_object());
+        properties.into_iter().flatten().any(|(name, schema)| {
+            let parameter = Parameter { tool: &definition.tool.name, name, schema };
+            is_known_by_id_only(parameter, &mention.kind, engine.packs())
+        })
+    })
+}
+
+fn as_mention(guess: &Guess, kind: &crate::entity::Kind) -> Mention {
+    Mention {
+        kind: kind.clone(),
+        name: guess.text.clone(),
+        id: None,
+        entity: None,
+        span: guess.span,
+        how: How::Found,
+        confidence: CONFIRMED,
+    }
+}
+
+impl Meant {
+    /// Mentions that were looked up: known now, or to be asked about.
+    fn take_named(&mut self, answers: Vec<(Mention, Resolution)>, session: &Loaded) {
+        for (sought, resolution) in answers {
+            match resolution {
+                Resolution::One(entity) => {
+                    let target = sought.target();
+                    for mention in &mut self.noticed.mentions {
+                        if mention.target().is(&target) {
+                            recognise(mention, &entity.entity);
+                        }
+                    }
+                    if let Some(about) = self.noticed.topic.as_mut().and_then(|t| t.entity.as_mut())
+                        && about.is(&target)
+                    {
+                        about.clone_from(&entity.entity);
+                    }
+                    self.learn(*entity, session);
+                }
+                Resolution::Several(entities) => {
+                    let candidates = alike(&sought, &entities);
+                    if !candidates.is_empty() {
+                        self.ask(&sought, candidates);
+                    }
+                }
+                Resolution::None => {}
+            }
+        }
+    }
+
+    /// Guesses that were looked up: mentions where exactly one thing has that name.
+    fn take_guessed(&mut self, answers: Vec<(Mention, Resolution)>, session: &Loaded) {
+        for guess in std::mem::take(&mut self.noticed.guesses) {
+            let of_guess = answers.iter().filter(|(sought, _)| sought.span == guess.span);
+            let found: Vec<(&Mention, &Entity)> = of_guess
+                .flat_map(|(sought, resolution)| match resolution {
+                    Resolution::One(entity) => vec![(sought, entity.as_ref())],
+                    Resolution::Several(entities) => {
+                        let exact = |e: &&Entity| e.entity.name.eq_ignore_ascii_case(&sought.name);
+                        entities.iter().filter(exact).map(|entity| (sought, entity)).collect()
+                    }
+                    Resolution::None => Vec::new(),
+                })
+                .collect();
+            match found.as_slice() {
+                [] => {}
+                [(sought, entity)] => {
+                    let mut mention = (*sought).clone();
+                    recognise(&mut mention, &entity.entity);
+                    let about = Topic { entity: Some(entity.entity.clone()), about: None };
+                    self.noticed.topic.get_or_insert(about);
+                    self.noticed.mentions.push(mention);
+                    self.learn((*entity).clone(), session);
+                }
+                several => {
+                    let candidates = several.iter().map(|(_, e)| e.entity.clone()).collect();
+                    self.ask(several[0].0, candidates);
+                }
+            }
+        }
+        self.noticed.mentions.sort_by_key(|mention| mention.span.start);
+    }
+
+    fn ask(&mut self, sought: &Mention, mut candidates: Vec<EntityRef>) {
+        let target = sought.target();
+        self.noticed.mentions.retain(|mention| !mention.target().is(&target));
+        candidates.truncate(CANDIDATES_MAX);
+        let text = target.label().to_owned();
+        self.noticed.ambiguous.push(Ambiguity { text, span: sought.span, candidates });
+    }
+
+    fn learn(&mut self, found: Entity, session: &Loaded) {
+        let found = [found];
+        self.known = with_all(self.known.clone(), &found, session);
+        self.found.extend(found);
+    }
+}
+
+/// The mention means this entity.
+fn recognise(mention: &mut Mention, entity: &EntityRef) {
+    mention.name.clone_from(&entity.name);
+    mention.id.clone_from(&entity.id);
+    mention.entity = Some(entity.clone());
+    mention.confidence = mention.confidence.max(CONFIRMED);
+}
+
+/// Those of the found that the name could have meant. A tool that ignores what it was asked for answers
+/// anything.
+fn alike(sought: &Mention, found: &[Entity]) -> Vec<EntityRef> {
+    let wanted = sought.name.to_lowercase();
+    let is_alike = |entity: &&Entity| {
+        let name = entity.entity.name.to_lowercase();
+        name.contains(&wanted) || strsim::jaro_winkler(&name, &wanted) >= ALIKE
+    };
+    let alike = if wanted.is_empty() { Vec::new() } else { found.iter().collect() };
+    alike.into_iter().filter(is_alike).map(|entity| entity.entity.clone()).collect()
+}
