@@ -216,9 +216,10 @@ impl TurnIndex {
         let parts: Vec<(Slot, f32)> =
             std::iter::once((slot, 1.0)).chain(self.order.neighbours(slot)).collect();
         let mut squared = 0.0;
-        for (left, left_share) in &parts {
-            for (right, right_share) in &parts {
-                squared += left_share * right_share * self.vectors.between(*left, *right);
+        for (at, (left, left_share)) in parts.iter().enumerate() {
+            squared += left_share * left_share * self.vectors.between(*left, *left);
+            for (right, right_share) in &parts[at + 1..] {
+                squared += 2.0 * left_share * right_share * self.vectors.between(*left, *right);
             }
         }
         let words = f32::from(self.content_words[slot as usize]);
