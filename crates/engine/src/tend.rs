@@ -15,6 +15,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::system_scope;
@@ -40,10 +41,21 @@ const CHANGED_LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Sessions looked at per step of a sweep.
 const SWEEP_SESSIONS: usize = 256;
 
+/// What became of a session's work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tended {
+    /// All that was due is done.
+    Done,
+    /// Another copy holds the lease; a copy that died still holds it for a while.
+    HeldElsewhere,
+}
+
 /// Sessions that wait for background work.
 #[derive(Default)]
 pub struct Worklist {
     waiting: Mutex<VecDeque<Key>>,
+    /// Sessions whose lease another copy held, and when to look again.
+    held: Mutex<Vec<(Instant, Key)>>,
     attempts: Mutex<HashMap<Key, u32>>,
     wake: Notify,
     done: AtomicU64,
@@ -74,12 +86,39 @@ impl Worklist {
 
     fn take_all(&self) -> Vec<Key> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.drain(..).collect()
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let free = held.extract_if(.., |(at, _)| *at <= now).map(|(_, key)| key);
+        let mut taken: Vec<Key> = waiting.drain(..).collect();
+        taken.extend(free);
+        taken
+    }
+
+    /// Another copy works on the session, or died over it: to be looked at once more.
+    fn look_again(&self, key: Key) {
+        let lease = Duration::try_from(LEASE).unwrap_or(GATHERING);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|(_, other)| *other != key);
+        held.push((Instant::now() + lease, key));
+    }
+
+    /// Waits until a lease that was held elsewhere has run out; for ever where none was.
+    async fn next_free(&self) {
+        match self.first_free() {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn first_free(&self) -> Option<Instant> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.iter().map(|(at, _)| *at).min()
     }
 
     /// The figures.
     pub fn statistics(&self) -> WorkStatistics {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let waiting = waiting + self.held.lock().unwrap_or_else(PoisonError::into_inner).len();
         WorkStatistics {
             waiting: waiting as u64,
             done: self.done.load(Ordering::Relaxed),
@@ -118,7 +157,8 @@ impl Engine {
                     return;
                 }
                 match self.tend(&key).await {
-                    Ok(()) | Err(Error::NoSession(_)) => self.work.succeeded(&key),
+                    Ok(Tended::Done) | Err(Error::NoSession(_)) => self.work.succeeded(&key),
+                    Ok(Tended::HeldElsewhere) => self.work.look_again(key),
                     Err(error) => {
                         tracing::warn!(session.id = %key.id, %error, "background work failed");
                         if self.work.may_retry(&key) {
@@ -133,6 +173,7 @@ impl Engine {
             };
             tokio::select! {
                 () = rested => {}
+                () = self.work.next_free() => {}
                 () = stop.cancelled() => return,
             }
         }
@@ -179,15 +220,15 @@ impl Engine {
     }
 
     /// Does what is due for one session.
-    pub async fn tend(&self, key: &Key) -> Result<()> {
+    pub async fn tend(&self, key: &Key) -> Result<Tended> {
         let Some(loaded) = self.sessions.find(key).await? else {
-            return self.unindex(key).await.map(drop);
+            return self.unindex(key).await.map(|_| Tended::Done);
         };
         self.index_session(&loaded).await?;
         if !self.is_due(&loaded) {
-            return Ok(());
+            return Ok(Tended::Done);
         }
-        let Some(lease) = self.lease(key).await? else { return Ok(()) };
+        let Some(lease) = self.lease(key).await? else { return Ok(Tended::HeldElsewhere) };
         let outcome = async {
             // Another copy may have done it between the look above and the lease.
             let loaded = self.sessions.load(key).await?;
@@ -196,7 +237,7 @@ impl Engine {
         }
         .await;
         self.store().erase(&lease).await?;
-        outcome
+        outcome.map(|()| Tended::Done)
     }
 
     /// Condenses the turns that are due.

@@ -25,7 +25,7 @@ const TYPE_EXPECTED_MIN: usize = 8;
 const ASKED_MIN: f64 = 0.75;
 const MESSAGES_MIN: usize = 150;
 
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("netbox-daily", include_str!("entities/netbox-daily.txt")),
     ("netbox-traps", include_str!("entities/netbox-traps.txt")),
     ("netbox-demo", include_str!("entities/netbox-demo.txt")),
@@ -33,6 +33,7 @@ const FILES: [(&str, &str); 7] = [
     ("workflow", include_str!("entities/workflow.txt")),
     ("unseen", include_str!("entities/unseen.txt")),
     ("unseen-second", include_str!("entities/unseen-second.txt")),
+    ("unseen-third", include_str!("entities/unseen-third.txt")),
 ];
 
 #[derive(Default, Clone, Copy)]
@@ -132,6 +133,7 @@ struct Expected {
     sure: Vec<String>,
     asked: Vec<String>,
     meant: Vec<String>,
+    guessed: Vec<String>,
 }
 
 struct Talk {
@@ -202,6 +204,7 @@ fn expected_after(lines: &[&str]) -> Expected {
             Some(("=", text)) => expected.sure.extend(several(text, "")),
             Some(("~", text)) => expected.sure.extend(several(text, "~")),
             Some(("?", text)) => expected.asked.push(format!("(asked) {text}")),
+            Some(("%", text)) => expected.guessed.push(format!("(guessed) {text}")),
             Some(("->", text)) => expected.meant.push(format!("(corrected) {text}")),
             _ => break,
         }
@@ -227,6 +230,10 @@ fn compare(score: &mut Score, expected: &Expected, noticed: &Noticed, place: &st
     let right = noticed.correction.iter().filter_map(|correction| correction.right.as_ref());
     let right: Vec<Shown> = right.map(|right| Shown::of(right, "(corrected) ")).collect();
     score.count("(corrected)", &expected.meant, &right, place);
+    let guessed = noticed.guesses.iter();
+    let guessed: Vec<Shown> =
+        guessed.map(|guess| Shown { labels: vec![format!("(guessed) {}", guess.text)] }).collect();
+    score.count("(guessed)", &expected.guessed, &guessed, place);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
-use crate::entity::{Entity, EntityRef, FORGOTTEN_MAX, Forgotten, Kind, KnownEntities, Reference};
+use crate::entity::{
+    Entity, EntityRef, FORGOTTEN_MAX, Forgotten, Kind, KnownEntities, Reference, Trust,
+};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::session::Loaded;
@@ -26,6 +28,8 @@ pub struct EntityView {
     /// Recency, mentions, relations and type, as one number.
     #[serde(rename = "relevanceScore")]
     pub relevance: f64,
+    /// The lowest trust of what is known of it.
+    pub trust: Trust,
     /// Whether the last turns spoke of it.
     pub active: bool,
 }
@@ -67,6 +71,7 @@ impl Engine {
             .map(|(entity, relevance)| EntityView {
                 entity: entity.clone(),
                 relevance,
+                trust: entity.trust(),
                 active: active.iter().any(|spoken| spoken.is(&entity.entity)),
             })
             .collect();

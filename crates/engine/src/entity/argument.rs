@@ -53,7 +53,12 @@ pub fn value_for(
             let mentions: Vec<&Mention> = distinct(noticed.of_kind(&entity_type.kind));
             sources.fill(&mentions, field, parameter)
         }
-        Wanted::Text => sources.fill(&distinct(noticed.mentions.iter()), None, parameter),
+        Wanted::Text => {
+            // A tool that lists sites does not find an order among them.
+            let about = packs.type_of_tool(parameter.tool).map(|entity_type| &entity_type.kind);
+            let fits = |mention: &&Mention| about.is_none_or(|kind| mention.kind == *kind);
+            sources.fill(&distinct(noticed.mentions.iter().filter(fits)), None, parameter)
+        }
     }
 }
 

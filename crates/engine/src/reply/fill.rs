@@ -121,8 +121,10 @@ fn from_verb(
     schema: &Value,
     message: &str,
 ) -> Option<Value> {
-    if schema.get("type").and_then(Value::as_str) != Some("array") {
-        return None;
+    match schema.get("type").and_then(Value::as_str) {
+        Some("array") => {}
+        Some("string") if name == "name" => return verb::new_name(message).map(Value::from),
+        _ => return None,
     }
     let mut nouns = words_of_identifier(name);
     nouns.extend(words_of_identifier(&definition.tool.name));
@@ -153,7 +155,12 @@ fn after_name(name: &str, message: &str) -> Option<String> {
     if name == "name" || name == "title" {
         markers.extend(["called ".to_owned(), "named ".to_owned(), "titled ".to_owned()]);
     }
-    let start = markers.iter().find_map(|marker| lower.find(marker).map(|at| at + marker.len()))?;
+    let start = markers.iter().find_map(|marker| lower.find(marker).map(|at| at + marker.len()));
+    let start = start.or_else(|| {
+        // "the status of the second one to offline"
+        let from = lower.find(&format!("{spoken} of "))?;
+        lower[from..].find(" to ").map(|at| from + at + " to ".len())
+    })?;
     let rest = message.get(start..)?.trim_start();
     let value = match rest.chars().next()? {
         quote @ ('"' | '\'' | '`') => rest[1..].split(quote).next()?.to_owned(),
@@ -241,6 +248,7 @@ mod tests {
             "create a workflow named Backup with two steps",
             Some(json!("Backup")),
         );
+        check("status", text(), "set the status of core-01 to failed.", Some(json!("failed")));
         check("status", text(), "list devices", None);
     }
 

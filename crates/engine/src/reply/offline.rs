@@ -57,7 +57,10 @@ pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
     if !asked.decided.is_empty() {
         return Ended::Finished(go_on(&asked, answer).await);
     }
-    if let Some(found) = earlier::find(asked.message, &asked.context.recent) {
+    // "No, the rack" is about something else than what was answered before.
+    let corrects = asked.context.noticed.correction.is_some();
+    let earlier = earlier::find(asked.message, &asked.context.recent).filter(|_| !corrects);
+    if let Some(found) = earlier {
         answer.text = format!("From turn {}: {}", found.turn, found.text);
         return told(&asked, answer);
     }
@@ -102,7 +105,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
     let wanted_verb = verb::of_message(asked.message);
     let understood = asked.context.understood();
     let asked_about = asked_about(asked.message, understood.noticed, packs);
-    let mut best: Option<(f32, &ToolDefinition, Filling)> = None;
+    let mut best: Option<(f32, &ToolDefinition, Filling, bool)> = None;
     for (name, hit) in &ranked {
         let Some(definition) = tools.iter().find(|tool| tool.tool == *name) else { continue };
         let filling = fill(definition, asked.message, &understood, packs);
@@ -117,6 +120,9 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { -FILLABLE_GAIN };
         fitness += if says_its_noun(asked.message, &name.name) { NOUN_GAIN } else { 0.0 };
         let changes = definition.seems_to_change();
+        if wanted_verb.is_some_and(|wanted| wanted.excludes(changes, verb::of_tool(&name.name))) {
+            continue;
+        }
         fitness -= match (changes, wants_change) {
             (true, false) => UNASKED_CHANGE_LOSS,
             (false, true) => UNCHANGING_LOSS,
@@ -128,19 +134,40 @@ async fn choose(asked: &Asked<'_>) -> Choice {
             _ => 0.0,
         };
         if best.as_ref().is_none_or(|(most, ..)| fitness > *most) {
-            best = Some((fitness, definition, filling));
+            best = Some((fitness, definition, filling, subject));
         }
     }
     match best {
-        Some((_, definition, filling)) => {
-            if filling.missing.is_empty() && !is_left_open(definition, &filling, asked) {
-                Choice::Call(Box::new(definition.clone()), filling)
-            } else {
+        // What is missing for something else than what was named is not worth a question.
+        Some((_, _, filling, false))
+            if !filling.missing.is_empty() && !understood.noticed.mentions.is_empty() =>
+        {
+            Choice::None
+        }
+        Some((_, definition, filling, _)) => {
+            if !filling.missing.is_empty() || is_left_open(definition, &filling, asked) {
                 Choice::Ask(question(asked, definition, &filling))
+            } else if let Some(changeable) = changes_nothing(definition, &filling) {
+                Choice::Ask(changeable)
+            } else {
+                Choice::Call(Box::new(definition.clone()), filling)
             }
         }
         None => Choice::None,
     }
+}
+
+/// What to say instead of a call that says what to change, but not into what.
+fn changes_nothing(definition: &ToolDefinition, filling: &Filling) -> Option<String> {
+    let updates = verb::of_tool(&definition.tool.name) == Some(verb::Family::Change);
+    let filled = filling.arguments.as_object()?;
+    let properties = definition.input_schema.get("properties").and_then(Value::as_object)?;
+    let open = properties.keys().filter(|name| !filled.contains_key(*name));
+    let open: Vec<String> = open.map(|name| name.replace('_', " ")).collect();
+    (updates && filled.len() < 2 && !open.is_empty()).then(|| {
+        let name = &definition.tool.name;
+        format!("To use {name} I need to know what to change: the {}.", open.join(", the "))
+    })
 }
 
 /// Whether words that fit several things would have filled a parameter: without them, the call would

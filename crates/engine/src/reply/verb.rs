@@ -18,6 +18,18 @@ pub enum Family {
     Change,
 }
 
+impl Family {
+    /// Whether a tool cannot be what is asked for: what is to be added or removed is not answered by
+    /// looking, nor by doing the opposite.
+    pub fn excludes(self, changes: bool, tool: Option<Self>) -> bool {
+        match self {
+            Self::Add => !changes || tool == Some(Self::Remove),
+            Self::Remove => !changes || matches!(tool, Some(Self::Add | Self::Create)),
+            Self::Create | Self::Change => false,
+        }
+    }
+}
+
 const FAMILIES: [(Family, &[&str]); 4] = [
     (Family::Create, &["create", "make", "build", "generate", "draft", "register", "provision"]),
     (Family::Add, &["add", "append", "insert", "include", "attach", "select", "allocate"]),
@@ -78,6 +90,14 @@ const THING_WORDS_MAX: usize = 4;
 /// The family of a message's leading verb.
 pub fn of_message(message: &str) -> Option<Family> {
     leading(message).and_then(|(verb, _)| family(&verb))
+}
+
+/// The new name in "rename the workflow Backup to Nightly copy".
+pub fn new_name(message: &str) -> Option<&str> {
+    let (verb, rest) = leading(message)?;
+    let (_, name) = rest.rsplit_once(" to ").filter(|_| verb == "rename")?;
+    let name = name.trim_matches(['"', '\'', '`', '.', '!', '?', ' ']);
+    (!name.is_empty()).then_some(name)
 }
 
 /// The family of a tool's verb.
@@ -172,6 +192,12 @@ mod tests {
         check("remove Java from the survey", "add_answers", &[]);
         check("show C++ in the survey", "add_answers", &[]);
         check("add the answer C++", "add_answers", &[]);
+    }
+
+    #[test]
+    fn the_new_name_stands_at_the_end() {
+        assert_eq!(new_name("rename workflow Go to Work to \"Way home\"."), Some("Way home"));
+        assert_eq!(new_name("move sw1 to rack 2"), None);
     }
 
     #[test]

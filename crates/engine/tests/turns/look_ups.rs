@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use throughline_engine::session::record::TurnStatus;
+use throughline_engine::tend::Tended;
 use throughline_engine::turn::TurnOutcome;
 
 use crate::bench::{Bench, Line, bench, session};
@@ -147,4 +148,21 @@ async fn the_background_tries_a_failed_look_up_again_and_a_done_one_not() {
     assert_eq!(bench.engine.tend_all().await.unwrap(), 0, "it is done");
     bench.engine.tend(&key).await.unwrap();
     assert_eq!(bench.tools.names(), ["get_device", "get_device"]);
+}
+
+#[tokio::test]
+async fn work_that_a_copy_died_over_is_done_when_its_lease_runs_out() {
+    let limit = |limits: &mut throughline_engine::limits::Limits| limits.look_up_ms_max = 0;
+    let bench = bench().tools().model([Line::Says("Hm.")]).limits(limit).start().await;
+    bench.turn("How is device sw1 doing?").await;
+    let key = bench.caller.session_key(&session());
+    *bench.tools.hangs.lock().unwrap() = Some("get_device");
+    let died = tokio::time::timeout(std::time::Duration::from_millis(50), bench.engine.tend(&key));
+    assert!(died.await.is_err(), "it hangs in the look-up, with the lease");
+    *bench.tools.hangs.lock().unwrap() = None;
+    assert_eq!(bench.engine.tend(&key).await.unwrap(), Tended::HeldElsewhere);
+    bench.clock.advance(std::time::Duration::from_secs(121));
+    assert_eq!(bench.engine.tend(&key).await.unwrap(), Tended::Done);
+    let things = bench.engine.entities(&bench.caller, &session()).await.unwrap();
+    assert_eq!(things.entities[0].entity.entity.id.as_deref(), Some("7"));
 }
