@@ -325,7 +325,7 @@ pub struct CheckReport {
 }
 
 /// Why a store could not do what it was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// The thread is not at the expected version; nothing was changed.
     #[error("{key} has changed: it is at version {}", current.map_or("none".into(), |v| v.to_string()))]

@@ -20,6 +20,7 @@ use crate::session::keep::Step;
 use crate::session::record::{
     CallRecord, ReplyForm, SaidTokens, TurnError, TurnKind, TurnRecord, TurnStatus,
 };
+use crate::store::Version;
 use crate::tokens;
 
 use super::Engine;
@@ -163,32 +164,38 @@ impl Engine {
     ) -> Result<Recorded> {
         let harvests = self.harvests(&finished.record);
         let keys_max = self.limits().idempotency_keys;
-        let (loaded, (turn, answered_at)) = self
-            .sessions
-            .update(&caller.session_key(id), |head, version| {
-                if let Some(turn) = answered(head, key)? {
-                    let at = head.answered.iter().find(|answered| answered.turn == turn);
-                    return Ok(Step::Leave((turn, at.map(|answered| answered.version))));
-                }
-                self.check_active(head)?;
-                check_version(id, expected, version.number)?;
-                self.check_room(head)?;
-                let mut record = finished.record.clone();
-                let now = self.now();
-                apply::turn(head, &mut record, key, keys_max, now);
-                if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
-                    answered.version = version.number + 1;
-                }
-                let at = Moment { turn: record.turn, now };
-                finished.remember(head, &harvests, self.packs(), at);
-                let turn = record.turn;
-                Ok(Step::Commit(Box::new(Some(record)), (turn, None)))
-            })
-            .await?;
+        let step = |head: &mut SessionHead, version: Version| {
+            if let Some(turn) = answered(head, key)? {
+                let at = head.answered.iter().find(|answered| answered.turn == turn);
+                return Ok(Step::Leave((turn, at.map(|answered| answered.version))));
+            }
+            self.check_active(head)?;
+            check_version(id, expected, version.number)?;
+            self.check_room(head)?;
+            let mut record = finished.record.clone();
+            let now = self.now();
+            apply::turn(head, &mut record, key, keys_max, now);
+            if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
+                answered.version = version.number + 1;
+            }
+            let at = Moment { turn: record.turn, now };
+            finished.remember(head, &harvests, self.packs(), at);
+            let turn = record.turn;
+            Ok(Step::Commit(Box::new(Some(record)), (turn, None)))
+        };
+        let session = caller.session_key(id);
+        let (version, (turn, answered_at)) = match expected {
+            None => self.sessions.update_together(&session, step).await?,
+            // Somebody who expects a version wants nothing between it and this turn.
+            Some(_) => {
+                let (loaded, answer) = self.sessions.update(&session, step).await?;
+                (loaded.version, answer)
+            }
+        };
         if answered_at.is_none() {
-            self.work.add(&loaded.key);
+            self.work.add(&session);
         }
-        let version = answered_at.unwrap_or(loaded.version.number);
+        let version = answered_at.unwrap_or(version.number);
         Ok(Recorded { turn, version, repeated: answered_at.is_some() })
     }
 

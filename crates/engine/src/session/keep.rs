@@ -2,7 +2,8 @@
 //!
 //! Reads go through a cache whose entries are confirmed against the store's version; writes are
 //! compare-and-swap with a bounded number of attempts. Writers of one session within this process queue
-//! for a place, which saves attempts; correctness does not rest on it.
+//! for a place, which saves attempts, and turns that wait there are written [together](super::together);
+//! correctness does not rest on it.
 //!
 //! Invariant: what [`Sessions::load`] answers was the store's state during the call.
 
@@ -13,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::Mutex;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -25,6 +25,7 @@ use crate::store::{
 use super::cache::{Cache, CacheStatistics, Cached, TAIL_TURNS_MAX};
 use super::head::{FORMAT, SessionHead};
 use super::record::TurnRecord;
+use super::together::Queue;
 
 /// Places in which writers of sessions queue.
 const QUEUES: usize = 256;
@@ -54,9 +55,9 @@ pub enum Step<T> {
 pub struct Sessions {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    cache: Cache,
-    queues: Vec<Mutex<()>>,
-    attempts_max: usize,
+    pub(super) cache: Arc<Cache>,
+    queues: Vec<Queue>,
+    pub(super) attempts_max: usize,
 }
 
 impl Sessions {
@@ -68,8 +69,9 @@ impl Sessions {
         cache_age: Duration,
         attempts_max: usize,
     ) -> Self {
-        let queues = (0..QUEUES).map(|_| Mutex::new(())).collect();
-        Self { store, clock, cache: Cache::new(cache_bytes, cache_age), queues, attempts_max }
+        let queues = (0..QUEUES).map(|_| Queue::default()).collect();
+        let cache = Arc::new(Cache::new(cache_bytes, cache_age));
+        Self { store, clock, cache, queues, attempts_max }
     }
 
     /// The store beneath.
@@ -112,7 +114,7 @@ impl Sessions {
     }
 
     /// The session as it was last seen here, which may not be how it is.
-    fn at_hand(&self, key: &Key) -> Option<Loaded> {
+    pub(super) fn at_hand(&self, key: &Key) -> Option<Loaded> {
         let cached = self.cache.get(key)?;
         Some(Loaded { key: key.clone(), version: cached.version, head: cached.head.clone() })
     }
@@ -208,7 +210,8 @@ impl Sessions {
         key: &Key,
         mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
     ) -> Result<(Loaded, T)> {
-        let _place = self.queue(key).lock().await;
+        let mut place = self.queue(key).take().await;
+        self.write_waiting(&mut place).await?;
         let mut at_hand = self.at_hand(key);
         let mut attempt = 0;
         while attempt < self.attempts_max {
@@ -229,8 +232,8 @@ impl Sessions {
             let change = self.change(&head, log, Vec::new())?;
             match self.store.commit(key, Expected::At(loaded.version), change).await {
                 Ok(version) => {
-                    let committed = self.remember(&loaded, version, head, record, size);
-                    return Ok((committed, answer));
+                    let record = record.map(|record| (record, size));
+                    return Ok((remember(&self.cache, &loaded, version, head, record), answer));
                 }
                 Err(StoreError::Conflict { .. }) if unconfirmed => {}
                 Err(StoreError::Conflict { .. }) => {
@@ -249,7 +252,8 @@ impl Sessions {
         key: &Key,
         mut step: impl FnMut(&mut SessionHead) -> Result<Vec<TurnRecord>>,
     ) -> Result<Loaded> {
-        let _place = self.queue(key).lock().await;
+        let mut place = self.queue(key).take().await;
+        self.write_waiting(&mut place).await?;
         for attempt in 0..self.attempts_max {
             let loaded = self.load(key).await?;
             let mut head = SessionHead::clone(&loaded.head);
@@ -287,7 +291,7 @@ impl Sessions {
         self.cache.forget(key);
     }
 
-    fn queue(&self, key: &Key) -> &Mutex<()> {
+    pub(super) fn queue(&self, key: &Key) -> &Queue {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         let place = usize::try_from(hasher.finish() % QUEUES as u64).unwrap_or(0);
@@ -295,14 +299,14 @@ impl Sessions {
     }
 
     /// Waits a random moment that grows with the attempts.
-    async fn pause(&self, attempt: usize) {
+    pub(super) async fn pause(&self, attempt: usize) {
         let most =
             PAUSE_MAX.min(Duration::from_micros(200) * u32::try_from(attempt + 1).unwrap_or(1));
         let chance = u32::from(self.clock.id().as_bytes()[15]) + 1;
         tokio::time::sleep(most * chance / 256).await;
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         head: &SessionHead,
         append: Vec<Bytes>,
@@ -321,33 +325,32 @@ impl Sessions {
             write_id: self.clock.id(),
         })
     }
+}
 
-    fn remember(
-        &self,
-        before: &Loaded,
-        version: Version,
-        head: SessionHead,
-        record: Option<TurnRecord>,
-        record_bytes: usize,
-    ) -> Loaded {
-        let head = Arc::new(head);
-        let cached = self.cache.get(&before.key).filter(|c| c.version == before.version);
-        let (mut tail, mut bytes) = match cached {
-            Some(cached) => (cached.tail.clone(), cached.bytes),
-            None => (VecDeque::new(), 4_096),
-        };
-        if let Some(record) = record {
-            tail.push_back(Arc::new(record));
-            bytes += record_bytes * 2;
-            while tail.len() > TAIL_TURNS_MAX {
-                tail.pop_front();
-                bytes -= bytes / (TAIL_TURNS_MAX + 1);
-            }
+/// Keeps in memory what was just written: the head, and its turns with their sizes.
+pub(super) fn remember(
+    cache: &Cache,
+    before: &Loaded,
+    version: Version,
+    head: SessionHead,
+    turns: impl IntoIterator<Item = (TurnRecord, usize)>,
+) -> Loaded {
+    let head = Arc::new(head);
+    let cached = cache.get(&before.key).filter(|c| c.version == before.version);
+    let (mut tail, mut bytes) = match cached {
+        Some(cached) => (cached.tail.clone(), cached.bytes),
+        None => (VecDeque::new(), 4_096),
+    };
+    for (record, record_bytes) in turns {
+        tail.push_back(Arc::new(record));
+        bytes += record_bytes * 2;
+        while tail.len() > TAIL_TURNS_MAX {
+            tail.pop_front();
+            bytes -= bytes / (TAIL_TURNS_MAX + 1);
         }
-        let cached = Cached { version, head: head.clone(), tail, bytes };
-        self.cache.put(before.key.clone(), Arc::new(cached));
-        Loaded { key: before.key.clone(), version, head }
     }
+    cache.put(before.key.clone(), Arc::new(Cached { version, head: head.clone(), tail, bytes }));
+    Loaded { key: before.key.clone(), version, head }
 }
 
 fn no_session(key: &Key) -> Error {

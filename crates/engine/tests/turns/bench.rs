@@ -212,10 +212,17 @@ pub struct BenchBuilder {
     limits: Limits,
     rules: Vec<Document>,
     with_tools: bool,
+    store: Arc<dyn Store>,
 }
 
 pub fn bench() -> BenchBuilder {
-    BenchBuilder { lines: None, limits: Limits::default(), rules: Vec::new(), with_tools: false }
+    BenchBuilder {
+        lines: None,
+        limits: Limits::default(),
+        rules: Vec::new(),
+        with_tools: false,
+        store: Arc::new(Memory::new()),
+    }
 }
 
 pub fn rule(name: &str, include: IncludeMode, text: &str) -> Document {
@@ -262,6 +269,12 @@ impl BenchBuilder {
         self
     }
 
+    /// On this store instead of one of its own.
+    pub fn on(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = store;
+        self
+    }
+
     pub async fn start(self) -> Bench {
         let model = Arc::new(ScriptedModel::default());
         let models = match self.lines {
@@ -274,7 +287,7 @@ impl BenchBuilder {
         let tools = Arc::new(ScriptedTools::default());
         let start = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(24 * 365);
         let clock = Arc::new(FixedClock::at(start));
-        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let store = self.store;
         let parts = Parts {
             store: store.clone(),
             index: None,

@@ -12,5 +12,6 @@ mod models;
 mod provenance;
 mod sessions;
 mod summaries;
+mod together;
 mod usage;
 mod writers;

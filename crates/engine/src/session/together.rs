@@ -1,0 +1,224 @@
+//! Turns of one session that are waiting at the same time are written in one commit.
+//!
+//! Each writer applies its own turn to the head that the one before it left, and hands both on while
+//! somebody else is waiting; the last writes. So a session that everybody talks to at once costs the
+//! store one step for many turns, whichever store it is. A writer that is alone does not notice.
+//!
+//! Not for changes that name the version they expect: within a batch there is no version between two
+//! turns. Those go through [`Sessions::update`], which writes a waiting batch first.
+//!
+//! Invariant: nothing is answered that rests on a turn that is not written. A batch that loses against
+//! another process is forgotten, and each of its writers starts again on the newer head.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use tokio::sync::{Mutex, MutexGuard, watch};
+
+use crate::error::{Error, Result};
+use crate::store::{Change, Expected, Key, Store, StoreError, Version};
+
+use super::cache::Cache;
+use super::head::SessionHead;
+use super::keep::{Loaded, Sessions, Step, encode, remember};
+use super::record::TurnRecord;
+
+/// Turns that are written in one commit at most.
+const BATCH_TURNS_MAX: usize = 64;
+/// Bytes of turns after which a batch takes no more.
+const BATCH_BYTES_MAX: usize = 1024 * 1024;
+
+/// Where writers of a session queue; sessions share places.
+#[derive(Default)]
+pub(super) struct Queue {
+    place: Mutex<Option<Batch>>,
+    /// Writers that have not applied their turn yet.
+    waiting: AtomicUsize,
+}
+
+/// Turns that are about to be written together.
+pub(super) struct Batch {
+    base: Loaded,
+    /// The base with every turn so far.
+    head: SessionHead,
+    turns: Vec<(TurnRecord, Bytes)>,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+/// What became of a batch: its version, or why there is none.
+type Outcome = std::result::Result<Version, StoreError>;
+
+impl Batch {
+    fn new(base: Loaded) -> Self {
+        let head = SessionHead::clone(&base.head);
+        Self { base, head, turns: Vec::new(), outcome: watch::Sender::new(None) }
+    }
+
+    /// Whether another turn of the session `key` may join.
+    fn takes(&self, key: &Key) -> bool {
+        let bytes: usize = self.turns.iter().map(|(_, bytes)| bytes.len()).sum();
+        self.base.key == *key && self.turns.len() < BATCH_TURNS_MAX && bytes < BATCH_BYTES_MAX
+    }
+
+    /// Whether all its writers have gone away, so that nobody wants it written.
+    fn is_abandoned(&self) -> bool {
+        self.outcome.receiver_count() == 0
+    }
+
+    async fn write(self, store: Arc<dyn Store>, cache: Arc<Cache>, change: Change) {
+        let expected = Expected::At(self.base.version);
+        let outcome = store.commit(&self.base.key, expected, change).await;
+        if let Ok(version) = outcome {
+            let turns = self.turns.into_iter().map(|(turn, bytes)| (turn, bytes.len()));
+            remember(&cache, &self.base, version, self.head, turns);
+        }
+        self.outcome.send_replace(Some(outcome));
+    }
+}
+
+impl Queue {
+    /// Takes the place, in the order of asking.
+    pub(super) async fn take(&self) -> MutexGuard<'_, Option<Batch>> {
+        self.place.lock().await
+    }
+
+    /// The same, and is counted while waiting.
+    async fn take_counted(&self) -> MutexGuard<'_, Option<Batch>> {
+        let _counted = Counted::new(&self.waiting);
+        self.place.lock().await
+    }
+
+    fn somebody_waits(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// One who waits; also when the waiting is given up.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Sessions {
+    /// Like [`Sessions::update`], together with others who add a turn to the same session now. `step`
+    /// sees the version on which the batch rests; several turns may be answered the same new version.
+    pub async fn update_together<T>(
+        &self,
+        key: &Key,
+        mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
+    ) -> Result<(Version, T)> {
+        let queue = self.queue(key);
+        // Whether the head at hand has been found wanting: it may only lead to a commit.
+        let mut ask = false;
+        let mut held = None;
+        let mut attempt = 0;
+        while attempt < self.attempts_max {
+            let mut place = match held.take() {
+                Some(place) => place,
+                None => queue.take_counted().await,
+            };
+            if place.as_ref().is_some_and(|batch| !batch.takes(key)) {
+                self.write_waiting(&mut place).await?;
+            }
+            let joined = place.take().filter(|batch| !batch.is_abandoned());
+            let sure = ask && joined.is_none();
+            let batch = match (joined, self.at_hand(key).filter(|_| !ask)) {
+                (Some(batch), _) => place.insert(batch),
+                (None, Some(base)) => place.insert(Batch::new(base)),
+                (None, None) => place.insert(Batch::new(self.load(key).await?)),
+            };
+            let (first, base) = (batch.turns.is_empty(), batch.base.version);
+            let mut head = batch.head.clone();
+            let stepped = step(&mut head, base).and_then(|step| match step {
+                Step::Leave(answer) => Ok((None, answer)),
+                Step::Commit(turn, answer) => {
+                    let bytes = turn.as_ref().as_ref().map(|turn| encode(key, turn)).transpose()?;
+                    Ok((Some((*turn).zip(bytes)), answer))
+                }
+            });
+            let (turn, answer) = match stepped {
+                Ok((Some(turn), answer)) => (turn, answer),
+                Ok((None, answer)) if sure => return Ok((base, answer)),
+                Err(error) if sure => return Err(error),
+                // Decided by turns that are not written yet, or by a head that may be old: write them,
+                // ask for the head, and decide again before anybody else does.
+                Ok((None, _)) | Err(_) => {
+                    self.write_waiting(&mut place).await?;
+                    ask = true;
+                    held = Some(place);
+                    continue;
+                }
+            };
+            batch.head = head;
+            batch.turns.extend(turn);
+            let mut outcome = batch.outcome.subscribe();
+            if queue.somebody_waits() {
+                drop(place);
+                // In line behind all who wait now: they come first and join.
+                place = queue.take().await;
+            } else if first && let Some(batch) = place.take() {
+                // Nobody else to think of.
+                let change = self.change_of(&batch)?;
+                batch.write(Arc::clone(self.store()), Arc::clone(&self.cache), change).await;
+            }
+            if outcome.borrow().is_none() {
+                self.write_waiting(&mut place).await?;
+            }
+            drop(place);
+            let outcome = match outcome.wait_for(Option::is_some).await {
+                Ok(outcome) => outcome.clone(),
+                Err(_) => None,
+            };
+            match outcome {
+                Some(Ok(version)) => return Ok((version, answer)),
+                Some(Err(StoreError::Conflict { .. })) if !ask => ask = true,
+                Some(Err(StoreError::Conflict { .. })) => {
+                    self.pause(attempt).await;
+                    attempt += 1;
+                }
+                Some(Err(error)) => return Err(error.into()),
+                None => return Err(self.nobody_knows().into()),
+            }
+        }
+        Err(Error::Contended { session: key.id.clone().into(), attempts: self.attempts_max })
+    }
+
+    /// Writes the batch that waits in a place, if there is one that somebody wants written.
+    ///
+    /// In a task of its own: should the caller go away in the middle, the others still get the answer,
+    /// and nobody writes the same turns again because the answer to the first time is missing.
+    pub(super) async fn write_waiting(&self, place: &mut Option<Batch>) -> Result<()> {
+        let Some(batch) = place.take().filter(|batch| !batch.is_abandoned()) else {
+            return Ok(());
+        };
+        let change = self.change_of(&batch)?;
+        let writing = batch.write(Arc::clone(self.store()), Arc::clone(&self.cache), change);
+        // A failure of the task is seen by those who wait for its outcome.
+        let _ = tokio::spawn(writing).await;
+        Ok(())
+    }
+
+    fn change_of(&self, batch: &Batch) -> Result<Change> {
+        let log = batch.turns.iter().map(|(_, bytes)| bytes.clone()).collect();
+        self.change(&batch.head, log, Vec::new())
+    }
+
+    fn nobody_knows(&self) -> StoreError {
+        StoreError::Unavailable {
+            what: self.store().facts().location,
+            reason: "the write was broken off".into(),
+            outcome_unknown: true,
+        }
+    }
+}
