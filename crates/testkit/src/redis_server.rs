@@ -41,6 +41,18 @@ impl RedisServer {
         panic!("Redis did not start {STARTS_MAX} times");
     }
 
+    /// Redis that speaks TLS only to clients which show a certificate of `authority`; on a second port,
+    /// which is answered too.
+    pub async fn start_tls(authority: &Authority) -> Option<(Self, u16)> {
+        let port = peer::free_port(&[]);
+        let file = |name: &str| authority.folder.path().join(name).display().to_string();
+        let tls = port.to_string();
+        let settings = ["--tls-port", &tls, "--tls-ca-cert-file", &file("ca.pem")];
+        let own = ["--tls-cert-file", &file("server.pem"), "--tls-key-file", &file("server.key")];
+        let durable = ["--appendonly", "yes", "--appendfsync", "always"];
+        Some((Self::start_with(&[settings, own, durable].concat()).await?, port))
+    }
+
     /// The store's URL.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
@@ -51,6 +63,46 @@ impl RedisServer {
         self.peer.restart().expect("the program that ran before is still there");
         let port = self.port;
         assert!(self.peer.ready(|| answers_ping(port)).await, "Redis starts again on its port");
+    }
+}
+
+/// A certificate authority of its own, with a server's and a client's certificate in its folder:
+/// `ca.pem`, `server.pem`, `server.key`, `client.pem`, `client.key`.
+#[derive(Debug)]
+pub struct Authority {
+    /// Where the files are.
+    pub folder: tempfile::TempDir,
+}
+
+impl Authority {
+    /// Makes one with `openssl`; `None` where that is not installed.
+    pub fn make() -> Option<Self> {
+        let openssl = peer::program("THROUGHLINE_TEST_OPENSSL", "openssl")?;
+        let folder = peer::folder();
+        let run = |arguments: &str| {
+            let mut command = Command::new(&openssl);
+            command.args(arguments.split(' ')).current_dir(folder.path());
+            let made = command.output().expect("openssl can run");
+            let said = String::from_utf8_lossy(&made.stderr).into_owned();
+            assert!(made.status.success(), "openssl {arguments}: {said}");
+        };
+        let new = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
+        run(&format!(
+            "req -x509 {new} -keyout ca.key -out ca.pem -days 2 -subj /CN=test-authority"
+        ));
+        peer::write(folder.path(), "names", "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+        for name in ["server", "client"] {
+            run(&format!("req {new} -keyout {name}.key -out {name}.csr -subj /CN={name}"));
+            let signed = "-CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names";
+            run(&format!("x509 -req -in {name}.csr -out {name}.pem {signed}"));
+        }
+        Some(Self { folder })
+    }
+
+    /// The parameters of a store's URL that trust it and show its client certificate.
+    pub fn parameters(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("ca={folder}/ca.pem&client_cert={folder}/client.pem&client_key={folder}/client.key")
     }
 }
 

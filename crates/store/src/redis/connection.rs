@@ -1,19 +1,24 @@
 //! Commands to one server or a cluster, with bounded retries and honest failures.
 //!
-//! Connections are made again by the client library. Whether a command may be sent again is decided by
-//! the caller: everything here is a read, or a script that knows its own earlier run.
+//! Connections are made again by [`Single`], in a cluster by the client library. Whether a command may be
+//! sent again is decided by the caller: everything here is a read, or a script that knows its own
+//! earlier run.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
-use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult,
+    ServerErrorKind, Value,
+};
 use throughline_engine::store::{Result, StoreError};
 
 use super::options::RedisOptions;
+use super::single::Single;
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -30,7 +35,7 @@ pub(super) struct Connection {
 
 #[derive(Clone)]
 enum Link {
-    One(ConnectionManager),
+    One(Arc<Single>),
     Cluster(ClusterConnection),
 }
 
@@ -98,23 +103,28 @@ pub(super) struct Answer<T> {
 impl Connection {
     pub(super) async fn open(options: &RedisOptions) -> Result<Self> {
         let location = options.location().to_owned();
+        let certificates = options.certificates()?;
+        let wrong = |error: RedisError| wrong_use(&location, &error);
         let link = if options.cluster {
-            let client = ClusterClientBuilder::new(options.nodes.clone())
+            let mut builder = ClusterClientBuilder::new(options.nodes.clone())
                 .connection_timeout(CONNECT_TIMEOUT)
-                .response_timeout(options.timeout)
-                .build();
-            let client = client.map_err(|error| wrong_use(&location, &error))?;
+                .response_timeout(options.timeout);
+            if let Some(certificates) = certificates {
+                builder = builder.certs(certificates);
+            }
+            let client = builder.build().map_err(wrong)?;
             client.get_async_connection().await.map(Link::Cluster)
         } else {
-            let client = redis::Client::open(options.nodes[0].as_str());
-            let client = client.map_err(|error| wrong_use(&location, &error))?;
-            let config = ConnectionManagerConfig::new()
+            let address = options.nodes[0].as_str();
+            let client = match certificates {
+                Some(certificates) => Client::build_with_tls(address, certificates),
+                None => Client::open(address),
+            };
+            let config = AsyncConnectionConfig::new()
                 .set_connection_timeout(Some(CONNECT_TIMEOUT))
-                .set_response_timeout(Some(options.timeout))
-                .set_number_of_retries(2)
-                .set_min_delay(PAUSES.0)
-                .set_max_delay(PAUSES.1);
-            ConnectionManager::new_with_config(client, config).await.map(Link::One)
+                .set_response_timeout(Some(options.timeout));
+            let single = Single::open(client.map_err(wrong)?, config).await;
+            single.map(|single| Link::One(Arc::new(single)))
         };
         let link = link.map_err(|error| failure(&location, &error))?;
         Ok(Self { link, location, retries_max: options.retries_max })
@@ -187,9 +197,9 @@ impl Connection {
     }
 
     async fn once(&self, command: &Cmd) -> RedisResult<Value> {
-        match self.link.clone() {
-            Link::One(mut link) => command.query_async(&mut link).await,
-            Link::Cluster(mut link) => command.query_async(&mut link).await,
+        match &self.link {
+            Link::One(single) => single.send(command, breaks).await,
+            Link::Cluster(link) => command.query_async(&mut link.clone()).await,
         }
     }
 
@@ -235,6 +245,12 @@ impl Connection {
 fn is_unclear(error: &RedisError) -> bool {
     let broken = error.kind() == ErrorKind::Parse;
     broken || error.is_io_error() || error.is_timeout() || error.is_connection_dropped()
+}
+
+/// Whether a connection is of no more use. After a fail-over a name may lead to another server, so one
+/// that has become a replica is left as well.
+fn breaks(error: &RedisError) -> bool {
+    is_unclear(error) || error.is_unrecoverable_error() || error.code() == Some("READONLY")
 }
 
 /// Whether the failure may pass: the network, a restart, a fail-over, a slot on the move.

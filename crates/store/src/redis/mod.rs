@@ -17,6 +17,7 @@ mod keys;
 mod listing;
 pub mod options;
 mod settings;
+mod single;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

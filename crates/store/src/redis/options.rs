@@ -3,8 +3,10 @@
 //! Invariant: a password is never in [`RedisOptions::location`], in `Debug` or in an error.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use redis::{ClientTlsConfig, TlsCertificates};
 use throughline_engine::store::{Result, StoreError};
 
 use crate::open::redact;
@@ -33,6 +35,12 @@ pub struct RedisOptions {
     pub timeout: Duration,
     /// How often a failed command is sent again.
     pub retries_max: usize,
+    /// Certificates that are trusted, as a PEM file; `None`: those of the system.
+    pub ca: Option<PathBuf>,
+    /// Our own certificate, as a PEM file, for a server that asks for one.
+    pub client_cert: Option<PathBuf>,
+    /// Its key, as a PEM file.
+    pub client_key: Option<PathBuf>,
     location: String,
 }
 
@@ -68,11 +76,21 @@ impl RedisOptions {
             rewrite_on_erase: false,
             timeout: COMMAND_TIMEOUT,
             retries_max: RETRIES_MAX,
+            ca: None,
+            client_cert: None,
+            client_key: None,
             location: redact(url),
         };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, "true"));
             options.set(name, value)?;
+        }
+        let files = [&options.ca, &options.client_cert, &options.client_key];
+        if scheme == "redis" && files.iter().any(|file| file.is_some()) {
+            return Err(refused("certificates are for TLS, and redis:// has none".into()));
+        }
+        if options.client_cert.is_some() != options.client_key.is_some() {
+            return Err(refused("client_cert and client_key belong together".into()));
         }
         if options.cluster && !matches!(database, "" | "0") {
             return Err(refused("a cluster has only database 0".into()));
@@ -94,6 +112,9 @@ impl RedisOptions {
             "retries" => {
                 self.retries_max = usize::try_from(number()?).unwrap_or(RETRIES_MAX).min(50)
             }
+            "ca" => self.ca = Some(value.into()),
+            "client_cert" => self.client_cert = Some(value.into()),
+            "client_key" => self.client_key = Some(value.into()),
             "prefix" => {
                 let plain =
                     |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
@@ -105,6 +126,23 @@ impl RedisOptions {
             _ => return Err(refused(format!("there is no setting {name:?}"))),
         }
         Ok(())
+    }
+
+    /// The certificates of the files that the URL names, if it names any.
+    pub(super) fn certificates(&self) -> Result<Option<TlsCertificates>> {
+        let read = |path: &PathBuf| {
+            std::fs::read(path)
+                .map_err(|error| refused(format!("{} cannot be read: {error}", path.display())))
+        };
+        let client_tls = match (&self.client_cert, &self.client_key) {
+            (Some(cert), Some(key)) => {
+                Some(ClientTlsConfig { client_cert: read(cert)?, client_key: read(key)? })
+            }
+            _ => None,
+        };
+        let root_cert = self.ca.as_ref().map(read).transpose()?;
+        let named = client_tls.is_some() || root_cert.is_some();
+        Ok(named.then_some(TlsCertificates { client_tls, root_cert }))
     }
 
     /// The store as it is shown to people: no password.
@@ -145,5 +183,7 @@ mod tests {
         assert!(reason("redis://h?cluster=ja").contains("cluster=ja"));
         assert!(reason("redis://h1,h2/3").contains("database 0"));
         assert!(reason("redis://?x").contains("no host"));
+        assert!(reason("redis://h?ca=/ca.pem").contains("redis:// has none"));
+        assert!(reason("rediss://h?client_cert=/c.pem").contains("belong together"));
     }
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use jiff::{Timestamp, ToSpan as _};
 use throughline_engine::store::{
-    Change, Durability, Expected, Found, Kind, Page, Store, StoreError,
+    Change, Durability, Expected, Found, Kind, Page, PageMark, Store, StoreError,
 };
 use throughline_store::conformance;
 use throughline_store::redis::{RedisOptions, RedisStore};
-use throughline_testkit::redis_server::{RedisCluster, RedisServer};
+use throughline_testkit::fault_proxy::{Fault, FaultProxy, Speaks, Weather};
+use throughline_testkit::redis_server::{Authority, RedisCluster, RedisServer};
 
 use super::copy::{change, key};
 
@@ -28,7 +29,7 @@ async fn redis_conforms() {
     what_is_cached_for_a_session_goes_with_it(&store, server.port).await;
 }
 
-async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
+pub async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
     let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let mut command = redis::cmd(words[0]);
@@ -82,6 +83,38 @@ async fn a_redis_cluster_conforms() {
     let store = Arc::new(open(&cluster.url()).await.unwrap());
     conformance::check_all(store.clone()).await;
     a_name_without_a_thread_does_no_harm(&store, &cluster).await;
+    many_threads_are_listed_in_pages_and_scanned_in_order(&store).await;
+}
+
+/// More than are asked for at a time, spread over three servers.
+async fn many_threads_are_listed_in_pages_and_scanned_in_order(store: &RedisStore) {
+    const THREADS: i64 = 600;
+    let scope = key("many", "x").scope;
+    for number in 0..THREADS {
+        let session = key("many", &format!("s{number:03}"));
+        store.commit(&session, Expected::Absent, change(number, "", &[])).await.unwrap();
+    }
+    let mut ids = Vec::new();
+    let mut after = None;
+    loop {
+        let page = Page { limit: 250, after: after.take() };
+        let rows = store.list(&scope, Kind::Session, page).await.unwrap();
+        let Some(last) = rows.last() else { break };
+        let (changed_at, id) = (last.changed_at, last.key.id.clone());
+        after = Some(PageMark { changed_at, id });
+        ids.extend(rows.into_iter().map(|row| row.key.id.as_str().to_owned()));
+    }
+    let newest_first: Vec<String> = (0..THREADS).rev().map(|n| format!("s{n:03}")).collect();
+    assert_eq!(ids, newest_first);
+    let (mut scanned, mut after) = (Vec::new(), None);
+    loop {
+        let rows = store.scan(after.as_ref(), 250).await.unwrap();
+        let Some(last) = rows.last() else { break };
+        after = Some(last.key.clone());
+        scanned.extend(rows.into_iter().map(|row| row.key).filter(|key| key.scope == scope));
+    }
+    assert_eq!(scanned.len() as i64, THREADS);
+    assert!(scanned.is_sorted());
 }
 
 /// What a writer leaves that dies between announcing a thread and making it.
@@ -149,6 +182,51 @@ async fn a_restarted_server_is_found_again_with_everything_acknowledged() {
         version = store.commit(&session, Expected::At(version), next).await.unwrap();
     }
     assert_eq!(store.entries(&session, 0..99).await.unwrap().len(), 10);
+}
+
+/// The client library's own manager never connected again after a greeting that was cut short.
+#[tokio::test]
+async fn a_greeting_that_was_cut_short_is_no_end_of_the_connection() {
+    let Some(server) = RedisServer::start().await else { return };
+    let proxy = FaultProxy::start(server.port, Speaks::Tcp).await;
+    let store = open(&format!("redis://127.0.0.1:{}?retries=2", proxy.port)).await.unwrap();
+    let session = key("greeting", "s");
+    store.commit(&session, Expected::Absent, change(0, "", &["x"])).await.unwrap();
+    let cut = vec![Fault::CutReply(2)];
+    proxy.set(Weather { seed: 1, permille: 1000, faults: cut });
+    let Err(StoreError::Unavailable { .. }) = store.head(&session, None).await else {
+        panic!("a reply of two bytes was taken for an answer");
+    };
+    proxy.calm();
+    assert!(matches!(store.head(&session, None).await.unwrap(), Found::Head(_)));
+}
+
+#[tokio::test]
+async fn a_server_with_tls_is_used_if_its_certificate_is_trusted_and_refused_if_not() {
+    let (Some(authority), Some(stranger)) = (Authority::make(), Authority::make()) else { return };
+    let Some((server, port)) = RedisServer::start_tls(&authority).await else { return };
+    let url = format!("rediss://localhost:{port}?retries=1&{}", authority.parameters());
+    let store = Arc::new(open(&url).await.unwrap());
+    assert_eq!(store.facts().durability, Durability::Fsync);
+    conformance::check_all(store.clone()).await;
+    let refused = async |parameters: &str| {
+        let url = format!("rediss://localhost:{port}?retries=1&{parameters}");
+        match open(&url).await {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("{parameters} was enough"),
+        }
+    };
+    let said = refused(&stranger.parameters()).await;
+    assert!(said.contains("invalid peer certificate"), "{said}");
+    let said = refused("timeout_ms=1000").await;
+    assert!(said.contains("UnknownIssuer"), "the system does not know it: {said}");
+    // The server asks for a certificate, too.
+    refused(&format!("ca={}/ca.pem", authority.folder.path().display())).await;
+    let plain = open(&format!("redis://127.0.0.1:{port}?retries=1")).await;
+    assert!(plain.is_err(), "a TLS port was spoken to in the clear");
+    let missing = refused("ca=/no/such/file.pem").await;
+    assert!(missing.contains("/no/such/file.pem"), "{missing}");
+    drop(server);
 }
 
 /// Whether the first replica has come as far as its primary.
