@@ -143,9 +143,9 @@ impl Worklist {
 
 /// A lease on the costly work of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Lease {
+pub(crate) struct Lease {
     holder: uuid::Uuid,
-    until: Timestamp,
+    pub(crate) until: Timestamp,
 }
 
 impl Engine {

@@ -5,9 +5,10 @@
 //! and time of change tell, or with [`Compare::Everything`] every byte. Nothing is kept outside the two
 //! stores.
 //!
-//! What is not carried over: version numbers and incarnations begin anew in the target, because only
-//! the target can give them; an expiry, because the contract does not tell it. Threads that exist only
-//! in the target are left alone and counted.
+//! An expiry is carried over as the head states it; a time to live that a Redis store adds by its own
+//! settings is not, for the target has settings of its own. Version numbers and incarnations begin anew
+//! in the target, because only the target can give them. Threads that exist only in the target are left
+//! alone and counted.
 //!
 //! Invariant: a thread that the report calls copied or the same has equal head and log in both stores.
 
@@ -16,13 +17,14 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
+use throughline_engine::engine::stored_expiry;
 use throughline_engine::store::{
     Change, Expected, Found, Head, Key, Listed, Result, Store, StoreError, Version,
 };
 use uuid::Uuid;
 
-/// Threads that are listed at a time.
-const STRETCH: usize = 200;
+/// Threads that are listed at a time: many, for a store without an order looks at all of them each time.
+const STRETCH: usize = 5_000;
 /// Entries that are read and compared at a time.
 const ENTRIES_AT_ONCE: u64 = 256;
 /// Bytes of entries that are sent with one commit.
@@ -60,6 +62,8 @@ pub struct Progress<'a> {
     pub outcome: Outcome,
     /// Everything so far.
     pub report: &'a CopyReport,
+    /// Threads that the source had when the copy began.
+    pub total: u64,
 }
 
 /// What a copy did.
@@ -97,6 +101,7 @@ pub async fn copy(
     mut progress: impl FnMut(Progress<'_>) + Send,
 ) -> Result<CopyReport> {
     let mut copier = Copier { from, to, compare, report: CopyReport::default() };
+    let total = Rows::new(from).passed_by_all().await?;
     let mut target = Rows::new(to);
     let mut after: Option<Key> = None;
     loop {
@@ -107,7 +112,8 @@ pub async fn copy(
             let there = target.find(&row.key).await?;
             match copier.thread(&row, there.as_ref()).await {
                 Ok(outcome) => {
-                    progress(Progress { key: &row.key, outcome, report: &copier.report });
+                    let report = &copier.report;
+                    progress(Progress { key: &row.key, outcome, report, total });
                 }
                 Err(error @ StoreError::Unavailable { .. }) => return Err(error),
                 Err(error) => copier.report.problems.push(format!("{}: {error}", row.key)),
@@ -118,7 +124,7 @@ pub async fn copy(
     Ok(copier.report)
 }
 
-/// The target's threads in key order, beside the source's.
+/// A store's threads in key order: the target's, beside the source's.
 struct Rows<'a> {
     store: &'a dyn Store,
     waiting: VecDeque<Listed>,
@@ -270,7 +276,7 @@ impl Copier<'_> {
             head: source.bytes.clone(),
             append,
             overwrite: Vec::new(),
-            expires_at: None,
+            expires_at: stored_expiry(row.key.kind, &source.bytes),
             write_id: Uuid::now_v7(),
         };
         let version = self.to.commit(&row.key, expected, change).await?;

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::session::head::SessionHead;
 use crate::session::keep::Step;
 use crate::store::{Key, Kind};
+use crate::tend::Lease;
 
 use super::Engine;
 use super::called::is_forgotten;
@@ -46,6 +47,16 @@ pub fn expiry_state(head: &SessionHead, now: Timestamp) -> ExpiryState {
         Some(at) if at <= now => ExpiryState::Expired,
         Some(at) if at.duration_since(now) <= WARNING => ExpiryState::Near,
         Some(_) => ExpiryState::Far,
+    }
+}
+
+/// When a backend that expires by itself may drop a thread, read from the head that it holds: for
+/// copying a thread, since a store tells heads and not what it was told about them.
+pub fn stored_expiry(kind: Kind, head: &[u8]) -> Option<Timestamp> {
+    match kind {
+        Kind::Session => serde_json::from_slice::<SessionHead>(head).ok()?.purge_at(),
+        Kind::Job => Some(serde_json::from_slice::<Lease>(head).ok()?.until),
+        Kind::Preset | Kind::ApiKey | Kind::Pin | Kind::Usage | Kind::Tombstone => None,
     }
 }
 

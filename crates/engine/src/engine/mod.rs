@@ -60,7 +60,7 @@ pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
 pub use dropin::{Addition, ClientRequest, Exchange};
 pub use entities::{AboutIt, EntityList, EntityView};
 pub use erase::{ErasureReceipt, Tombstone, tombstone_of};
-pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state};
+pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state, stored_expiry};
 pub use history::{HistoryPage, HistoryQuery, Order};
 pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
 pub use listing::{SessionList, SessionQuery};

@@ -82,8 +82,7 @@ async fn through_the_contract(
     remove(&staged);
     let target = Sqlite::open(&staged, options.busy_wait).await?;
     let report = copy(store, &target, Compare::Quickly, |step| {
-        let threads = step.report.threads();
-        progress(threads, threads);
+        progress(step.report.threads(), step.total);
     })
     .await?;
     if let Some(problem) = report.problems.first() {

@@ -1,6 +1,7 @@
 //! `throughline migrate`: everything from one store into another.
 //!
-//! It can be stopped and run again: what is the same already is skipped, and each copy is read back.
+//! It can be stopped and run again: what is the same already is skipped, and each copy is read back. What
+//! was erased in the source since the last time is erased in the target, too: its tombstone tells.
 
 use clap::Args;
 use serde_json::json;
@@ -9,6 +10,8 @@ use throughline_store::copy::{Compare, copy};
 
 use super::{Settings, output};
 use crate::assemble;
+use crate::backup::again;
+use crate::backup::erasures::Graves;
 use crate::failure::Failure;
 
 /// Flags of `migrate`.
@@ -41,18 +44,23 @@ impl Migrate {
         let from = throughline_store::open(&source, &options).await?;
         let to = throughline_store::open(&target, &options).await?;
         let compare = if self.verify { Compare::Everything } else { Compare::Quickly };
-        let counter = output::counter("threads copied:");
+        let bar = output::bar("threads");
         let report = copy(from.as_ref(), to.as_ref(), compare, |progress| {
-            counter.set_position(progress.report.threads());
+            bar.set_length(progress.total);
+            bar.set_position(progress.report.threads());
         })
         .await;
-        counter.finish_and_clear();
+        bar.finish_and_clear();
         let report = report?;
+        let mut graves = Graves::default();
+        again::of_store(to.as_ref(), &mut graves).await?;
+        let erased = again::erase(&to, &graves).await?;
         if self.json {
             output::json(&json!({
                 "copied": report.copied, "caught_up": report.caught_up, "same": report.same,
                 "entries": report.entries, "bytes": report.bytes,
-                "only_in_target": report.only_in_target, "problems": report.problems,
+                "only_in_target": report.only_in_target, "erased_again": erased,
+                "problems": report.problems, "notes": to.facts().notes,
             }))?;
         } else {
             output::line(format!(
@@ -62,6 +70,15 @@ impl Migrate {
             if report.only_in_target > 0 {
                 let count = report.only_in_target;
                 output::line(format!("{count} threads are only in {target} and were left alone"))?;
+            }
+            if erased.threads > 0 {
+                let count = erased.threads;
+                output::line(format!(
+                    "{count} threads had been erased in {source}: erased here too"
+                ))?;
+            }
+            for note in to.facts().notes {
+                output::line(format!("{target}: {}", output::plain(&note)))?;
             }
             for problem in &report.problems {
                 output::line(format!("wrong: {}", output::plain(problem)))?;

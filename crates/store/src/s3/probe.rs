@@ -41,7 +41,7 @@ impl fmt::Display for Probe {
             None => {
                 write!(f, "conditional writes: hold, {} races of {WRITERS} writers", self.sound)
             }
-            Some(fault) => write!(f, "conditional writes: do not hold, {fault}"),
+            Some(fault) => write!(f, "conditional writes: not shown to hold, {fault}"),
         }
     }
 }
@@ -84,11 +84,11 @@ async fn race(objects: &Objects, path: &Path, when: &When, what: &str) -> Result
     let bodies: Vec<Bytes> = (0..WRITERS).map(|writer| body(&writer.to_string())).collect();
     let tries = bodies.iter().map(|bytes| objects.put_once(path, bytes.clone(), when));
     let mut winners = Vec::new();
-    let mut unclear = 0;
+    let mut unclear = Vec::new();
     for (writer, outcome) in join_all(tries).await.into_iter().enumerate() {
         match outcome? {
             Put::Done(_) => winners.push(writer),
-            Put::Unclear(_) => unclear += 1,
+            Put::Unclear(reason) => unclear.push(reason),
             Put::Refused => {}
         }
     }
@@ -96,8 +96,16 @@ async fn race(objects: &Objects, path: &Path, when: &When, what: &str) -> Result
         return Ok(Some(format!("{what}: {} of {WRITERS} writers won", winners.len())));
     }
     let Some(winner) = winners.first() else {
-        let none = format!("{what}: no writer won, {unclear} had no answer");
-        return Ok((unclear == 0).then_some(none));
+        return match unclear.first() {
+            None => Ok(Some(format!("{what}: all {WRITERS} writers were refused"))),
+            // Nothing is known of the conditions then, only that the server does not answer.
+            Some(reason) if unclear.len() == WRITERS => {
+                let reason = format!("no write of the start-up probe was answered: {reason}");
+                Err(objects.unavailable(reason, false))
+            }
+            // One of those without an answer won.
+            Some(_) => Ok(None),
+        };
     };
     match objects.get(path, None, None).await? {
         Got::Object { bytes, .. } if bytes == bodies[*winner] => Ok(None),

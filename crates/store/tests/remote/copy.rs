@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use jiff::Timestamp;
-use throughline_engine::id::{TenantId, ThreadId, UserId};
+use jiff::{Timestamp, ToSpan as _};
+use throughline_engine::id::{SessionId, TenantId, ThreadId, UserId};
+use throughline_engine::session::SessionHead;
 use throughline_engine::store::{Change, Expected, Found, Key, Kind, Page, Scope, Store, Version};
 use throughline_store::copy::{Compare, CopyReport, copy};
 use throughline_store::memory::Memory;
@@ -81,6 +82,42 @@ async fn check(to: &dyn Store) {
     to.commit(&key("u", "extra"), Expected::Absent, change(0, "", &[])).await.unwrap();
     let fourth = copied(&*from, to, Compare::Quickly).await;
     assert_eq!((counts(&fourth), fourth.only_in_target), ((1, 0, 4, 100), 1));
+}
+
+/// An expiry, a deletion and every kind of thread go along.
+#[tokio::test]
+async fn everything_goes_along_with_its_expiry() {
+    let Some(redis) = RedisServer::start().await else { return };
+    let to = super::redis::open(&redis.url()).await.unwrap();
+    let from = Memory::new();
+    for kind in Kind::ALL {
+        let thread = Key { kind, ..key("kinds", "x") };
+        from.commit(&thread, Expected::Absent, change(0, kind.as_str(), &[])).await.unwrap();
+    }
+    let now = Timestamp::now();
+    let mut head = SessionHead::new(SessionId::new("expiring").unwrap(), now);
+    head.expires_at = Some(now + 48.hours());
+    head.deleted_at = Some(now);
+    let purged_at = head.purge_at().unwrap();
+    let expiring = key("kinds", "expiring");
+    let bytes = Bytes::from(serde_json::to_vec(&head).unwrap());
+    let made = Change { head: bytes.clone(), ..change(0, "", &["turn"]) };
+    from.commit(&expiring, Expected::Absent, made).await.unwrap();
+    let report = copied(&from, &to, Compare::Quickly).await;
+    assert_eq!((report.copied, report.problems), (8, vec![]));
+    for kind in Kind::ALL {
+        let thread = Key { kind, ..key("kinds", "x") };
+        let Found::Head(found) = to.head(&thread, None).await.unwrap() else {
+            panic!("{thread} is missing")
+        };
+        assert_eq!(found.bytes, kind.as_str());
+    }
+    let Found::Head(found) = to.head(&expiring, None).await.unwrap() else { panic!("missing") };
+    assert_eq!(found.bytes, bytes, "with the time of its deletion");
+    let left: i64 =
+        super::redis::ask(redis.port, &["PTTL", &format!("session:{{{expiring}}}")]).await;
+    let promised = purged_at.as_millisecond() - Timestamp::now().as_millisecond();
+    assert!((promised - 60_000..=promised + 1000).contains(&left), "{left} is not {promised}");
 }
 
 #[tokio::test]
