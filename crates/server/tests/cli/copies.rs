@@ -128,3 +128,37 @@ fn a_wrong_pack_is_named_with_its_line() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("packs/mine.toml:2:"), "{text}");
 }
+
+#[test]
+fn a_move_that_is_killed_goes_on_where_it_was_and_what_was_erased_meanwhile_goes_there_too() {
+    let place = Place::with_trip();
+    let export = place.ok(&["session", "export", "trip"], "");
+    let export: serde_json::Value = serde_json::from_str(&export).expect("JSON");
+    for number in 0..40 {
+        let mut other = export.clone();
+        other["head"]["id"] = format!("copy-{number}").into();
+        fs::write(place.path("in.json"), other.to_string()).expect("written");
+        place.ok(&["session", "import", "in.json"], "");
+    }
+    let there = ["migrate", "--from", "sqlite:data/throughline.db", "--to", "files:f", "--json"];
+    let mut killed = place.start(&there);
+    let target = place.path("f");
+    // In the middle: something has arrived, and it has not ended.
+    while !target.is_dir() || fs::read_dir(&target).is_ok_and(|found| found.count() < 2) {
+        assert!(killed.try_wait().expect("a process").is_none(), "it ended before it was killed");
+        std::thread::yield_now();
+    }
+    killed.kill().expect("it can be killed");
+    killed.wait().expect("it ends");
+    let resumed = place.json(&there);
+    let count = |name: &str| resumed[name].as_u64().expect("a count");
+    assert_eq!(resumed["problems"], serde_json::json!([]));
+    assert!(count("copied") + count("caught_up") + count("same") >= 41, "{resumed}");
+
+    place.ok(&["session", "erase", "copy-7", "--yes"], "");
+    let caught_up = place.json(&there);
+    assert_eq!(caught_up["erased_again"]["threads"], 1, "{caught_up}");
+    assert_eq!(place.fails(&["session", "show", "copy-7", "--store", "files:f"]).0, 1);
+    let shown = place.json(&["session", "show", "copy-8", "--json", "--store", "files:f"]);
+    assert_eq!(shown["turns"], 2);
+}

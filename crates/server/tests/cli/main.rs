@@ -2,6 +2,7 @@
 
 mod chat;
 mod copies;
+mod deploy;
 mod items;
 mod place;
 mod sessions;

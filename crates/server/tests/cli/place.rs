@@ -72,13 +72,18 @@ impl Place {
         self.ok(&["session", "import", "in.json"], "");
     }
 
-    /// Runs the binary here.
-    pub fn run(&self, arguments: &[&str], input: &str) -> Output {
+    /// Starts the binary here.
+    pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
         command.args(arguments).current_dir(self.folder.path());
         command.env_clear().env("COLUMNS", "100").env("TZ", "UTC");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the binary starts");
+        command.spawn().expect("the binary starts")
+    }
+
+    /// Runs the binary here.
+    pub fn run(&self, arguments: &[&str], input: &str) -> Output {
+        let mut child = self.start(arguments);
         let mut stdin = child.stdin.take().expect("its input");
         // A command that reads nothing may have ended by now.
         let _ = stdin.write_all(input.as_bytes());

@@ -99,6 +99,13 @@ async fn two_servers_on_one_redis_are_as_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_on_one_redis_cluster_are_as_one() {
+    if let Some(store) = stores::redis_cluster().await {
+        check(&store, 2).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_on_one_bucket_are_as_one() {
     if let Some(store) = stores::s3().await {
         check(&store, 2).await;
@@ -106,10 +113,27 @@ async fn two_servers_on_one_bucket_are_as_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_turn_is_condensed_by_one_of_two_servers() {
+async fn each_turn_is_condensed_by_one_of_two_servers_on_sqlite() {
+    condensed_once(&stores::sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_turn_is_condensed_by_one_of_two_servers_on_redis() {
+    if let Some(store) = stores::redis().await {
+        condensed_once(&store).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_turn_is_condensed_by_one_of_two_servers_on_s3() {
+    if let Some(store) = stores::s3().await {
+        condensed_once(&store).await;
+    }
+}
+
+async fn condensed_once(store: &TestStore) {
     let said = |_: &_| Some(Turn::Say(vec![Step::Text("They talked about racks.".into())]));
     let model = ScriptedModel::answering(said).await;
-    let store = stores::sqlite();
     let launch = store.launch.clone();
     let launch = launch.with("OPENAI_BASE_URL", model.openai_url()).with("OPENAI_API_KEY", "none");
     let pair = Pair::start(&launch).await;

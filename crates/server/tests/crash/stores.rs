@@ -1,6 +1,6 @@
 //! The stores that the tests run on.
 
-use throughline_testkit::redis_server::RedisServer;
+use throughline_testkit::redis_server::{RedisCluster, RedisServer};
 use throughline_testkit::s3_server::{self, S3Server};
 use throughline_testkit::served::Launch;
 
@@ -34,6 +34,12 @@ fn local(kind: &str, name: &str) -> TestStore {
 pub async fn redis() -> Option<TestStore> {
     let redis = RedisServer::start().await?;
     Some(TestStore { launch: Launch::new(BINARY, redis.url()), _keeps: Box::new(redis) })
+}
+
+/// A Redis cluster of three.
+pub async fn redis_cluster() -> Option<TestStore> {
+    let cluster = RedisCluster::start().await?;
+    Some(TestStore { launch: Launch::new(BINARY, cluster.url()), _keeps: Box::new(cluster) })
 }
 
 /// An S3 server of its own.
