@@ -9,8 +9,9 @@ use throughline_engine::access::{Caller, Grants};
 use throughline_engine::engine::{Engine, HistoryQuery, Order};
 use throughline_engine::store::{Key, Kind};
 
-use super::local::{Local, Who};
+use super::local::Who;
 use super::{Settings, output};
+use crate::assemble::{self, Demo};
 use crate::failure::Failure;
 
 /// Threads listed at a time.
@@ -42,11 +43,24 @@ struct Found {
 impl Check {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who).await?;
-        let found = look(&local, self.requests).await;
-        let place = local.engine.store().facts().location;
-        local.close().await;
-        let found = found?;
+        let config = settings.load()?;
+        let store = assemble::store(&config).await?;
+        let place = store.facts().location;
+        let report = store.check().await?;
+        let mut found = Found {
+            threads: report.threads,
+            entries: report.entries,
+            problems: report.problems,
+            ..Found::default()
+        };
+        // What keeps the engine from starting is one more thing that is wrong, not the end of the look.
+        match assemble::engine(&config, store, Demo::Without).await {
+            Ok(assembled) => {
+                look(&assembled.engine, self.requests, &mut found).await;
+                assembled.servers.shutdown().await;
+            }
+            Err(error) => found.problems.push(format!("the sessions were not read: {error}")),
+        }
         if self.who.json {
             output::json(&found)?;
         } else {
@@ -68,16 +82,10 @@ impl Check {
     }
 }
 
-async fn look(local: &Local, requests: usize) -> Result<Found, Failure> {
+/// Reads every session as the engine reads it.
+async fn look(engine: &Engine, requests: usize, found: &mut Found) {
     let counter = output::counter("sessions read:");
-    let store = local.engine.store();
-    let report = store.check().await?;
-    let mut found = Found {
-        threads: report.threads,
-        entries: report.entries,
-        problems: report.problems,
-        ..Found::default()
-    };
+    let store = engine.store();
     let mut after: Option<Key> = None;
     loop {
         let listed = match store.scan(after.as_ref(), STRETCH).await {
@@ -92,13 +100,12 @@ async fn look(local: &Local, requests: usize) -> Result<Found, Failure> {
         for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Session) {
             counter.inc(1);
             found.sessions += 1;
-            if let Err(error) = session(&local.engine, &listed.key, requests, &mut found).await {
+            if let Err(error) = session(engine, &listed.key, requests, found).await {
                 found.problems.push(format!("{}: {error}", listed.key));
             }
         }
     }
     counter.finish_and_clear();
-    Ok(found)
 }
 
 async fn session(

@@ -118,6 +118,26 @@ fn a_sound_store_is_said_to_be_and_a_damaged_one_is_named() {
 }
 
 #[test]
+fn damage_that_keeps_the_engine_from_starting_is_named_all_the_same() {
+    let place = Place::empty();
+    place.ok(&["chat", "--demo", "--store", "sqlite:demo.db"], "list the sites\n");
+    let mut bytes = fs::read(place.path("demo.db")).expect("the store");
+    let word = b"list_racks";
+    let found: Vec<usize> =
+        (0..bytes.len() - word.len()).filter(|at| bytes[*at..].starts_with(word)).collect();
+    assert!(!found.is_empty(), "the pinned tools are in the file");
+    for at in found {
+        bytes[at] = b'L';
+    }
+    fs::write(place.path("demo.db"), bytes).expect("the damaged store");
+    let output = place.run(&["check", "--store", "sqlite:demo.db"], "");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/pin/") && said.contains("checksum does not fit"), "{said}");
+    assert!(said.contains("the sessions were not read"), "{said}");
+}
+
+#[test]
 fn a_wrong_pack_is_named_with_its_line() {
     let place = Place::empty();
     fs::create_dir(place.path("packs")).expect("a folder");
