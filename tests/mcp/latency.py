@@ -2,7 +2,8 @@
 
     python tests/mcp/latency.py PROGRAM NODE NPM_FOLDER
 
-Starts each server itself, over stdio, and ours also over HTTP. Prints medians of three rounds.
+Starts each server itself, over stdio, and ours also over HTTP. Prints medians of three rounds. Over HTTP most of the time
+is the client's own: what its HTTP library takes for a bare request to the same server is printed beside it.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import httpx2
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -35,6 +37,19 @@ async def measure(name, connect, mode, prepare, tool, arguments):
                 times.append((time.perf_counter() - begun) * 1_000)
             medians.append(statistics.median(times))
     print(f"| {name} | {tool} | {statistics.median(medians):.2f} |", flush=True)
+
+
+async def measure_floor(url):
+    async with httpx2.AsyncClient() as http:
+        medians = []
+        for _ in range(ROUNDS):
+            times = []
+            for _ in range(CALLS):
+                begun = time.perf_counter()
+                await http.get(url)
+                times.append((time.perf_counter() - begun) * 1_000)
+            medians.append(statistics.median(times))
+    print(f"| the same client's HTTP library alone | GET /health | {statistics.median(medians):.2f} |", flush=True)
 
 
 async def new_context(client):
@@ -65,6 +80,7 @@ async def main():
             url = f"http://{address}/mcp"
             await measure("ours, HTTP, 2026-07-28", lambda: streamable_http_client(url), "2026-07-28", new_context,
                           "context-manage", get)
+            await measure_floor(f"http://{address}/api/v1/health")
         finally:
             server.terminate()
             server.wait()

@@ -1,5 +1,8 @@
 // "Context used": what the model was shown on a turn, and why.
 import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { assertAccessible, launch, openPage, say, shot } from './support/browser.js';
 import { startServer, toolsReady } from './support/server.js';
@@ -53,7 +56,8 @@ test('what was left out is listed with its reason', async () => {
   assert.ok(dropped.length > 0, 'something is always left out in the demo');
   const { panel, close } = await open(1);
   await panel.locator('summary', { hasText: `Left out (${dropped.length})` }).click();
-  await panel.getByText(/because (not relevant|the )/).first().waitFor();
+  const irrelevant = dropped.filter((piece) => piece.dropped === 'not_relevant').length;
+  await panel.getByRole('heading', { name: `${irrelevant} because not relevant enough to this message` }).waitFor();
   await close();
 });
 
@@ -68,6 +72,33 @@ test('a piece opens as it was sent and as it is now', async () => {
   await panel.getByRole('button', { name: 'As it is now' }).click();
   await panel.getByText('Unchanged since.').waitFor();
   await close();
+});
+
+test('an item that was changed since is shown with the difference', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-agents-'));
+  const rule = (says) => writeFile(join(folder, 'agents/own/rules/tone.md'), `---\ninclude: always\n---\n${says}\n`);
+  await mkdir(join(folder, 'agents/own/rules'), { recursive: true });
+  await writeFile(join(folder, 'agents/own/agent.toml'), 'description = "Ours"\n');
+  await rule('Answer in one sentence.');
+  const own = await startServer({ args: [], folder });
+  try {
+    const { id: session } = await own.api('POST', '/conversations', { agent: 'own' });
+    await own.api('POST', '/chat', { message: 'Hello', conversation_id: session });
+    await rule('Answer in two sentences.');
+    const { page, close } = await openPage(browser, own.url, { path: `/#/c/${session}` });
+    await page.locator('article.row[aria-label="Turn 1"] button.context-line').click();
+    await page.getByRole('tabpanel').getByRole('button', { name: /tone/ }).click();
+    await page.locator('.piece-text pre', { hasText: 'Answer in one sentence.' }).waitFor();
+    // The folder is looked at every two seconds; until then it is still what it was.
+    await page.waitForFunction(async () => (await (await fetch('/api/v1/agents/own/items')).text()).includes('two sentences'), null, { timeout: 15_000 });
+    await page.getByRole('button', { name: 'As it is now' }).click();
+    await page.locator('.difference [data-change=removed]', { hasText: 'one sentence' }).waitFor();
+    await page.locator('.difference [data-change=added]', { hasText: 'two sentences' }).waitFor();
+    await shot(page, 'piece-now');
+    await close();
+  } finally {
+    await own.stop();
+  }
 });
 
 test('two turns are compared: what came, went and stayed', async () => {

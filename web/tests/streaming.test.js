@@ -7,7 +7,7 @@ import { startServer, toolsReady } from './support/server.js';
 
 const HOSTILE = [
   '# Heading\n\n', '<script>window.broken = 1</script>', '<img src="http://203.0.113.9/pixel.png" onerror="window.broken = 2">\n\n',
-  '![tracker](http://203.0.113.9/t.png)\n\n', '[bad](javascript:window.broken=3) [good](https://example.org/)\n\n',
+  '![tracker](http://203.0.113.9/t.png)\n\n', '[bad](javascript:window.broken=3) [here](#/tools) [good](https://example.org/)\n\n',
   '<iframe src="http://203.0.113.9/"></iframe><style>body{display:none}</style><a href="#/operations" onclick="window.broken=4">local</a>\n\n', '| a | b |\n|---|---|\n| 1 | 2 |\n',
 ];
 
@@ -74,6 +74,7 @@ test('hostile Markdown runs nothing, loads nothing and leads nowhere by itself',
   assert.equal(await reply.locator('[onclick], [onerror]').count(), 0);
   assert.deepEqual(await reply.locator('a').evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href'), link.rel, link.target])), [
     ['bad', null, '', ''],
+    ['here', null, '', ''],
     ['good', 'https://example.org/', 'noopener noreferrer nofollow', '_blank'],
   ]);
   assert.equal(await reply.locator('table td').count(), 2);
