@@ -50,12 +50,13 @@ pub async fn serve() -> (Child, String) {
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines();
+        .expect("the binary starts");
+    let mut lines = BufReader::new(server.stderr.take().expect("its words")).lines();
     let address = loop {
-        let line = lines.next_line().await.unwrap().expect("the server says where it listens");
+        let line =
+            lines.next_line().await.ok().flatten().expect("the server says where it listens");
         if let Some((_, rest)) = line.split_once("serving on http://") {
-            break rest.split_whitespace().next().unwrap().to_owned();
+            break rest.split_whitespace().next().expect("an address").to_owned();
         }
     };
     // What it says later is read away, so that it never waits for a reader.
