@@ -33,7 +33,8 @@ struct Expected {
 pub(super) fn read(reading: &mut Reading<'_>) {
     let mut at = 0;
     while at < reading.tokens.len() {
-        let cue = reading.cue_at(at).filter(|_| reading.is_own(at) && !reading.taken[at]);
+        let free = reading.is_own(at) && !reading.taken[at] && !begins_name(reading, at);
+        let cue = reading.cue_at(at).filter(|_| free);
         let Some((entity_type, words, grammar)) = cue else {
             at += 1;
             continue;
@@ -52,6 +53,23 @@ pub(super) fn read(reading: &mut Reading<'_>) {
         }
         at = end.max(at + words);
     }
+}
+
+/// Whether a cue word is the start of a name before another cue: "the Customer Portal project".
+fn begins_name(reading: &Reading<'_>, at: usize) -> bool {
+    let raised = |at: usize| {
+        let token = &reading.tokens[at];
+        token.shape == Shape::Capitalised && token.gap == Gap::Space
+    };
+    let end = (at..reading.tokens.len()).take(RUN_WORDS_MAX).take_while(|at| raised(*at)).count();
+    let several = end > 1 || (at > 0 && raised(at) && raised(at - 1));
+    let next = reading.cue_at(at + end).filter(|_| several);
+    let joined = reading.tokens.get(at + end).is_some_and(|token| token.gap == Gap::Space);
+    next.is_some_and(|(entity_type, _, grammar)| {
+        joined
+            && grammar == Grammar::Singular
+            && entity_type.named_before != NamedBefore::Identifier
+    })
 }
 
 /// Names after a cue, with those that follow after a comma or "and".
@@ -254,7 +272,12 @@ fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
         };
         let joined = first == end || reading.tokens[first].gap == Gap::Space;
         let free = !reading.taken[first - 1] && reading.is_own(first - 1);
-        if !looks || !joined || !free || cut_off || reading.cue_at(first - 1).is_some() {
+        let is_cue = reading.cue_at(first - 1).is_some();
+        let raised =
+            |token: &Token<'_>| token.shape == Shape::Capitalised && token.gap == Gap::Space;
+        let goes_on = first < end || (first > 1 && raised(&reading.tokens[first - 2]));
+        let is_part = goes_on && raised(token);
+        if !looks || !joined || !free || cut_off || (is_cue && !is_part) {
             break;
         }
         first -= 1;

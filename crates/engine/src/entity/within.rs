@@ -58,11 +58,9 @@ pub(super) fn guess(reading: &mut Reading<'_>) {
             continue;
         }
         let Some((first, words)) = place_after(reading, at) else { continue };
-        if !is_ordinary(&reading.tokens[first].lower) {
-            let span = reading.span(first, words);
-            let text = reading.message[span.start..span.end].to_owned();
-            guesses.push(Guess { text, span, kinds: kinds.clone() });
-        }
+        let span = reading.span(first, words);
+        let text = reading.message[span.start..span.end].to_owned();
+        guesses.push(Guess { text, span, kinds: kinds.clone() });
     }
     reading.noticed.guesses = guesses;
 }

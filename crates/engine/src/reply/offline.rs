@@ -100,9 +100,10 @@ async fn choose(asked: &Asked<'_>) -> Choice {
     };
     let packs = engine.packs();
     let steering = packs.steering(asked.message);
-    let wants_change =
-        matches!(asked.context.receipt.mode, PromptMode::Creation | PromptMode::Modification);
     let wanted_verb = verb::of_message(asked.message);
+    let mode = asked.context.receipt.mode;
+    let wants_change =
+        wanted_verb.is_some() || matches!(mode, PromptMode::Creation | PromptMode::Modification);
     let understood = asked.context.understood();
     let asked_about = asked_about(asked.message, understood.noticed, packs);
     let mut best: Option<(f32, &ToolDefinition, Filling, bool)> = None;
