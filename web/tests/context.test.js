@@ -90,7 +90,7 @@ test('an item that was changed since is shown with the difference', async () => 
     await page.getByRole('tabpanel').getByRole('button', { name: /tone/ }).click();
     await page.locator('.piece-text pre', { hasText: 'Answer in one sentence.' }).waitFor();
     // The folder is looked at every two seconds; until then it is still what it was.
-    await page.waitForFunction(async () => (await (await fetch('/api/v1/agents/own/items')).text()).includes('two sentences'), null, { timeout: 15_000 });
+    while (!(await own.api('GET', '/agents/own/items')).items[0].text.includes('two sentences')) await new Promise((done) => setTimeout(done, 100));
     await page.getByRole('button', { name: 'As it is now' }).click();
     await page.locator('.difference [data-change=removed]', { hasText: 'one sentence' }).waitFor();
     await page.locator('.difference [data-change=added]', { hasText: 'two sentences' }).waitFor();
