@@ -94,6 +94,7 @@ test('an item that was changed since is shown with the difference', async () => 
     await page.getByRole('button', { name: 'As it is now' }).click();
     await page.locator('.difference [data-change=removed]', { hasText: 'one sentence' }).waitFor();
     await page.locator('.difference [data-change=added]', { hasText: 'two sentences' }).waitFor();
+    assert.equal(await page.locator('.difference [data-change=removed]').count(), 1, 'the line that names the item is no difference');
     await shot(page, 'piece-now');
     await close();
   } finally {

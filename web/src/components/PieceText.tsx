@@ -36,5 +36,7 @@ function TextNow({ source, agent, then }: { source: Extract<Piece['source'], { n
   const text = now.value;
   if (source.kind === 'tool') return <pre tabIndex={0}>{pretty(text)}</pre>;
   if (then.includes(text.trim())) return <><p class="quiet">Unchanged since.</p><pre tabIndex={0}>{text}</pre></>;
-  return <Difference before={then} after={text} />;
+  // What was sent begins with a line that names the item; that line is no difference.
+  const [head = ''] = then.split('\n', 1);
+  return <Difference before={then} after={head.includes(`"${source.name}"`) ? `${head}\n${text}` : text} />;
 }
