@@ -129,16 +129,24 @@ struct Rows<'a> {
     store: &'a dyn Store,
     waiting: VecDeque<Listed>,
     after: Option<Key>,
+    asked: Option<Key>,
+    ended: bool,
     passed: u64,
 }
 
 impl<'a> Rows<'a> {
     fn new(store: &'a dyn Store) -> Self {
-        Self { store, waiting: VecDeque::new(), after: None, passed: 0 }
+        let waiting = VecDeque::new();
+        Self { store, waiting, after: None, asked: None, ended: false, passed: 0 }
     }
 
     /// The row of `key`, which is later than any asked for before.
     async fn find(&mut self, key: &Key) -> Result<Option<Listed>> {
+        // All rows up to the last one asked for were seen; what is there now was copied since.
+        if self.waiting.is_empty() {
+            self.after = self.after.take().max(self.asked.take());
+        }
+        self.asked = Some(key.clone());
         while let Some(row) = self.next().await? {
             if row.key == *key {
                 return Ok(Some(row));
@@ -153,9 +161,11 @@ impl<'a> Rows<'a> {
     }
 
     async fn next(&mut self) -> Result<Option<Listed>> {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && !self.ended {
             self.waiting = self.store.scan(self.after.as_ref(), STRETCH).await?.into();
             self.after = self.waiting.back().map(|row| row.key.clone()).or(self.after.take());
+            // What comes after the end was copied there, or is another writer's.
+            self.ended = self.waiting.is_empty();
         }
         Ok(self.waiting.pop_front())
     }

@@ -59,6 +59,7 @@ async fn check(to: &dyn Store) {
     let (from, versions) = filled().await;
     let first = copied(&*from, to, Compare::Quickly).await;
     assert_eq!((counts(&first), first.problems), ((5, 0, 0, 1000), vec![]));
+    assert_eq!(first.only_in_target, 0, "what was copied is in both");
     let second = copied(&*from, to, Compare::Everything).await;
     assert_eq!(counts(&second), (0, 0, 5, 0));
 
