@@ -1,11 +1,13 @@
 //! What a turn costs on Redis and S3: time and bytes at 100 and at 10,000 turns, and a race of writers
-//! beside the way of the seeds, "read all, append, write all". `cargo run --release --example remote_cost`
+//! beside the way of the seeds, "read all, append, write all". `cargo build --release --workspace --bins
+//! --examples`, then `target/release/examples/remote_cost [race]`; `race` leaves the lengths out.
 //!
-//! Needs the servers of `scripts/setup/stores.sh`.
+//! Needs the servers of `scripts/setup/stores.sh`, and the binary of the same build.
 
 mod naive;
 mod race;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -20,6 +22,7 @@ use throughline_testkit::fault_proxy::{FaultProxy, Speaks};
 use throughline_testkit::redis_server::RedisServer;
 use throughline_testkit::s3_server::{S3Server, environment, url_at};
 use throughline_testkit::seeded::Seeded;
+use throughline_testkit::served::Launch;
 
 /// Lengths at which a turn is measured.
 const LENGTHS: [u64; 2] = [100, 10_000];
@@ -32,32 +35,51 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 async fn main() -> Result<(), Failure> {
     let redis = RedisServer::start().await;
     let weed = S3Server::weed().await;
+    let only_race = std::env::args().nth(1).as_deref() == Some("race");
+    if !only_race {
+        lengths(redis.as_ref(), weed.as_ref()).await?;
+    }
+    println!("\n| writers race | turns | turns/s | lost | doubled | naive turns/s | naive lost |");
+    println!("|---|---|---|---|---|---|---|");
+    if let Some(server) = &redis {
+        let naive = naive::Redis::open(server.port).await?;
+        race::compare("redis", &Launch::new(binary()?, server.url()), &naive).await?;
+    }
+    if let Some(server) = &weed {
+        let mut launch = Launch::new(binary()?, server.url("cost", "race"));
+        launch.environment.extend(environment());
+        // Its start makes the bucket.
+        drop(s3_at(server.port, "deflate").await?);
+        race::compare("s3", &launch, &naive::S3::open(server.port)?).await?;
+    }
+    Ok(())
+}
+
+/// The server of the build that this example is part of.
+fn binary() -> Result<PathBuf, Failure> {
+    let here = std::env::current_exe()?;
+    let folder = here.parent().and_then(Path::parent).ok_or("the example is in no build folder")?;
+    let binary = folder.join("throughline");
+    let missing = || format!("{} is missing: build it first", binary.display());
+    if binary.is_file() { Ok(binary) } else { Err(missing().into()) }
+}
+
+async fn lengths(redis: Option<&RedisServer>, weed: Option<&S3Server>) -> Result<(), Failure> {
     println!(
         "| backend | append @100 ms p50 | @10,000 | ratio | bytes sent a turn @100 | @10,000 |"
     );
     println!("|---|---|---|---|---|---|");
-    if let Some(server) = &redis {
+    if let Some(server) = redis {
         let proxy = FaultProxy::start(server.port, Speaks::Tcp).await;
         cost("redis", redis_at(server.port).await?, redis_at(proxy.port).await?, &proxy).await?;
     }
-    if let Some(server) = &weed {
+    if let Some(server) = weed {
         let proxy = FaultProxy::start(server.port, Speaks::Http).await;
         for compression in ["deflate", "none"] {
             let direct = s3_at(server.port, compression).await?;
             let counted = s3_at(proxy.port, compression).await?;
             cost(&format!("s3, {compression}"), direct, counted, &proxy).await?;
         }
-    }
-    println!("\n| writers race | turns | turns/s | lost | doubled | naive turns/s | naive lost |");
-    println!("|---|---|---|---|---|---|---|");
-    if let Some(server) = &redis {
-        let stores = [redis_at(server.port).await?, redis_at(server.port).await?];
-        let naive = naive::Redis::open(server.port).await?;
-        race::compare("redis", &stores, &naive).await?;
-    }
-    if let Some(server) = &weed {
-        let stores = [s3_at(server.port, "deflate").await?, s3_at(server.port, "deflate").await?];
-        race::compare("s3", &stores, &naive::S3::open(server.port)?).await?;
     }
     Ok(())
 }

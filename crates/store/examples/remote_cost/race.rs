@@ -1,30 +1,25 @@
-//! Sixty-four writers on one session, through two stores as two copies of the server would have them.
+//! Sixty-four writers on one session through two servers that are processes of their own, beside the
+//! same writers with the way of the seeds.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use bytes::Bytes;
 use futures::future::join_all;
-use throughline_engine::store::{Expected, Found, Store, StoreError};
-use throughline_testkit::seeded::Seeded;
+use throughline_testkit::crash::{self, ledger};
+use throughline_testkit::served::{Launch, Served};
 
+use super::Failure;
 use super::naive::Naive;
-use super::{Failure, key, turn};
 
 const WRITERS: usize = 64;
 const TURNS_EACH: usize = 8;
+const SESSION: &str = "race";
 
 /// Prints one row: ours, and the way of the seeds.
-pub async fn compare(
-    name: &str,
-    stores: &[Arc<dyn Store>],
-    naive: &dyn Naive,
-) -> Result<(), Failure> {
+pub async fn compare(name: &str, launch: &Launch, naive: &dyn Naive) -> Result<(), Failure> {
     let total = WRITERS * TURNS_EACH;
-    let start = Instant::now();
-    let found = ours(name, stores).await?;
-    let ours_per_second = total as f64 / start.elapsed().as_secs_f64();
+    let (found, ours_per_second) = ours(launch).await?;
     let (lost, doubled) = count(&found, total);
 
     let start = Instant::now();
@@ -40,40 +35,26 @@ pub async fn compare(
     let naive_per_second = total as f64 / start.elapsed().as_secs_f64();
     let (naive_lost, _) = count(&naive.all().await?, total);
     println!(
-        "| {name}, {WRITERS} writers, 2 copies | {total} | {ours_per_second:.0} | {lost} | {doubled} | {naive_per_second:.0} | {naive_lost} |"
+        "| {name}, {WRITERS} writers, 2 servers | {total} | {ours_per_second:.0} | {lost} | {doubled} | {naive_per_second:.0} | {naive_lost} |"
     );
     Ok(())
 }
 
-async fn ours(name: &str, stores: &[Arc<dyn Store>]) -> Result<Vec<Bytes>, Failure> {
-    let key = key(&format!("race-{name}"));
-    let mut words = Seeded::new(2);
-    stores[0].commit(&key, Expected::Absent, turn(&mut words)).await?;
-    let tasks = (0..WRITERS).map(|writer| {
-        let (store, key) = (Arc::clone(&stores[writer % stores.len()]), key.clone());
-        tokio::spawn(async move {
-            let mut words = Seeded::new(writer as u64);
-            for number in 0..TURNS_EACH {
-                loop {
-                    let Found::Head(head) = store.head(&key, None).await? else {
-                        return Err(Failure::from("the session is gone"));
-                    };
-                    let mut change = turn(&mut words);
-                    change.append = vec![entry(writer, number)];
-                    match store.commit(&key, Expected::At(head.version), change).await {
-                        Ok(_) => break,
-                        Err(StoreError::Conflict { .. }) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            }
-            Ok(())
-        })
-    });
-    for task in join_all(tasks).await {
-        task??;
+async fn ours(launch: &Launch) -> Result<(Vec<Bytes>, f64), Failure> {
+    let servers = [Served::start(launch).await, Served::start(launch).await];
+    let http = reqwest::Client::new();
+    servers[0].create(&http, SESSION).await;
+    let start = Instant::now();
+    let (writers, turns_each) = (WRITERS as u64, TURNS_EACH as u64);
+    let sent = crash::write_together(&servers, SESSION, writers, turns_each).await;
+    let per_second = (WRITERS * TURNS_EACH) as f64 / start.elapsed().as_secs_f64();
+    let history = servers[1].history(&http, SESSION).await;
+    let found = history.iter().map(|(_, message)| Bytes::from(message.clone())).collect();
+    let histories = BTreeMap::from([(SESSION.to_owned(), history)]);
+    match ledger::compare(&sent, &histories).first() {
+        Some(wrong) => Err(wrong.clone().into()),
+        None => Ok((found, per_second)),
     }
-    Ok(stores[0].entries(&key, 1..u64::MAX).await?)
 }
 
 fn entry(writer: usize, number: usize) -> Bytes {
