@@ -2,8 +2,8 @@
 
     python tests/mcp/latency.py PROGRAM NODE NPM_FOLDER
 
-Starts each server itself, over stdio, and ours also over HTTP. Prints medians of three rounds. Over HTTP most of the time
-is the client's own: what its HTTP library takes for a bare request to the same server is printed beside it.
+Starts each server itself, over stdio, and ours also over HTTP. Prints medians of three rounds. Over HTTP
+much of the time is the client's own: what its HTTP library takes for a bare request is printed beside it.
 """
 
 import asyncio
