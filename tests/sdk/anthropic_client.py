@@ -54,4 +54,8 @@ try:
 except anthropic.BadRequestError as error:
     seen["refused"] = error.status_code
 
+seen["models"] = [model.id for model in client.models.list()]
+counted = client.messages.count_tokens(model="some-model", messages=[user("Hello.")])
+seen["tokens"] = counted.input_tokens
+
 print(json.dumps(seen))

@@ -58,4 +58,6 @@ try:
 except openai.BadRequestError as error:
     seen["refused"] = error.status_code
 
+seen["models"] = [model.id for model in client.models.list()]
+
 print(json.dumps(seen))

@@ -225,6 +225,7 @@ impl Assembled {
             pieces,
             stable_prefix_tokens: 0,
             request_hash: hash_of(request),
+            handed_on_hash: None,
         };
         (receipt, contents)
     }

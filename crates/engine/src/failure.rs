@@ -30,6 +30,23 @@ pub enum UpstreamFault {
     Cancelled,
 }
 
+impl UpstreamFault {
+    /// Its name, which never changes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::TimedOut => "timed_out",
+            Self::RateLimited => "rate_limited",
+            Self::Unauthorized => "unauthorized",
+            Self::Rejected => "rejected",
+            Self::Malformed => "malformed",
+            Self::Failed => "failed",
+            Self::TooLarge => "too_large",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// A failed call to a model, a tool server or an embedder.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{target} failed: {message}")]

@@ -57,5 +57,6 @@ pub mod summary;
 pub mod tend;
 pub mod tokens;
 pub mod tool;
+pub mod trace;
 pub mod turn;
 pub mod usage;

@@ -34,6 +34,9 @@ pub struct Receipt {
     pub stable_prefix_tokens: u32,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
+    /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_on_hash: Option<ContentHash>,
 }
 
 /// Settings that go with a request.

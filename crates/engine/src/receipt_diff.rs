@@ -130,6 +130,7 @@ mod tests {
             pieces: pieces.collect(),
             stable_prefix_tokens: 0,
             request_hash: ContentHash::of("request"),
+            handed_on_hash: None,
         }
     }
 

@@ -107,7 +107,7 @@ impl Selector {
         let mut indexes = self.items.lock().await;
         let index =
             indexes.entry(agent.name.clone()).or_insert_with(|| ItemIndex::new(self.calibration));
-        self.bring_up_to_date(index, wanted.iter().map(|(id, _, text)| (id, text))).await?;
+        self.bring_up_to_date(index, wanted.iter().map(|(id, _, text)| (id, text))).await;
         let candidates = limits.candidates + in_session.len();
         let hits = index.rank(message, vector, candidates, &[]);
         let by_id: HashMap<&String, &ItemName> =
@@ -132,7 +132,7 @@ impl Selector {
             tools.iter().map(|t| (tool_id(&t.tool), text_of_tool(t))).collect();
         let vector = self.embed(message).await?;
         let mut index = self.tools.lock().await;
-        self.bring_up_to_date(&mut index, texts.iter().map(|(id, text)| (id, text))).await?;
+        self.bring_up_to_date(&mut index, texts.iter().map(|(id, text)| (id, text))).await;
         let hits = index.rank(message, &vector, candidates, steering);
         drop(index);
         let by_id: HashMap<String, &ToolName> =
@@ -159,7 +159,7 @@ impl Selector {
         &self,
         index: &mut ItemIndex,
         items: impl Iterator<Item = (&'a String, &'a String)> + Clone,
-    ) -> Result<()> {
+    ) {
         let ids: BTreeSet<&str> = items.clone().map(|(id, _)| id.as_str()).collect();
         let gone: Vec<String> =
             index.ids().filter(|id| !ids.contains(id)).map(str::to_owned).collect();
@@ -171,14 +171,23 @@ impl Selector {
             .filter(|(id, _, hash)| !index.holds(id, hash.as_str()))
             .collect();
         if stale.is_empty() {
-            return Ok(());
+            return;
         }
         let texts: Vec<&str> = stale.iter().map(|(_, text, _)| text.as_str()).collect();
-        let vectors = self.embedder.embed(&texts).await?;
-        for ((id, text, hash), vector) in stale.into_iter().zip(vectors) {
-            index.upsert(id, text, &vector, hash.as_str());
+        match self.embedder.embed(&texts).await {
+            Ok(vectors) => {
+                for ((id, text, hash), vector) in stale.into_iter().zip(vectors) {
+                    index.upsert(id, text, &vector, hash.as_str());
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "items are searched by their words only");
+                // Without a hash they count as not held, and are embedded with the next message.
+                for (id, text, _) in stale {
+                    index.upsert(id, text, &[], "");
+                }
+            }
         }
-        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::access::{Action, Caller, authorize};
 use crate::context::{Brought, Context, assemble};
@@ -32,6 +33,7 @@ use crate::session::keep::Step;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{TurnKind, TurnRecord};
 use crate::tool::ToolName;
+use crate::trace;
 use begin::with_history;
 use said::Said;
 
@@ -166,12 +168,16 @@ impl Engine {
         let session = self.reserve(session, request.key.as_ref()).await?;
 
         // notice, resolve, recall
+        let agent = self.agent_name(&session);
+        let span = trace::turn(&session, agent.as_str(), request.way);
         let brought = with_history(request.brought, request.way, self);
         let reader = reply::reader(self, &session, request.way, request.model.as_ref())?;
-        let enriched = enrich(self, &session, &brought, reader, &cancel).await?;
+        let enriching = enrich(self, &session, &brought, reader, &cancel);
+        let enriched = enriching.instrument(span.clone()).await?;
 
         // select, fit
-        let context = assemble(self, &session, &brought, enriched).await?;
+        let assembling = assemble(self, &session, &brought, enriched);
+        let context = assembling.instrument(span.clone()).await?;
         events.tell(TurnEvent::Context(Box::new(context.receipt.clone())));
 
         // reply
@@ -187,11 +193,14 @@ impl Engine {
             events: &events,
             cancel,
         };
-        let ended = reply::answer(asked).await;
+        let ended = reply::answer(asked).instrument(span.clone()).await;
 
         // commit
         let said = Said { message: brought.message, way: request.way, context, started };
-        self.conclude(caller, &session, said, ended, request.key, &events).await
+        let concluding = self.conclude(caller, &session, said, ended, request.key, &events);
+        let outcome = concluding.instrument(span.clone()).await;
+        trace::turn_ended(&span, &outcome);
+        outcome
     }
 
     /// Decides a call that waits, and goes on when all are decided. The request context stays frozen.
@@ -248,11 +257,20 @@ impl Engine {
             events: &events,
             cancel,
         };
-        let ended = reply::answer(asked).await;
+        let span = trace::turn(&session, context.agent.name.as_str(), way);
+        let ended = reply::answer(asked).instrument(span.clone()).await;
         let request_key =
             pending.key.clone().map(|(key, body)| RequestKey { shown: String::new(), key, body });
         let said = Said { message: pending.message, way, context, started };
-        self.conclude(caller, &session, said, ended, request_key, &events).await
+        let concluding = self.conclude(caller, &session, said, ended, request_key, &events);
+        let outcome = concluding.instrument(span.clone()).await;
+        trace::turn_ended(&span, &outcome);
+        outcome
+    }
+
+    /// The agent of a session, by name.
+    fn agent_name(&self, session: &Loaded) -> AgentName {
+        session.head.agent.clone().unwrap_or_else(|| self.agents().default_name().clone())
     }
 
     /// A new message ends the waiting for an approval: the paused turn is kept as refused.

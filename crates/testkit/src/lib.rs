@@ -5,6 +5,7 @@
 //!
 //! # Layout
 //!
+//! - [`collector`]: an OpenTelemetry collector that keeps what it is sent.
 //! - [`fixed_clock`]: a clock that stands still until told.
 //! - [`scripted_mcp`]: an MCP server that behaves as a test says, over stdio and HTTP.
 //! - [`scripted_model`]: a language model that says what a test tells it to, over both wire formats.
@@ -13,6 +14,7 @@
 //! - [`fault_proxy`]: a proxy that fails on purpose. [`fault_run`]: writers behind it, and a count.
 //! - [`seeded`]: choices that a seed repeats. [`twins`]: one plan on several stores at once.
 
+pub mod collector;
 pub mod crash;
 pub mod fault_proxy;
 pub mod fault_run;

@@ -19,6 +19,8 @@ pub struct Launch {
     pub binary: PathBuf,
     /// The store's URL.
     pub store: String,
+    /// Flags of `serve` beside the address and the store.
+    pub flags: Vec<String>,
     /// Variables beside those of this process.
     pub environment: Vec<(String, String)>,
 }
@@ -27,7 +29,18 @@ impl Launch {
     /// The binary on a store, quiet in its log.
     pub fn new(binary: impl Into<PathBuf>, store: impl Into<String>) -> Self {
         let quiet = ("THROUGHLINE_LOG__FILTER".into(), "warn".into());
-        Self { binary: binary.into(), store: store.into(), environment: vec![quiet] }
+        Self {
+            binary: binary.into(),
+            store: store.into(),
+            flags: Vec::new(),
+            environment: vec![quiet],
+        }
+    }
+
+    /// With one more flag.
+    pub fn flag(mut self, flag: impl Into<String>) -> Self {
+        self.flags.push(flag.into());
+        self
     }
 
     /// With one more variable.
@@ -53,6 +66,7 @@ impl Served {
             let mut command = Command::new(&launch.binary);
             command
                 .args(["serve", "--bind", &format!("127.0.0.1:{port}"), "--store", &launch.store])
+                .args(&launch.flags)
                 .envs(launch.environment.iter().cloned());
             let folder = peer::folder();
             let peer = Peer::spawn(folder, &mut command).expect("the binary can be started");

@@ -26,6 +26,7 @@ use crate::mode::PromptMode;
 use crate::model::{Block, Message, Usage};
 use crate::notice::{self as noticing, Understood};
 use crate::piece::{Piece, Place, Rank, Source};
+use crate::rebuild;
 use crate::receipt::Receipt;
 use crate::session::Loaded;
 use crate::session::apply::RequestKey;
@@ -36,6 +37,9 @@ use crate::tokens;
 
 /// The largest request of a client that is kept word for word with its turn.
 const REQUEST_BYTES_MAX: usize = 256 * 1024;
+
+/// How the piece of a larger one begins; no JSON object begins so.
+const TOO_LARGE: &str = "[a request of";
 
 /// What a client is about to send to its model.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +70,26 @@ impl Addition {
     pub fn receipt(&self) -> &Receipt {
         &self.receipt
     }
+
+    /// Notes the bytes that the client's request became.
+    pub fn handed_on_as(&mut self, bytes: &[u8]) {
+        self.receipt.handed_on_hash = Some(ContentHash::of_bytes(bytes));
+    }
+}
+
+/// A client's request that was handed on, and what was added to it: enough to put it together again.
+#[derive(Debug, Clone)]
+pub struct HandedOn {
+    /// The request as it came.
+    pub body: String,
+    /// Messages in front of the user's.
+    pub before: Vec<Message>,
+    /// Texts in front of the words of the user's message.
+    pub beside: Vec<String>,
+    /// `provider/model`.
+    pub model: String,
+    /// The hash of what was sent.
+    pub hash: ContentHash,
 }
 
 /// An exchange of a client with its model.
@@ -164,6 +188,29 @@ impl Engine {
         self.commit_turn(caller, id, finished, exchange.key.as_ref(), None).await
     }
 
+    /// The request that a turn handed on, as it was put together; `None` where the turn is another.
+    pub async fn handed_on(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        turn: u64,
+    ) -> Result<Option<HandedOn>> {
+        let (loaded, record) = self.turn(caller, id, turn).await?;
+        let hash = record.receipt.as_ref().and_then(|receipt| receipt.handed_on_hash.clone());
+        let (Some(hash), ReplyForm::Model { model }) = (hash, &record.form) else {
+            return Ok(None);
+        };
+        let mut messages = rebuild::request(&self.sessions, &loaded, &record).await?.messages;
+        let own = messages.last_mut().and_then(|message| message.content.pop());
+        let Some(Block::Text { text: body, .. }) = own else { return Ok(None) };
+        if body.len() > REQUEST_BYTES_MAX || body.starts_with(TOO_LARGE) {
+            return Err(Error::NotKept { session: id.clone(), turn, what: "stored request" });
+        }
+        let last = messages.pop().map(|message| message.content).unwrap_or_default();
+        let beside = texts(last);
+        Ok(Some(HandedOn { body, before: messages, beside, model: model.clone(), hash }))
+    }
+
     async fn opened(&self, caller: &Caller, id: &SessionId) -> Result<Loaded> {
         if let Some(session) = self.sessions.find(&caller.session_key(id)).await? {
             return Ok(session);
@@ -243,7 +290,7 @@ fn own_request(request: &ClientRequest) -> Piece {
     let text = if request.body.len() <= REQUEST_BYTES_MAX {
         request.body.clone()
     } else {
-        format!("[a request of {} bytes, too large to be kept]", request.body.len())
+        format!("{TOO_LARGE} {} bytes, too large to be kept]", request.body.len())
     };
     let source = Source::Given { name: "client request".into() };
     let why = "what the client sent itself";
@@ -258,13 +305,17 @@ fn beside_the_client(budget: Budget, pieces: &[Piece]) -> Budget {
 
 /// The messages in front, and the texts beside the client's request, which is the last block.
 fn apart(mut messages: Vec<Message>) -> (Vec<Message>, Vec<String>) {
-    let last = messages.pop().map(|message| message.content).unwrap_or_default();
-    let count = last.len().saturating_sub(1);
-    let texts = last.into_iter().take(count).filter_map(|block| match block {
+    let mut last = messages.pop().map(|message| message.content).unwrap_or_default();
+    last.pop();
+    (messages, texts(last))
+}
+
+fn texts(blocks: Vec<Block>) -> Vec<String> {
+    let texts = blocks.into_iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text),
         Block::ToolUse { .. } | Block::ToolResult { .. } => None,
     });
-    (messages, texts.collect())
+    texts.collect()
 }
 
 /// Shortens `text` to at most `bytes`; answers whether it was longer.

@@ -57,7 +57,7 @@ use crate::tool::Tools;
 
 pub use agents::{AgentItem, SessionItemView};
 pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
-pub use dropin::{Addition, ClientRequest, Exchange};
+pub use dropin::{Addition, ClientRequest, Exchange, HandedOn};
 pub use entities::{AboutIt, EntityList, EntityView};
 pub use erase::{ErasureReceipt, Tombstone, tombstone_of};
 pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state, stored_expiry};

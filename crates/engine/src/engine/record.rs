@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::access::{Action, Caller, authorize};
 use crate::context::{Brought, Context, assemble};
@@ -22,6 +23,7 @@ use crate::session::record::{
 };
 use crate::store::Version;
 use crate::tokens;
+use crate::trace;
 
 use super::Engine;
 use super::sessions::check_version;
@@ -184,14 +186,20 @@ impl Engine {
             Ok(Step::Commit(Box::new(Some(record)), (turn, None)))
         };
         let session = caller.session_key(id);
-        let (version, (turn, answered_at)) = match expected {
-            None => self.sessions.update_together(&session, step).await?,
-            // Somebody who expects a version wants nothing between it and this turn.
-            Some(_) => {
-                let (loaded, answer) = self.sessions.update(&session, step).await?;
-                (loaded.version, answer)
+        let span = trace::commit(self.store().as_ref());
+        let committing = async {
+            match expected {
+                None => self.sessions.update_together(&session, step).await,
+                // Somebody who expects a version wants nothing between it and this turn.
+                Some(_) => {
+                    let (loaded, answer) = self.sessions.update(&session, step).await?;
+                    Ok((loaded.version, answer))
+                }
             }
         };
+        let committed = committing.instrument(span.clone()).await;
+        let (version, (turn, answered_at)) =
+            committed.inspect_err(|error| trace::failed(&span, error.code()))?;
         if answered_at.is_none() {
             self.work.add(&session);
         }

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::agent::Agent;
 use crate::engine::Engine;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::tool::{ToolDefinition, ToolName, ToolOutput};
+use crate::trace;
 use crate::turn::{Events, TurnEvent};
 
 /// A call that is wanted.
@@ -142,7 +144,9 @@ impl Caller<'_> {
             arguments: arguments.clone(),
         });
         let started = Instant::now();
-        let answered = self.engine.tools.call(&tool, arguments, self.cancel.child_token()).await;
+        let span = trace::tool_call(&tool, &wanted.id);
+        let calling = self.engine.tools.call(&tool, arguments, self.cancel.child_token());
+        let answered = calling.instrument(span.clone()).await;
         let took = started.elapsed();
         if definition.changes_something() {
             self.engine.look_ups.clear();
@@ -156,6 +160,7 @@ impl Caller<'_> {
             }
             Err(error) => record.error = Some(error.to_string()),
         }
+        trace::tool_ended(&span, &record);
         observe(&record, took);
         self.events.tell(TurnEvent::ToolResult {
             id: wanted.id,

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::join_all;
+use tracing::Instrument;
 
 use crate::failure::{UpstreamError, UpstreamFault};
 use crate::model::{Model, ModelEvent, ModelRequest, StopReason, Usage};
@@ -19,6 +20,7 @@ use crate::session::pending::AwaitedCall;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tokens;
 use crate::tool::ToolDefinition;
+use crate::trace;
 use crate::turn::{TurnEvent, Way};
 
 use super::call::{Checked, Wanted};
@@ -134,9 +136,27 @@ async fn listen(
     request: &ModelRequest,
     answer: &mut Answer,
 ) -> Result<Heard, UpstreamError> {
+    let span = trace::model_call(model.name(), request);
+    let (mut usage, mut stop) = (Usage::default(), None);
+    let hearing = hear(asked, model, request, answer, (&mut usage, &mut stop));
+    let heard = hearing.instrument(span.clone()).await;
+    trace::model_ended(&span, usage, heard.as_ref().map(|_| stop));
+    let heard = heard?;
+    let total = answer.usage.get_or_insert_default();
+    *total += usage;
+    asked.events.tell(TurnEvent::Usage(*total));
+    Ok(heard)
+}
+
+/// Hears one reply to its end; what it cost and why it ended is noted even when it breaks.
+async fn hear(
+    asked: &Asked<'_>,
+    model: &dyn Model,
+    request: &ModelRequest,
+    answer: &mut Answer,
+    (usage, stop): (&mut Usage, &mut Option<StopReason>),
+) -> Result<Heard, UpstreamError> {
     let mut heard = Heard { text: String::new(), calls: Vec::new() };
-    let mut usage = Usage::default();
-    let mut ended = false;
     let mut stream = model.stream(request, asked.cancel.clone()).await?;
     while let Some(event) = stream.next().await {
         match event? {
@@ -153,9 +173,9 @@ async fn listen(
                 asked.events.tell(TurnEvent::Delta(text));
             }
             ModelEvent::ToolUse { id, name, input } => heard.calls.push((id, name, input)),
-            ModelEvent::Usage(now) => usage = now,
+            ModelEvent::Usage(now) => *usage = now,
             ModelEvent::Done(reason) => {
-                ended = true;
+                *stop = Some(reason);
                 if reason == StopReason::Refusal && heard.text.is_empty() {
                     return Err(UpstreamError::new(
                         model.name(),
@@ -166,12 +186,9 @@ async fn listen(
             }
         }
     }
-    if asked.cancel.is_cancelled() && !ended {
+    if asked.cancel.is_cancelled() && stop.is_none() {
         return Err(UpstreamError::new(model.name(), UpstreamFault::Cancelled, "it was stopped"));
     }
-    let total = answer.usage.get_or_insert_default();
-    *total += usage;
-    asked.events.tell(TurnEvent::Usage(*total));
     Ok(heard)
 }
 

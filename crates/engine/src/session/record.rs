@@ -103,6 +103,19 @@ pub enum TurnStatus {
     Erased,
 }
 
+impl TurnStatus {
+    /// Its name, as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Erased => "erased",
+        }
+    }
+}
+
 /// Why a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnError {

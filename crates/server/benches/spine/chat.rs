@@ -23,7 +23,7 @@ pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let (mut alone, mut whole, mut streamed) = <(Cell, Cell, Cell)>::default();
     for number in 0..size.samples {
         let message = words(number, 200);
-        let plain = json!({ "model": "gpt-4.1-mini", "stream": true, "max_completion_tokens": 1000,
+        let plain = json!({ "model": "gpt-5.4-mini", "stream": true, "max_completion_tokens": 1000,
             "stream_options": { "include_usage": true },
             "messages": [{ "role": "user", "content": message.clone() }] });
         alone.add(&direct.post("/v1/chat/completions", &plain));

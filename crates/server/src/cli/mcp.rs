@@ -9,7 +9,7 @@ use crate::agents::demo;
 use crate::assemble::{self, Demo};
 use crate::failure::Failure;
 use crate::mcp::{Mcp, stdio};
-use crate::telemetry;
+use crate::telemetry::{self, traces::Traces};
 
 /// Flags of `mcp`.
 #[derive(Debug, Args)]
@@ -26,7 +26,8 @@ pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
     if demo == Demo::With {
         config.servers.insert(demo::SERVER.into(), demo_server()?);
     }
-    telemetry::log::start(&config.log);
+    let traces = Traces::open(&config.telemetry)?;
+    telemetry::log::start(&config.log, traces.as_ref());
     let store = assemble::store(&config).await?;
     let assembled = assemble::engine(&config, store, demo).await?;
     assembled.servers.connect_in_background();
@@ -41,5 +42,8 @@ pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
         tracing::warn!("background work ended before its time");
     }
     assembled.servers.shutdown().await;
+    if let Some(traces) = traces {
+        traces.close().await;
+    }
     served
 }

@@ -7,6 +7,7 @@ use std::io::Write;
 use clap::Args;
 use futures::StreamExt;
 use throughline_engine::context::hash_of;
+use throughline_engine::hash::ContentHash;
 use throughline_engine::model::{ModelEvent, ModelRequest};
 use throughline_engine::rebuild;
 use throughline_engine::session::record::CallRecord;
@@ -16,6 +17,7 @@ use super::local::{Local, Who, session_id};
 use super::{Settings, output};
 use crate::assemble;
 use crate::failure::Failure;
+use crate::http::dropin::handed_on;
 
 /// Flags of `replay`.
 #[derive(Debug, Args)]
@@ -41,8 +43,16 @@ impl Replay {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let local = Local::open(settings, &self.who).await?;
+        let sent = match self.send {
+            true => Ok(None),
+            false => self.handed_on(&local).await,
+        };
         let request = self.request(&local).await;
         local.close().await;
+        if let Some((bytes, hash)) = sent? {
+            eprintln!("hash: {hash}");
+            return Ok(std::io::stdout().lock().write_all(&bytes)?);
+        }
         let request = request?;
         let bytes = serde_json::to_vec(&request).unwrap_or_default();
         eprintln!("hash: {}", hash_of(&request));
@@ -50,6 +60,12 @@ impl Replay {
             return self.send(settings, &request).await;
         }
         Ok(std::io::stdout().lock().write_all(&bytes)?)
+    }
+
+    /// What a provider was sent for its own client.
+    async fn handed_on(&self, local: &Local) -> Result<Option<(Vec<u8>, ContentHash)>, Failure> {
+        let id = session_id(&self.session)?;
+        Ok(handed_on::again(&local.engine, &local.caller, &id, self.turn).await?)
     }
 
     async fn request(&self, local: &Local) -> Result<ModelRequest, Failure> {

@@ -21,7 +21,7 @@ use crate::expiry;
 use crate::failure::Failure;
 use crate::http::dropin::Upstreams;
 use crate::http::{self, App, Setup};
-use crate::telemetry;
+use crate::telemetry::{self, traces::Traces};
 
 /// Flags of `serve`.
 #[derive(Debug, Args)]
@@ -39,7 +39,8 @@ impl Serve {
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let flags = self.bind.map(|bind| ("server.bind", bind.to_string()));
         let (mut config, _) = settings.load_with(flags.as_slice())?;
-        telemetry::log::start(&config.log);
+        let traces = Traces::open(&config.telemetry)?;
+        telemetry::log::start(&config.log, traces.as_ref());
         let demo = if self.demo { Demo::With } else { Demo::Without };
         if demo == Demo::With {
             config.servers.insert(demo::SERVER.into(), demo_server()?);
@@ -64,6 +65,9 @@ impl Serve {
         http::run(listener, app, asked_to_stop()?).await?;
         tending.wait().await;
         servers.shutdown().await;
+        if let Some(traces) = traces {
+            traces.close().await;
+        }
         tracing::info!("stopped");
         Ok(())
     }
@@ -78,7 +82,7 @@ fn application(
     upstreams: Upstreams,
 ) -> App {
     let Assembled { engine, servers, folder, fixed } = assembled;
-    let (settings, telemetry) = (config.server.clone(), config.telemetry);
+    let (settings, telemetry) = (config.server.clone(), config.telemetry.clone());
     let app = App::new(Setup { engine: engine.clone(), gate, settings, servers, telemetry })
         .with_upstreams(upstreams);
     if config.agents.poll_seconds > 0 {

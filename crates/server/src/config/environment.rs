@@ -12,13 +12,14 @@ use super::layers::{Layers, Origin, truth};
 use crate::failure::Failure;
 
 /// Variables whose meaning is one setting.
-const SAME_AS: [(&str, &str); 6] = [
+const SAME_AS: [(&str, &str); 7] = [
     ("SESSION_MAX_CONVERSATIONS", "limits.query_exchanges"),
     ("MAX_CONVERSATION_LENGTH", "limits.window_turns"),
     ("CONTEXT_CACHE_TTL", "cache.seconds"),
     ("SUMMARIZATION_ENABLED", "limits.summaries"),
     ("SUMMARIZATION_THRESHOLD", "limits.summary_threshold"),
     ("TELEMETRY_ENABLED", "telemetry.enabled"),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry.otlp_endpoint"),
 ];
 
 /// Variables of a process.

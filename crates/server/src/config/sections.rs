@@ -111,9 +111,11 @@ pub struct BackupSettings {
 }
 
 /// The section `telemetry`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySettings {
     /// Whether anything is counted.
     pub enabled: bool,
+    /// Where spans are sent over OTLP/HTTP; nowhere when empty.
+    pub otlp_endpoint: String,
 }

@@ -132,3 +132,49 @@ async fn the_receipt_names_what_was_added_and_the_request_of_the_client() {
     assert!(text.contains("client request") && text.contains("\"history\""), "{text}");
     bench.app.get("/conversations/a/turns/2/request").await.expect(200);
 }
+
+#[tokio::test]
+async fn the_request_of_a_turn_is_what_the_provider_was_sent_to_the_byte() {
+    for format in BOTH {
+        let bench = Bench::playing((0..3).map(|_| Turn::text("Understood."))).await;
+        bench.say(format, "a", "The harbour gate opens with swordfish.").await.expect(200);
+        bench.say(format, "a", "I like tea.").await.expect(200);
+        // A model by its configured name, which becomes the provider's; spaces and order are odd on purpose.
+        let name = if format == Format::OpenAi { "openai" } else { "anthropic" };
+        let body = format!(
+            r#"{{ "max_tokens":100,  "messages":[{{"content":"What opens \u0074he harbour gate?","role":"user"}}],
+                "model" : "{name}" }}"#
+        );
+        let request = bench.request(format, Some("a"), &json!({})).body(body);
+        crate::app::send(request).await.expect(200);
+        for turn in 1..=3 {
+            let path = format!("/conversations/a/turns/{turn}/request");
+            let again = bench.app.get(&path).await;
+            let sent = &bench.model.requests()[turn - 1];
+            assert_eq!(again.text.as_bytes(), sent.bytes, "turn {turn}");
+            assert_eq!(again.headers["x-request-hash"].len(), 32);
+        }
+        let last = bench.reached();
+        assert_eq!(last.body["model"], "configured");
+        let text = String::from_utf8_lossy(&last.bytes).into_owned();
+        assert!(text.contains("What opens \\u0074he harbour gate?"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn models_and_token_counts_are_the_providers_where_there_is_one() {
+    let bench = Bench::playing([]).await;
+    let get = |path: &str| bench.app.request(reqwest::Method::GET, path).bearer_auth("sk-own");
+    let models = crate::app::send(get("/v1/models")).await.expect(200);
+    assert_eq!(models["data"][0]["id"], "scripted-1");
+    assert_eq!(bench.reached().headers["authorization"], "Bearer sk-own");
+    let models = get("/v1/models").header("anthropic-version", "2023-06-01");
+    let models = crate::app::send(models).await.expect(200);
+    assert_eq!(models["data"][0]["display_name"], "Scripted 1");
+    let body = Format::Anthropic.body(json!([{"role": "user", "content": "Hello."}]), false);
+    let request = bench.app.request(reqwest::Method::POST, "/v1/messages/count_tokens");
+    let request = request.header("x-api-key", "sk-own").json(&body);
+    assert_eq!(crate::app::send(request).await.expect(200), json!({"input_tokens": 4711}));
+    let reached = bench.reached();
+    assert_eq!((reached.path.as_str(), &reached.body), ("/v1/messages/count_tokens", &body));
+}

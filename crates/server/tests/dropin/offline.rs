@@ -26,9 +26,11 @@ async fn a_client_works_with_no_model_and_no_key() {
 #[tokio::test]
 async fn without_a_session_the_answer_leaves_none() {
     let app = TestApp::start().await;
-    let body = Format::OpenAi.body(json!([{"role": "user", "content": "Hello."}]), false);
-    let request = app.request(reqwest::Method::POST, "/v1/chat/completions").json(&body);
-    send(request).await.expect(200);
+    for streams in [false, true] {
+        let body = Format::OpenAi.body(json!([{"role": "user", "content": "Hello."}]), streams);
+        let request = app.request(reqwest::Method::POST, "/v1/chat/completions").json(&body);
+        assert_eq!(send(request).await.status, 200);
+    }
     app.app.turns().close();
     app.app.turns().wait().await;
     let all = app.get("/conversations").await.expect(200);

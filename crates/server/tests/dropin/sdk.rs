@@ -45,6 +45,10 @@ async fn check(name: &str) {
     assert_eq!(seen["call"], serde_json::json!({"name": "weather", "arguments": {"city": "Oslo"}}));
     assert_eq!(seen["after_the_call"], "It rains in Oslo.");
     assert_eq!(seen["refused"], 400);
+    assert_eq!(seen["models"], serde_json::json!(["scripted-1"]));
+    if name.starts_with("anthropic") {
+        assert_eq!(seen["tokens"], 4711);
+    }
     let turns = bench.turns("sdk").await;
     let replies: Vec<&Value> = turns.iter().map(|turn| &turn["reply"]).collect();
     assert_eq!(replies, ["Noted.", "You are Ada.", "It rains in Oslo.", ""]);

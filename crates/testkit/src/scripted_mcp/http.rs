@@ -3,6 +3,7 @@
 //! Invariant: every request is recorded before it is answered.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -16,6 +17,9 @@ use serde_json::Value;
 
 use super::{Era, NEWER, Reaction, Script, ScriptedMcp};
 
+/// A piece of an endless answer.
+const ENDLESS_CHUNK: &[u8] = &[b' '; 16 * 1024];
+
 /// What a server behind an address does besides its script.
 #[derive(Debug, Clone, Default)]
 pub enum Gate {
@@ -24,6 +28,8 @@ pub enum Gate {
     Open,
     /// Answers this status to everything.
     Status(u16, Vec<(&'static str, String)>),
+    /// Answers a tool's call with this status and type, and bytes without end.
+    EndlessCalls(u16, &'static str),
 }
 
 /// A running server; it ends with the value.
@@ -37,13 +43,19 @@ struct Shared {
     server: ScriptedMcp,
     gate: Gate,
     seen: Mutex<Vec<HeaderMap>>,
+    endless_bytes: Arc<AtomicUsize>,
 }
 
 impl HttpServer {
     /// Starts a server.
     pub async fn start(script: Script, gate: Gate) -> Self {
         let server = ScriptedMcp::new(script);
-        let shared = Arc::new(Shared { server, gate, seen: Mutex::default() });
+        let shared = Arc::new(Shared {
+            server,
+            gate,
+            seen: Mutex::default(),
+            endless_bytes: Arc::default(),
+        });
         let router = Router::new().route("/mcp", post(answer)).with_state(shared.clone());
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
@@ -57,6 +69,11 @@ impl HttpServer {
     /// Where it is.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
+    }
+
+    /// How many bytes of endless answers were taken from it.
+    pub fn endless_bytes(&self) -> usize {
+        self.shared.endless_bytes.load(Ordering::Relaxed)
     }
 
     /// The headers of every request so far.
@@ -86,6 +103,18 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
     };
     if let Err(problem) = check_headers(&shared.server.script, &headers, &message) {
         return (StatusCode::BAD_REQUEST, problem).into_response();
+    }
+    if let Gate::EndlessCalls(status, kind) = shared.gate
+        && message["method"] == "tools/call"
+    {
+        let taken = shared.endless_bytes.clone();
+        let endless = futures::stream::repeat_with(move || {
+            taken.fetch_add(ENDLESS_CHUNK.len(), Ordering::Relaxed);
+            Ok::<_, std::convert::Infallible>(Bytes::from_static(ENDLESS_CHUNK))
+        });
+        let status = StatusCode::from_u16(status).expect("the test names a status");
+        let kind = [(header::CONTENT_TYPE, kind)];
+        return (status, kind, Body::from_stream(endless)).into_response();
     }
     let answers = match shared.server.react(&message) {
         Reaction::Send(answers) => answers,

@@ -22,7 +22,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
@@ -38,6 +38,8 @@ pub struct Recorded {
     pub headers: HeaderMap,
     /// Its body.
     pub body: Value,
+    /// The bytes of its body.
+    pub bytes: Bytes,
 }
 
 type Answer = Box<dyn FnMut(&Recorded) -> Option<Turn> + Send>;
@@ -54,6 +56,12 @@ struct Shared {
     requests: Mutex<Vec<Recorded>>,
     /// Replies that the client left before they were over.
     left: watch::Sender<usize>,
+}
+
+impl Shared {
+    fn record(&self, request: Recorded) {
+        self.requests.lock().expect("no panic under the lock").push(request);
+    }
 }
 
 /// Which format a request came in.
@@ -80,6 +88,8 @@ impl ScriptedModel {
         let router = Router::new()
             .route("/v1/messages", post(messages))
             .route("/v1/chat/completions", post(completions))
+            .route("/v1/messages/count_tokens", post(count_tokens))
+            .route("/v1/models", get(models))
             .with_state(shared.clone());
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
@@ -140,6 +150,32 @@ async fn completions(
     take(state, Format::OpenAi, &uri, headers, &body)
 }
 
+/// Tells a number of tokens that only this model tells.
+async fn count_tokens(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Response {
+    let body = serde_json::from_slice(&bytes).unwrap_or_default();
+    shared.record(Recorded { path: uri.path().to_owned(), headers, body, bytes });
+    axum::Json(json!({"input_tokens": 4711})).into_response()
+}
+
+/// One model, in the form of whose client asks.
+async fn models(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap) -> Response {
+    let listed = match headers.contains_key("anthropic-version") {
+        true => json!({"data": [{"type": "model", "id": "scripted-1", "display_name": "Scripted 1",
+            "created_at": "2026-01-01T00:00:00Z"}], "has_more": false, "first_id": "scripted-1",
+            "last_id": "scripted-1"}),
+        false => json!({"object": "list", "data": [
+            {"id": "scripted-1", "object": "model", "created": 0, "owned_by": "testkit"}]}),
+    };
+    let (path, bytes) = (uri.path().to_owned(), Bytes::new());
+    shared.record(Recorded { path, headers, body: Value::Null, bytes });
+    axum::Json(listed).into_response()
+}
+
 fn take(
     State(shared): State<Arc<Shared>>,
     format: Format,
@@ -147,11 +183,12 @@ fn take(
     headers: HeaderMap,
     body: &Bytes,
 ) -> Response {
+    let bytes = body.clone();
     let Ok(body) = serde_json::from_slice::<Value>(body) else {
         return refusal(format, 400, "the body is no JSON", None);
     };
-    let request = Recorded { path: uri.path().to_owned(), headers, body };
-    shared.requests.lock().expect("no panic under the lock").push(request.clone());
+    let request = Recorded { path: uri.path().to_owned(), headers, body, bytes };
+    shared.record(request.clone());
     let checked = match format {
         Format::Anthropic => anthropic::check(&request),
         Format::OpenAi => openai::check(&request),

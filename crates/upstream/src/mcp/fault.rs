@@ -2,6 +2,7 @@
 //!
 //! Invariant: every message has passed the server's [`Redactor`].
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use rmcp::model::ErrorCode;
@@ -96,6 +97,9 @@ impl Faults {
                 let seconds = status.retry_after.as_deref().and_then(|text| text.parse().ok());
                 let retry_after = seconds.map(Duration::from_secs);
                 UpstreamError { retry_after, ..self.error(fault, message) }
+            }
+            Some(Http::Io(error)) if error.kind() == ErrorKind::FileTooLarge => {
+                self.error(UpstreamFault::TooLarge, message)
             }
             Some(
                 Http::Deserialize(_)

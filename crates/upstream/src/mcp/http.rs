@@ -11,6 +11,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use secrecy::{ExposeSecret, SecretString};
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 
+use super::bounded::Bounded;
 use super::config::ServerConfig;
 
 /// The longest time to open a TCP and TLS connection.
@@ -21,7 +22,7 @@ pub fn open(
     config: &ServerConfig,
     url: &str,
     headers: &BTreeMap<String, SecretString>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, UpstreamError> {
+) -> Result<StreamableHttpClientTransport<Bounded>, UpstreamError> {
     let refuse = |message: String| {
         UpstreamError::new(format!("server {}", config.name), UpstreamFault::Rejected, message)
     };
@@ -36,6 +37,7 @@ pub fn open(
     let settings = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers)
         .max_sse_event_size(config.message_bytes_max);
+    let client = Bounded::new(client, config.message_bytes_max);
     Ok(StreamableHttpClientTransport::with_client(client, settings))
 }
 

@@ -14,6 +14,7 @@
 //! - [`connection`]: one open connection. [`probe`], [`child`], [`http`], [`handler`]: its parts.
 //! - [`convert`], [`fault`]: from the protocol's types to the engine's.
 
+mod bounded;
 mod child;
 pub mod config;
 mod connection;

@@ -22,6 +22,7 @@ mod reply;
 mod wire;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -127,13 +128,42 @@ pub fn connect(config: ModelConfig) -> Result<Arc<dyn Model>, UpstreamError> {
         Provider::OpenAi => openai::PATH,
     };
     let wire = Wire::new(&name, path, headers, &config)?;
-    Ok(Arc::new(HttpModel { name, wire, config }))
+    let refuses_temperature = AtomicBool::new(!config.sends_temperature);
+    Ok(Arc::new(HttpModel { name, wire, config, refuses_temperature }))
 }
 
 struct HttpModel {
     name: String,
     wire: Wire,
     config: ModelConfig,
+    /// Newer models take no temperature; this is learnt from the first refusal.
+    refuses_temperature: AtomicBool,
+}
+
+impl HttpModel {
+    async fn ask(
+        &self,
+        request: &ModelRequest,
+        cancel: CancellationToken,
+    ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
+        let mut body = match self.config.provider {
+            Provider::Anthropic => anthropic::body(&self.config, request),
+            Provider::OpenAi => openai::body(&self.config, request),
+        };
+        if self.refuses_temperature.load(Ordering::Relaxed)
+            && let Some(body) = body.as_object_mut()
+        {
+            body.remove("temperature");
+        }
+        match self.config.provider {
+            Provider::Anthropic => {
+                reply::start(&self.wire, &body, anthropic::Reader::default(), cancel).await
+            }
+            Provider::OpenAi => {
+                reply::start(&self.wire, &body, openai::Reader::default(), cancel).await
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -147,15 +177,16 @@ impl Model for HttpModel {
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
-        match self.config.provider {
-            Provider::Anthropic => {
-                let body = anthropic::body(&self.config, request);
-                reply::start(&self.wire, &body, anthropic::Reader::default(), cancel).await
+        match self.ask(request, cancel.clone()).await {
+            Err(error)
+                if error.fault == UpstreamFault::Rejected
+                    && error.message.contains("temperature")
+                    && !self.refuses_temperature.swap(true, Ordering::Relaxed) =>
+            {
+                tracing::info!(model = self.name, "it takes no temperature; asking without one");
+                self.ask(request, cancel).await
             }
-            Provider::OpenAi => {
-                let body = openai::body(&self.config, request);
-                reply::start(&self.wire, &body, openai::Reader::default(), cancel).await
-            }
+            answered => answered,
         }
     }
 }

@@ -11,6 +11,7 @@ mod model;
 mod real_mcp;
 mod real_model;
 mod secrets;
+mod temperature;
 
 use std::path::Path;
 

@@ -84,3 +84,32 @@ async fn refusals_are_told_apart_and_show_no_secret() {
     assert_eq!(error.fault, UpstreamFault::Unreachable, "{error:?}");
     assert!(!format!("{error:?}").contains("secret"), "{error:?}");
 }
+
+#[tokio::test]
+async fn an_endless_answer_ends_at_the_limit_in_whatever_form_it_comes() {
+    const LIMIT: usize = 256 * 1024;
+    for (status, kind) in [
+        (200, "application/json"),
+        (400, "application/json"),
+        (400, "text/html"),
+        (500, "application/json"),
+        (200, "text/event-stream"),
+    ] {
+        let gate = Gate::EndlessCalls(status, kind);
+        let server = HttpServer::start(Script::default(), gate).await;
+        let transport = Transport::Http { url: server.url(), headers: BTreeMap::new() };
+        let mut config = ServerConfig::new("remote", transport);
+        (config.list_timeout, config.connect_timeout) = (AMPLE, AMPLE);
+        config.message_bytes_max = LIMIT;
+        let proxy = McpProxy::new(vec![config]).unwrap();
+        let failed = proxy.call(&tool("echo"), &json!({}), CancellationToken::new()).await;
+        let error = failed.expect_err("no such answer is one");
+        // What the sockets hold was taken from the server too.
+        let taken = server.endless_bytes();
+        assert!(taken < LIMIT + 16 * 1024 * 1024, "{status} {kind}: {taken} bytes, {error}");
+        if kind != "text/event-stream" {
+            assert_eq!(error.fault, UpstreamFault::TooLarge, "{status} {kind}: {error:?}");
+        }
+        proxy.shutdown().await;
+    }
+}

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::caller::Authenticated;
+use crate::http::dropin::handed_on;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
@@ -176,7 +177,8 @@ pub async fn show(
     Ok(Json(ReceiptView::from(&receipt)))
 }
 
-/// The request of that turn, made again to the byte; `x-request-hash` names its hash.
+/// The request of that turn, made again to the byte; `x-request-hash` names its hash. Of a turn that a drop-in
+/// endpoint handed on it is what the provider was sent, in the provider's own format.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/request", tag = "turns",
     params(("id" = String, Path, description = "The session's id"),
         ("turn" = u64, Path, description = "The turn, from 1")),
@@ -186,10 +188,15 @@ pub async fn request(
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,
 ) -> Result<Response, Problem> {
-    let request = app.engine().request(&caller, &id, turn).await?;
-    let hash = HeaderValue::from_str(hash_of(&request).as_str())
-        .expect("hexadecimal digits are a valid header value");
-    let bytes = serde_json::to_vec(&request).unwrap_or_default();
+    let (bytes, hash) = match handed_on::again(app.engine(), &caller, &id, turn).await? {
+        Some(sent) => sent,
+        None => {
+            let request = app.engine().request(&caller, &id, turn).await?;
+            (serde_json::to_vec(&request).unwrap_or_default(), hash_of(&request))
+        }
+    };
+    let hash =
+        HeaderValue::from_str(hash.as_str()).expect("hexadecimal digits are a valid header value");
     let json = HeaderValue::from_static("application/json");
     Ok(([(header::CONTENT_TYPE, json), (REQUEST_HASH, hash)], bytes).into_response())
 }

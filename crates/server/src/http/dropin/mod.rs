@@ -12,6 +12,7 @@
 //! - [`upstreams`]: where requests go. [`visitor`]: who asks, and with whose credential.
 //! - [`client_body`], [`splice`], [`calls`]: a request read, and added to without touching the rest.
 //! - [`forward`], [`keep`]: the way there and back, and the turn that is left. [`headers`]: what passes.
+//!   [`handed_on`]: a request that was handed on, again.
 //! - [`converse`], [`dress`]: the engine's own answer in a provider's clothes. [`refusal`]: errors.
 
 mod calls;
@@ -19,6 +20,7 @@ mod client_body;
 mod converse;
 mod dress;
 mod forward;
+pub mod handed_on;
 mod headers;
 mod keep;
 mod refusal;

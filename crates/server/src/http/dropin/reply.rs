@@ -14,6 +14,7 @@ use throughline_upstream::model::Provider;
 use super::client_body::{self, ClientBody};
 use super::forward::Forward;
 use super::keep::Keeping;
+use super::splice::PutIn;
 use super::upstreams::Chosen;
 use super::visitor::Visitor;
 use super::{SESSION, calls, converse, refusal, splice};
@@ -118,8 +119,10 @@ impl Asked {
     ) -> Result<Forward, Problem> {
         let caller = self.visitor.caller.clone();
         let request = client.request();
-        let addition = app.engine().prepare_addition(&caller, &session, &request).await?;
-        let body = splice::with(client, Some(&addition), chosen.model);
+        let mut addition = app.engine().prepare_addition(&caller, &session, &request).await?;
+        let (before, beside) = (addition.before.as_slice(), addition.beside.as_slice());
+        let body = splice::with(client, PutIn { before, beside, model: chosen.model });
+        addition.handed_on_as(body.as_bytes());
         let named = chosen.model.or(client.model_name()).unwrap_or_default();
         let keeping = Keeping {
             caller,
@@ -137,9 +140,9 @@ impl Asked {
     /// The request as it is; only a model's configured name becomes the provider's.
     fn plain(&self, chosen: Chosen<'_>) -> Forward {
         let client = self.text().ok().and_then(|text| ClientBody::read(self.format, text).ok());
-        let renamed = client
-            .filter(|_| chosen.model.is_some())
-            .map(|client| splice::with(&client, None, chosen.model).into());
+        let renamed = client.filter(|_| chosen.model.is_some()).map(|client| {
+            splice::with(&client, PutIn { model: chosen.model, ..PutIn::default() }).into()
+        });
         self.forward(chosen, renamed.unwrap_or_else(|| self.body.clone()), None)
     }
 

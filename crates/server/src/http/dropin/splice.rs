@@ -8,28 +8,36 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use throughline_engine::engine::Addition;
 use throughline_engine::model::{Block, Message, Role};
 use throughline_upstream::model::Provider;
 
 use super::client_body::{ClientBody, place};
 
-/// The request with `addition`, and with `model` as the model's name where one is given.
-pub fn with(body: &ClientBody<'_>, addition: Option<&Addition>, model: Option<&str>) -> String {
+/// What is put in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PutIn<'a> {
+    /// Messages in front of the user's last one.
+    pub before: &'a [Message],
+    /// Texts in front of that message's words.
+    pub beside: &'a [String],
+    /// The model's name, where it is another than the client's.
+    pub model: Option<&'a str>,
+}
+
+/// The request with what is put in.
+pub fn with(body: &ClientBody<'_>, put_in: PutIn<'_>) -> String {
     let mut edits = Vec::new();
-    if let (Some((place, _)), Some(name)) = (&body.model, model) {
+    if let (Some((place, own)), Some(name)) = (&body.model, put_in.model)
+        && own != name
+    {
         edits.push((place.clone(), json!(name).to_string()));
     }
-    if let Some(addition) = addition {
-        let message = body.messages[body.user_at].0.clone();
-        let before: String = addition
-            .before
-            .iter()
-            .map(|message| format!("{},", wire_message(body.format, message)))
-            .collect();
-        edits.push((message.start..message.start, before));
-        edits.extend(beside(body, &addition.beside));
-    }
+    let message = body.messages[body.user_at].0.clone();
+    let before: String = (put_in.before.iter())
+        .map(|message| format!("{},", wire_message(body.format, message)))
+        .collect();
+    edits.push((message.start..message.start, before));
+    edits.extend(beside(body, put_in.beside));
     edits.sort_by_key(|(place, _)| place.start);
     let mut text = String::with_capacity(body.text.len());
     let mut at = 0;

@@ -1,0 +1,148 @@
+//! Spans of a turn, named as OpenTelemetry's conventions for generative AI name them.
+//!
+//! Where they go, or that they go nowhere, is the server's business: without a listener a span costs a
+//! comparison. What a listener may see is decided here.
+//!
+//! Invariant: names, counts and outcomes only; never a prompt, a reply, an argument or a result.
+
+use tracing::Span;
+use tracing::field::Empty;
+
+use crate::failure::UpstreamError;
+use crate::model::{ModelRequest, StopReason, Usage};
+use crate::session::Loaded;
+use crate::session::record::CallRecord;
+use crate::store::Store;
+use crate::tool::ToolName;
+use crate::turn::{TurnOutcome, Way};
+
+/// The target of all spans here, for listeners to choose by.
+pub const TARGET: &str = "throughline::trace";
+
+/// A whole turn.
+pub fn turn(session: &Loaded, agent: &str, way: Way) -> Span {
+    let kind = match way {
+        Way::Chat => "chat",
+        Way::Query => "query",
+    };
+    tracing::info_span!(
+        target: TARGET,
+        "turn",
+        "otel.name" = format!("invoke_agent {agent}"),
+        "otel.kind" = "internal",
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = "invoke_agent",
+        "gen_ai.agent.name" = agent,
+        "gen_ai.conversation.id" = %session.head.id,
+        "throughline.turn.kind" = kind,
+        "throughline.turn.number" = Empty,
+        "throughline.turn.status" = Empty,
+        "error.type" = Empty,
+    )
+}
+
+/// How a turn ended.
+pub fn turn_ended(span: &Span, outcome: &crate::error::Result<TurnOutcome>) {
+    match outcome {
+        Ok(TurnOutcome::Finished { record, .. }) => {
+            span.record("throughline.turn.number", record.turn);
+            span.record("throughline.turn.status", record.status.as_str());
+            if let Some(error) = &record.error {
+                failed(span, &error.code);
+            }
+        }
+        Ok(TurnOutcome::Paused { .. }) => {
+            span.record("throughline.turn.status", "waiting_for_approval");
+        }
+        Err(error) => failed(span, error.code()),
+    }
+}
+
+/// One call of a model; `name` is `provider/model`.
+pub fn model_call(name: &str, request: &ModelRequest) -> Span {
+    let (provider, model) = name.split_once('/').unwrap_or(("", name));
+    tracing::info_span!(
+        target: TARGET,
+        "model_call",
+        "otel.name" = format!("chat {model}"),
+        "otel.kind" = "client",
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = "chat",
+        "gen_ai.provider.name" = provider,
+        "gen_ai.request.model" = model,
+        "gen_ai.request.max_tokens" = u64::from(request.reply_tokens_max),
+        "gen_ai.request.temperature" = f64::from(request.temperature),
+        "gen_ai.response.finish_reasons" = Empty,
+        "gen_ai.usage.input_tokens" = Empty,
+        "gen_ai.usage.output_tokens" = Empty,
+        "gen_ai.usage.cache_read.input_tokens" = Empty,
+        "gen_ai.usage.cache_creation.input_tokens" = Empty,
+        "error.type" = Empty,
+    )
+}
+
+/// What a model's call came to.
+pub fn model_ended(span: &Span, usage: Usage, ended: Result<Option<StopReason>, &UpstreamError>) {
+    span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+    span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+    span.record("gen_ai.usage.cache_read.input_tokens", usage.cache_read_tokens);
+    span.record("gen_ai.usage.cache_creation.input_tokens", usage.cache_write_tokens);
+    match ended {
+        Ok(reason) => {
+            let reason = match reason {
+                Some(StopReason::EndTurn) => "stop",
+                Some(StopReason::ToolUse) => "tool_calls",
+                Some(StopReason::MaxTokens) => "length",
+                Some(StopReason::Refusal) => "content_filter",
+                None => "unknown",
+            };
+            span.record("gen_ai.response.finish_reasons", reason);
+        }
+        Err(error) => failed(span, error.fault.as_str()),
+    }
+}
+
+/// One call of a tool.
+pub fn tool_call(tool: &ToolName, id: &str) -> Span {
+    tracing::info_span!(
+        target: TARGET,
+        "tool_call",
+        "otel.name" = format!("execute_tool {}", tool.name),
+        "otel.kind" = "client",
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = "execute_tool",
+        "gen_ai.tool.name" = tool.name.as_str(),
+        "gen_ai.tool.call.id" = id,
+        "gen_ai.tool.type" = "extension",
+        "throughline.mcp.server" = tool.server.as_str(),
+        "error.type" = Empty,
+    )
+}
+
+/// What a tool's call came to.
+pub fn tool_ended(span: &Span, record: &CallRecord) {
+    if !record.ok() {
+        let kind = if record.output.is_some() { "tool_error" } else { "call_failed" };
+        failed(span, kind);
+    }
+}
+
+/// The write that makes a turn last.
+pub fn commit(store: &dyn Store) -> Span {
+    tracing::info_span!(
+        target: TARGET,
+        "commit",
+        "otel.name" = format!("commit {}", store.facts().backend),
+        "otel.kind" = "client",
+        "otel.status_code" = Empty,
+        "db.operation.name" = "commit",
+        "throughline.store.backend" = store.facts().backend,
+        "error.type" = Empty,
+    )
+}
+
+/// Marks what a span stands for as failed.
+pub fn failed(span: &Span, kind: &str) {
+    span.record("otel.status_code", "error");
+    span.record("error.type", kind);
+}

@@ -1,0 +1,129 @@
+//! Spans to an OpenTelemetry collector, over OTLP/HTTP, when one is named.
+//!
+//! The spans are made by the engine (`throughline_engine::trace`); here they are batched and sent by
+//! OpenTelemetry's own exporter, which also reads the rest of its usual variables (headers, time-out,
+//! service name). A collector that is down costs a line in the log, never a turn.
+//!
+//! Invariant: without an address nothing is made and nothing is sent.
+
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{Array, Value};
+use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData};
+
+use crate::config::TelemetrySettings;
+use crate::failure::Failure;
+
+/// Where a collector takes spans, below its address.
+const PATH: &str = "/v1/traces";
+/// Time for the last spans when the server stops.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The attribute that the conventions want as a list, which a span's field cannot be.
+const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
+
+/// Spans on their way to a collector.
+#[derive(Debug)]
+pub struct Traces(SdkTracerProvider);
+
+impl Traces {
+    /// Opens the way to the configured collector, if there is one.
+    pub fn open(settings: &TelemetrySettings) -> Result<Option<Self>, Failure> {
+        let endpoint = settings.otlp_endpoint.trim();
+        if endpoint.is_empty() || !settings.enabled {
+            return Ok(None);
+        }
+        let exporter = exporter(&address(endpoint)).map_err(|error| {
+            let what = format!("spans cannot be sent to telemetry.otlp_endpoint: {error}");
+            Failure::wrong_use(what, "give the collector's address, such as http://127.0.0.1:4318")
+        })?;
+        let mut resource = Resource::builder();
+        if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
+            resource = resource.with_service_name("throughline");
+        }
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource.build())
+            .with_batch_exporter(Listed(exporter))
+            .build();
+        Ok(Some(Self(provider)))
+    }
+
+    /// What makes the spans.
+    pub fn tracer(&self) -> SdkTracer {
+        self.0.tracer("throughline")
+    }
+
+    /// Sends what is left, for a few seconds at most.
+    pub async fn close(self) {
+        let closed =
+            tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(CLOSE_TIMEOUT));
+        if let Ok(Err(error)) = closed.await {
+            tracing::warn!(%error, "the last spans could not be sent");
+        }
+    }
+}
+
+/// The usual variable names the collector; spans have a path of their own below it.
+fn address(endpoint: &str) -> String {
+    let endpoint = endpoint.trim_end_matches('/');
+    if endpoint.ends_with(PATH) { endpoint.to_owned() } else { format!("{endpoint}{PATH}") }
+}
+
+fn exporter(address: &str) -> Result<SpanExporter, ExporterBuildError> {
+    SpanExporter::builder().with_http().with_endpoint(address).build()
+}
+
+/// The exporter, with the attributes that must be lists made into lists.
+#[derive(Debug)]
+struct Listed(SpanExporter);
+
+impl opentelemetry_sdk::trace::SpanExporter for Listed {
+    async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
+        let attributes = batch.iter_mut().flat_map(|span| &mut span.attributes);
+        for attribute in attributes.filter(|attribute| attribute.key.as_str() == FINISH_REASONS) {
+            if let Value::String(reason) = &attribute.value {
+                attribute.value = Value::Array(Array::String(vec![reason.clone()]));
+            }
+        }
+        self.0.export(batch).await
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.0.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.0.set_resource(resource);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_an_address_or_with_telemetry_off_nothing_is_opened() {
+        let opened = |enabled, otlp_endpoint: &str| {
+            let settings = TelemetrySettings { enabled, otlp_endpoint: otlp_endpoint.into() };
+            Traces::open(&settings).map(|traces| traces.is_some())
+        };
+        assert_eq!(opened(true, "").ok(), Some(false));
+        assert_eq!(opened(false, "http://127.0.0.1:4318").ok(), Some(false));
+        assert_eq!(opened(true, "http://127.0.0.1:4318").ok(), Some(true));
+        assert!(opened(true, "not an address").is_err());
+    }
+
+    #[test]
+    fn the_path_for_spans_is_added_once() {
+        for (given, expected) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+            ("http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"),
+            ("https://c.example/otlp/v1/traces", "https://c.example/otlp/v1/traces"),
+        ] {
+            assert_eq!(address(given), expected);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The HTTP client behind an MCP server's address, with a limit on every answer.
+//!
+//! The protocol library bounds the events of a stream but reads a plain body whole, so one endless answer
+//! would fill the memory. This client does what the library's own does, with bodies that end at a limit.
+//!
+//! Invariant: no more of an answer is held than the limit, in whatever form it comes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use reqwest::{Response, StatusCode};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage,
+};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+const SESSION: &str = "mcp-session-id";
+
+type Failed = StreamableHttpError<reqwest::Error>;
+
+/// A client whose answers are no longer than a limit.
+#[derive(Debug, Clone)]
+pub struct Bounded {
+    client: reqwest::Client,
+    bytes_max: usize,
+}
+
+impl Bounded {
+    /// `client`, with answers of at most `bytes_max`.
+    pub fn new(client: reqwest::Client, bytes_max: usize) -> Self {
+        Self { client, bytes_max }
+    }
+
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failed> {
+        let announced = response.content_length().and_then(|bytes| usize::try_from(bytes).ok());
+        if announced.is_some_and(|bytes| bytes > self.bytes_max) {
+            return Err(too_large(self.bytes_max).into());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if body.len() + chunk.len() > self.bytes_max {
+                return Err(too_large(self.bytes_max).into());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+impl StreamableHttpClient for Bounded {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let mut request =
+            self.client.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(token) = auth_header {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in custom_headers {
+            request = request.header(name, value);
+        }
+        let in_session = session_id.is_some();
+        if let Some(session) = session_id {
+            request = request.header(SESSION, session.as_ref());
+        }
+        let response = request.json(&message).send().await?;
+        let status = response.status();
+        refused(&response)?;
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && in_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let kind = header(&response, CONTENT_TYPE).unwrap_or_default();
+        let session = header(&response, HeaderName::from_static(SESSION));
+        if !status.is_success() {
+            let failure = status_failure(&response);
+            let is_json = kind.starts_with(JSON);
+            if let Some(failure) = failure.filter(|_| !is_json || status.as_u16() == 429) {
+                return Err(failure.into());
+            }
+            let body = self.body(response).await?;
+            return unsuccessful(&message, in_session, status, (&kind, &body), session);
+        }
+        if kind.starts_with(EVENTS) {
+            let events =
+                SseStream::from_bytes_stream(within(response.bytes_stream(), self.bytes_max));
+            return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
+        }
+        let expects_no_reply = !matches!(message, ClientJsonRpcMessage::Request(_));
+        let body = self.body(response).await?;
+        if body.is_empty() && expects_no_reply {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if !kind.starts_with(JSON) {
+            return Err(StreamableHttpError::UnexpectedContentType(Some(kind)));
+        }
+        match serde_json::from_slice(&body) {
+            Ok(parsed) => Ok(StreamableHttpPostResponse::Json(parsed, session)),
+            Err(_) if expects_no_reply => Ok(StreamableHttpPostResponse::Accepted),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failed> {
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        let (client, most) = (&self.client, self.bytes_max);
+        client
+            .get_stream_with_max_sse_event_size(
+                uri,
+                session_id,
+                last_event_id,
+                auth_header,
+                custom_headers,
+                most,
+            )
+            .await
+    }
+}
+
+/// A credential that the server refuses, with its challenge.
+fn refused(response: &Response) -> Result<(), Failed> {
+    match (response.status(), header(response, WWW_AUTHENTICATE)) {
+        (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, Some(challenge)) => {
+            Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn status_failure(response: &Response) -> Option<HttpStatusError> {
+    let status = response.status();
+    let ours = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    ours.then(|| HttpStatusError::new(status.as_u16(), header(response, RETRY_AFTER)))
+}
+
+/// An answer with a failing status may still be an answer of the protocol.
+fn unsuccessful(
+    message: &ClientJsonRpcMessage,
+    in_session: bool,
+    status: StatusCode,
+    (kind, body): (&str, &[u8]),
+    session: Option<String>,
+) -> Result<StreamableHttpPostResponse, Failed> {
+    let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(body).ok();
+    let unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    // A server of the older era refuses what it does not know before it looks at the id.
+    if let ClientJsonRpcMessage::Request(request) = message
+        && matches!(request.request, ClientRequest::DiscoverRequest(_))
+        && !in_session
+        && status.is_client_error()
+        && !unauthorized
+    {
+        let error = match parsed {
+            Some(JsonRpcMessage::Error(error)) => error.error,
+            _ => ErrorData::invalid_request(format!("it answered HTTP {status}"), None),
+        };
+        let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+        return Ok(StreamableHttpPostResponse::Json(answer, None));
+    }
+    match parsed {
+        Some(answer @ JsonRpcMessage::Error(_)) if kind.starts_with(JSON) && !unauthorized => {
+            Ok(StreamableHttpPostResponse::Json(answer, session))
+        }
+        _ if status.is_server_error() => Err(HttpStatusError::new(status.as_u16(), None).into()),
+        _ => {
+            let text = String::from_utf8_lossy(body);
+            let text = format!("HTTP {status}: {text}");
+            Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(text)))
+        }
+    }
+}
+
+fn header(response: &Response, name: HeaderName) -> Option<String> {
+    response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+fn too_large(bytes_max: usize) -> io::Error {
+    let what = format!("it answered more than {bytes_max} bytes");
+    io::Error::new(io::ErrorKind::FileTooLarge, what)
+}
+
+/// The bytes of a stream of events, which ends when one event is larger than the limit.
+fn within(
+    bytes: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static,
+    bytes_max: usize,
+) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let mut event = Event::default();
+    bytes.map(move |chunk| {
+        let chunk = chunk.map_err(io::Error::other)?;
+        if event.longest_with(&chunk) > bytes_max { Err(too_large(bytes_max)) } else { Ok(chunk) }
+    })
+}
+
+/// How far into an event the stream is. An empty line ends one.
+#[derive(Debug, Default)]
+struct Event {
+    bytes: usize,
+    newlines: usize,
+}
+
+impl Event {
+    fn longest_with(&mut self, chunk: &[u8]) -> usize {
+        let mut longest = self.bytes;
+        for byte in chunk {
+            self.bytes += 1;
+            match byte {
+                b'\n' => self.newlines += 1,
+                b'\r' => {}
+                _ => self.newlines = 0,
+            }
+            longest = longest.max(self.bytes);
+            if self.newlines >= 2 {
+                self.bytes = 0;
+            }
+        }
+        longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_measured_across_chunks_and_ends_at_an_empty_line() {
+        let mut event = Event::default();
+        assert_eq!(event.longest_with(b"data: ab\r"), 9);
+        assert_eq!(event.longest_with(b"\n\r\nda"), 12);
+        assert_eq!(event.longest_with(b"ta: a\n"), 8);
+        assert_eq!(event.longest_with(b"\nx"), 9);
+        assert_eq!(event.longest_with(&[b'y'; 90]), 91);
+    }
+}
