@@ -45,7 +45,7 @@ pub fn turn(session: &Loaded, agent: &str, way: Way) -> Span {
 pub fn turn_ended(span: &Span, outcome: &crate::error::Result<TurnOutcome>) {
     match outcome {
         Ok(TurnOutcome::Finished { record, .. }) => {
-            span.record("throughline.turn.number", record.turn);
+            span.record("throughline.turn.number", number(record.turn));
             span.record("throughline.turn.status", record.status.as_str());
             if let Some(error) = &record.error {
                 failed(span, &error.code);
@@ -70,7 +70,7 @@ pub fn model_call(name: &str, request: &ModelRequest) -> Span {
         "gen_ai.operation.name" = "chat",
         "gen_ai.provider.name" = provider,
         "gen_ai.request.model" = model,
-        "gen_ai.request.max_tokens" = u64::from(request.reply_tokens_max),
+        "gen_ai.request.max_tokens" = i64::from(request.reply_tokens_max),
         "gen_ai.request.temperature" = f64::from(request.temperature),
         "gen_ai.response.finish_reasons" = Empty,
         "gen_ai.usage.input_tokens" = Empty,
@@ -83,10 +83,10 @@ pub fn model_call(name: &str, request: &ModelRequest) -> Span {
 
 /// What a model's call came to.
 pub fn model_ended(span: &Span, usage: Usage, ended: Result<Option<StopReason>, &UpstreamError>) {
-    span.record("gen_ai.usage.input_tokens", usage.input_tokens);
-    span.record("gen_ai.usage.output_tokens", usage.output_tokens);
-    span.record("gen_ai.usage.cache_read.input_tokens", usage.cache_read_tokens);
-    span.record("gen_ai.usage.cache_creation.input_tokens", usage.cache_write_tokens);
+    span.record("gen_ai.usage.input_tokens", number(usage.input_tokens));
+    span.record("gen_ai.usage.output_tokens", number(usage.output_tokens));
+    span.record("gen_ai.usage.cache_read.input_tokens", number(usage.cache_read_tokens));
+    span.record("gen_ai.usage.cache_creation.input_tokens", number(usage.cache_write_tokens));
     match ended {
         Ok(reason) => {
             let reason = match reason {
@@ -139,6 +139,11 @@ pub fn commit(store: &dyn Store) -> Span {
         "throughline.store.backend" = store.facts().backend,
         "error.type" = Empty,
     )
+}
+
+/// A count as attributes take it; one without a sign would arrive as text.
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Marks what a span stands for as failed.

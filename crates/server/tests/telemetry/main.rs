@@ -78,7 +78,7 @@ async fn a_model_that_fails_is_a_failed_span_and_a_collector_that_is_down_costs_
 #[tokio::test]
 async fn a_tool_call_stands_between_two_calls_of_the_model() {
     let collector = Collector::start().await;
-    let call = Turn::call("c1", "inventory__get_device", r#"{"name": "no-such-device-4711"}"#);
+    let call = Turn::call("c1", "inventory__get_device", r#"{"device": "no-such-device-4711"}"#);
     let model = ScriptedModel::playing([call, Turn::text("There is none.")]).await;
     let launch = launch(&model).flag("--demo").with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
     let served = Served::start(&launch).await;
