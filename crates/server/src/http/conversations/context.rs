@@ -177,8 +177,8 @@ pub async fn show(
     Ok(Json(ReceiptView::from(&receipt)))
 }
 
-/// The request of that turn, made again to the byte; `x-request-hash` names its hash. Of a turn that a drop-in
-/// endpoint handed on it is what the provider was sent, in the provider's own format.
+/// The request of that turn, made again to the byte; `x-request-hash` names its hash.
+// Of a turn that a drop-in endpoint handed on it is what the provider was sent, in its own format.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/request", tag = "turns",
     params(("id" = String, Path, description = "The session's id"),
         ("turn" = u64, Path, description = "The turn, from 1")),
