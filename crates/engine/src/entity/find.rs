@@ -72,13 +72,17 @@ impl KnownEntities {
             .map(|entity| Found { entity: entity.entity.clone(), score: 1.0 })
             .collect();
         if found.is_empty() {
-            found = self.sharing_words(&phrase, &fits);
+            found = self.sharing_words(&phrase, &fits, max);
         }
-        found.truncate(max);
         found
     }
 
-    fn sharing_words(&self, phrase: &str, fits: &dyn Fn(&Entity) -> bool) -> Vec<Found> {
+    fn sharing_words(
+        &self,
+        phrase: &str,
+        fits: &dyn Fn(&Entity) -> bool,
+        max: usize,
+    ) -> Vec<Found> {
         let mut words: Vec<(&str, &[u32])> = phrase
             .split(' ')
             .filter_map(|word| Some((word, self.words.get(word)?.as_slice())))
@@ -91,20 +95,25 @@ impl KnownEntities {
                 *shared.entry(*slot).or_default() += 1;
             }
         }
-        let mut found: Vec<Found> = shared
+        let mut found: Vec<(f64, &EntityRef)> = shared
             .into_iter()
             .filter_map(|(slot, shared)| {
                 let entity = self.at(slot).filter(|entity| fits(entity))?;
-                let own = phrase_of(&entity.entity.name).split(' ').count();
+                let own = entity.entity.name.split_whitespace().count();
                 #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
                 let score = shared.min(asked) as f64 / asked.max(own).max(1) as f64;
-                Some(Found { entity: entity.entity.clone(), score: score.min(0.99) })
+                Some((score.min(0.99), &entity.entity))
             })
             .collect();
-        found.sort_by(|one, two| {
-            two.score.total_cmp(&one.score).then_with(|| one.entity.name.cmp(&two.entity.name))
-        });
-        found
+        let best_first = |one: &(f64, &EntityRef), two: &(f64, &EntityRef)| {
+            two.0.total_cmp(&one.0).then_with(|| one.1.name.cmp(&two.1.name))
+        };
+        if found.len() > max && max > 0 {
+            found.select_nth_unstable_by(max - 1, best_first);
+        }
+        found.truncate(max);
+        found.sort_by(best_first);
+        found.into_iter().map(|(score, entity)| Found { entity: entity.clone(), score }).collect()
     }
 }
 
