@@ -1,12 +1,13 @@
 //! The default store: one SQLite file.
 //!
 //! WAL with `synchronous=FULL`, one writer thread with group commit ([`writer`]), a few reader threads
-//! ([`worker`]); erased content is overwritten and the WAL emptied. It is not a general SQL layer: the
+//! ([`worker`]) and some connections for short questions ([`at_hand`]); erased content is overwritten and the WAL emptied. It is not a general SQL layer: the
 //! tables are in [`schema`] and nobody else reads them.
 //!
 //! Invariant: a file that is foreign, newer or damaged at its head is refused and left untouched.
 
 mod apply;
+mod at_hand;
 mod backup;
 mod check;
 pub(crate) mod fault;
@@ -35,6 +36,7 @@ use crate::limit::check_sizes;
 pub use backup::{Copied, CopyProgress};
 
 use apply::Refusal;
+use at_hand::AtHand;
 use fault::{Outcome, translate};
 use schema::Purpose;
 use worker::Workers;
@@ -42,12 +44,17 @@ use writer::{Commit, Order, Writer};
 
 /// Connections that read, each on its own thread.
 const READERS: usize = 3;
+/// Connections for short questions, which the asking thread uses itself.
+const AT_HAND: usize = 4;
+/// Single entries that make a short question.
+const AT_HAND_ENTRIES_MAX: usize = 32;
 
 /// Threads in an SQLite file.
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
     busy: Duration,
+    at_hand: AtHand,
     readers: Workers,
     writer: Writer,
     notes: Vec<String>,
@@ -71,6 +78,11 @@ impl Sqlite {
         let reading = (0..READERS)
             .map(|_| schema::connect(&path, Purpose::Read, busy))
             .collect::<Result<Vec<_>>>()?;
+        let at_hand = (0..AT_HAND)
+            .map(|_| schema::connect(&path, Purpose::Read, busy))
+            .collect::<Result<Vec<_>>>()?;
+        let at_hand =
+            AtHand::new(at_hand).map_err(|error| translate(&path, Outcome::Unchanged, &error))?;
         inspect::sync_folder(&path).map_err(|error| inspect::unreadable(&path, &error))?;
         let readers = Workers::start("store-reader", reading)
             .map_err(|error| inspect::unreadable(&path, &error))?;
@@ -80,7 +92,7 @@ impl Sqlite {
             format!("schema version {}", schema::VERSION),
             "WAL, synchronous=FULL, secure_delete".into(),
         ];
-        Ok(Self { path, busy, readers, writer, notes })
+        Ok(Self { path, busy, at_hand, readers, writer, notes })
     }
 
     /// The file.
@@ -124,13 +136,16 @@ impl Sqlite {
         work: impl FnOnce(&Connection) -> std::result::Result<T, Refusal> + Send + 'static,
     ) -> Result<T> {
         match self.readers.run(move |connection| work(connection)).await {
-            Some(Ok(answer)) => Ok(answer),
-            Some(Err(Refusal::Contract(error))) => Err(error),
-            Some(Err(Refusal::Sqlite(error))) => {
-                Err(translate(&self.path, Outcome::Unchanged, &error))
-            }
+            Some(answer) => self.explained(answer),
             None => Err(self.ended(Outcome::Unchanged)),
         }
+    }
+
+    fn explained<T>(&self, answer: std::result::Result<T, Refusal>) -> Result<T> {
+        answer.map_err(|refusal| match refusal {
+            Refusal::Contract(error) => error,
+            Refusal::Sqlite(error) => translate(&self.path, Outcome::Unchanged, &error),
+        })
     }
 
     async fn write<T>(&self, order: Order, answered: oneshot::Receiver<Result<T>>) -> Result<T> {
@@ -165,6 +180,9 @@ fn refuse_old_library(path: &Path, number: i32) -> Result<()> {
 #[async_trait]
 impl Store for Sqlite {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
+        if let Some(answer) = self.at_hand.ask(|connection| read::head(connection, key, known)) {
+            return self.explained(answer);
+        }
         let key = key.clone();
         self.read(move |connection| read::head(connection, &key, known)).await
     }
@@ -175,15 +193,14 @@ impl Store for Sqlite {
     }
 
     async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
+        if numbers.len() <= AT_HAND_ENTRIES_MAX
+            && let Some(answer) =
+                self.at_hand.ask(|connection| read::entries_at(connection, key, numbers))
+        {
+            return self.explained(answer);
+        }
         let (key, numbers) = (key.clone(), numbers.to_vec());
-        self.read(move |connection| {
-            let mut found = Vec::with_capacity(numbers.len());
-            for number in numbers {
-                found.extend(read::entries(connection, &key, number..number.saturating_add(1))?);
-            }
-            Ok(found)
-        })
-        .await
+        self.read(move |connection| read::entries_at(connection, &key, &numbers)).await
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {

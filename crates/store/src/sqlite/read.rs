@@ -70,6 +70,18 @@ pub(crate) fn entries(connection: &Connection, key: &Key, range: Range<u64>) -> 
     Ok(found)
 }
 
+pub(crate) fn entries_at(
+    connection: &Connection,
+    key: &Key,
+    numbers: &[u64],
+) -> Answer<Vec<Bytes>> {
+    let mut found = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        found.extend(entries(connection, key, *number..number.saturating_add(1))?);
+    }
+    Ok(found)
+}
+
 pub(crate) fn list(
     connection: &Connection,
     scope: &Scope,
