@@ -102,11 +102,12 @@ impl Calibration {
     }
 }
 
-/// The scores of ranked hits, given as rank value and fit, best first.
+/// The scores of ranked hits, given as rank value and fit, best first. Where all rank alike, as a hit that
+/// is alone does, none is further from the best than another.
 pub fn scores(ranked: &[(f32, f32)]) -> Vec<f32> {
     let strongest = ranked.iter().take(STRONGEST_OF).fold(0.0_f32, |best, (_, fit)| best.max(*fit));
     let top = ranked.first().map_or(0.0, |(rank, _)| *rank);
-    let share = |rank: f32| if top > 0.0 { (rank / top).clamp(0.0, 1.0) } else { 0.0 };
+    let share = |rank: f32| if top > 0.0 { (rank / top).clamp(0.0, 1.0) } else { 1.0 };
     ranked.iter().map(|(rank, _)| strongest * share(*rank)).collect()
 }
 
@@ -179,6 +180,6 @@ mod tests {
     #[test]
     fn scores_follow_the_ranking_and_the_strongest_fit() {
         assert_eq!(scores(&[(2.0, 0.5), (1.0, 0.75), (0.0, 0.1)]), [0.75, 0.375, 0.0]);
-        assert_eq!(scores(&[(0.0, 0.9)]), [0.0]);
+        assert_eq!(scores(&[(0.0, 0.9)]), [0.9]);
     }
 }

@@ -106,3 +106,17 @@ async fn agent_items_come_when_they_fit_and_are_reported_when_they_do_not() {
     assert_eq!(fate("weather"), Some((None, true)));
     assert_eq!(fate("cooking"), Some((Some(DropReason::NotRelevant), true)));
 }
+
+#[tokio::test]
+async fn an_agent_item_that_is_alone_is_judged_like_any_other() {
+    let only = rule("weather", IncludeMode::Agent, "Weather reports give rain in millimetres.");
+    let bench = bench().rule(only).start().await;
+    let mut fates = Vec::new();
+    for message in ["weather reports: give rain in millimetres", "who won the chess match"] {
+        let turn = bench.turn(message).await;
+        let pieces = &turn.receipt.as_ref().unwrap().pieces;
+        let piece = pieces.iter().find(|piece| matches!(&piece.source, Source::Rule { .. }));
+        fates.push(piece.unwrap().dropped);
+    }
+    assert_eq!(fates, [None, Some(DropReason::NotRelevant)]);
+}
