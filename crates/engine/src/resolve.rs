@@ -3,7 +3,7 @@
 //! Only tools that read, that need nobody's approval, and only through their pinned definitions. A
 //! failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]).
 //!
-//! Not here: what the found is used for. A turn gets it as a [`Meant`], the background as a harvest.
+//! Not here: what the found is used for. A turn gets it as a [`Meant`](crate::notice::Meant), the background as a harvest.
 //!
 //! Invariant: what is found is data from a tool and carries that origin.
 
