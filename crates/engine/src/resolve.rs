@@ -1,7 +1,8 @@
 //! Looking things up through the user's own MCP tools: at once, where a turn needs it, or afterwards.
 //!
 //! Only tools that read, that need nobody's approval, and only through their pinned definitions. A
-//! failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]).
+//! failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]). A tool that
+//! answers with an error has failed, unless the error says that there is no such thing.
 //!
 //! Not here: what the found is used for. A turn gets it as a [`Meant`](crate::notice::Meant), the background as a harvest.
 //!
@@ -108,6 +109,14 @@ impl<'a> LookingUp<'a> {
             Err(UpstreamError::new(&tool.server, UpstreamFault::TimedOut, why))
         });
         drop(stops);
+        let answered =
+            answered.and_then(|output| match output.is_error && !says_none(&output.text) {
+                true => {
+                    let why = format!("{} answered with an error", tool.name);
+                    Err(UpstreamError::new(&tool.server, UpstreamFault::Failed, why))
+                }
+                false => Ok(output),
+            });
         engine.look_ups.count(answered.is_ok());
         let output = answered.inspect_err(|error| {
             tracing::info!(%tool, %error, "a look-up failed");
@@ -116,6 +125,14 @@ impl<'a> LookingUp<'a> {
         engine.look_ups.keep(place, &resolution, engine.now());
         Ok(resolution)
     }
+}
+
+/// Whether an error only says that there is no such thing, as many servers answer it.
+fn says_none(error: &str) -> bool {
+    const SAYINGS: [&str; 6] =
+        ["not found", "404", "no such", "does not exist", "doesn't exist", "no match"];
+    let error = error.to_lowercase();
+    SAYINGS.iter().any(|saying| error.contains(saying))
 }
 
 fn mention_of(entity: &EntityRef) -> Mention {

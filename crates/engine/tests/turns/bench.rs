@@ -92,6 +92,8 @@ pub struct ScriptedTools {
     /// A tool that never answers, and one that fails.
     pub hangs: Mutex<Option<&'static str>>,
     pub fails: Mutex<Option<&'static str>>,
+    /// A tool that answers with an error, and its text.
+    pub refuses: Mutex<Option<(&'static str, &'static str)>>,
 }
 
 impl ScriptedTools {
@@ -156,6 +158,11 @@ impl Tools for ScriptedTools {
         }
         if is(&self.hangs) {
             std::future::pending::<()>().await;
+        }
+        if let Some((_, text)) = self.refuses.lock().unwrap().filter(|(name, _)| *name == tool.name)
+        {
+            let text = text.to_owned();
+            return Ok(ToolOutput { text, json: None, is_error: true, truncated: false });
         }
         let scripted = self.answers.lock().unwrap().get(tool.name.as_str()).cloned();
         let json = scripted

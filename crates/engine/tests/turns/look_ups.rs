@@ -74,12 +74,16 @@ async fn a_model_is_shown_what_was_looked_up() {
 
 #[tokio::test]
 async fn a_look_up_that_takes_too_long_or_fails_does_no_harm() {
-    for (hangs, fails) in [(Some("get_device"), None), (None, Some("get_device"))] {
+    let device = Some("get_device");
+    for (hangs, fails, refuses) in
+        [(device, None, None), (None, device, None), (None, None, device)]
+    {
         let lines = [Line::Says("I do not know.")];
         let limit = |limits: &mut throughline_engine::limits::Limits| limits.look_up_ms_max = 20;
         let bench = bench().tools().model(lines).limits(limit).start().await;
         *bench.tools.hangs.lock().unwrap() = hangs;
         *bench.tools.fails.lock().unwrap() = fails;
+        *bench.tools.refuses.lock().unwrap() = refuses.map(|tool| (tool, "database is locked"));
         let turn = bench.turn("How is device sw1 doing?").await;
         assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Complete, "I do not know."));
         assert_eq!(turn.entities[0].id, None);
@@ -165,4 +169,21 @@ async fn work_that_a_copy_died_over_is_done_when_its_lease_runs_out() {
     assert_eq!(bench.engine.tend(&key).await.unwrap(), Tended::Done);
     let things = bench.engine.entities(&bench.caller, &session()).await.unwrap();
     assert_eq!(things.entities[0].entity.entity.id.as_deref(), Some("7"));
+}
+
+#[tokio::test]
+async fn an_error_of_the_tool_is_tried_again_but_not_where_it_says_that_there_is_none() {
+    for (text, failed) in [("Error: the upstream answered 502", true), ("Device not found", false)]
+    {
+        let limit = |limits: &mut throughline_engine::limits::Limits| limits.look_up_ms_max = 0;
+        let bench = bench().tools().model([Line::Says("Hm.")]).limits(limit).start().await;
+        bench.turn("How is device sw1 doing?").await;
+        let key = bench.caller.session_key(&session());
+        *bench.tools.refuses.lock().unwrap() = Some(("get_device", text));
+        assert_eq!(bench.engine.tend(&key).await.is_err(), failed, "{text}");
+        assert_eq!(bench.engine.look_up_statistics().failed, u64::from(failed), "{text}");
+        *bench.tools.refuses.lock().unwrap() = None;
+        bench.engine.tend(&key).await.unwrap();
+        assert_eq!(bench.tools.names().len(), 1 + usize::from(failed), "{text}");
+    }
 }
