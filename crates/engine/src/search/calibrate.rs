@@ -3,14 +3,15 @@
 //! A cosine of 0.5 is a near miss for one embedder and a direct hit for another. So each embedder is
 //! asked for the vectors of a fixed set of short texts, of which it is known what belongs together.
 //! Where the unrelated and the related pairs lie tells how to read its cosines: halfway between the two
-//! is 0.5, the mean of the related ones 0.8. Words are read by how much of the message's weight they
-//! carry. A text *fits* when its words or its meaning do, so the two are joined as independent chances.
+//! is 0.5, the mean of the related ones 0.8, or less where the two lie across each other, since such an
+//! embedder may not be sure of anything. Words are read by how much of the message's weight they carry. A text *fits* when its words or its meaning do, so the two are joined as independent chances.
 //!
 //! The score of a hit is how well the best hit fits, times how close the hit comes to the best in the
-//! ranking. So scores never contradict the ranking, and a message that nothing fits finds nothing above
-//! a threshold, although something always ranks first.
+//! ranking; or how well it fits by itself, where that is more, since being second of two that both fit is
+//! no fault. It is never more than that of the hit before. So scores never contradict the ranking, and a
+//! message that nothing fits finds nothing above a threshold, although something always ranks first.
 //!
-//! Invariant: scores are within 0–1 and grow with both inputs.
+//! Invariant: scores are within 0–1 and never grow along the ranking.
 
 use super::bm25::QueryWord;
 use crate::embed::Vector;
@@ -82,10 +83,13 @@ impl Calibration {
                 if right == left + 1 { related.push(cosine) } else { unrelated.push(cosine) }
             }
         }
+        let spread = variance(&related).midpoint(variance(&unrelated));
         let (related, unrelated) = (mean(&related), mean(&unrelated));
         let half_way = (related - unrelated) / 2.0;
-        (half_way > 0.01)
-            .then(|| Self { middle: unrelated + half_way, slope: RELATED_LOGIT / half_way })
+        // The most that two bell curves so far apart and so wide allow to conclude.
+        let provable = if spread > 0.0 { 2.0 * half_way / spread } else { f32::INFINITY };
+        let slope = (RELATED_LOGIT / half_way).min(provable);
+        (half_way > 0.01).then(|| Self { middle: unrelated + half_way, slope })
     }
 
     /// A cosine of this embedder, read from 0 to 1.
@@ -102,13 +106,17 @@ impl Calibration {
     }
 }
 
-/// The scores of ranked hits, given as rank value and fit, best first. Where all rank alike, as a hit that
-/// is alone does, none is further from the best than another.
+/// The scores of ranked hits, given as rank value and fit, best first.
 pub fn scores(ranked: &[(f32, f32)]) -> Vec<f32> {
     let strongest = ranked.iter().take(STRONGEST_OF).fold(0.0_f32, |best, (_, fit)| best.max(*fit));
     let top = ranked.first().map_or(0.0, |(rank, _)| *rank);
     let share = |rank: f32| if top > 0.0 { (rank / top).clamp(0.0, 1.0) } else { 1.0 };
-    ranked.iter().map(|(rank, _)| strongest * share(*rank)).collect()
+    let mut before = strongest;
+    let score = |(rank, fit): &(f32, f32)| {
+        before = before.min(fit.max(strongest * share(*rank)));
+        before
+    };
+    ranked.iter().map(score).collect()
 }
 
 fn dot(left: &[f32], right: &[f32]) -> f32 {
@@ -117,6 +125,11 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
 
 fn mean(values: &[f32]) -> f32 {
     values.iter().sum::<f32>() / values.len().max(1) as f32
+}
+
+fn variance(values: &[f32]) -> f32 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / values.len().max(1) as f32
 }
 
 #[cfg(test)]
@@ -162,6 +175,14 @@ mod tests {
     }
 
     #[test]
+    fn an_embedder_whose_pairs_lie_across_each_other_is_never_sure() {
+        let noisy = |at: usize| embed(at, if at / 2 % 4 == 0 { 1.0 } else { 0.1 }, (at % 5) as f32);
+        let vectors: Vec<_> = (0..2 * PROBES.len()).map(noisy).collect();
+        let calibration = Calibration::measure(&vectors).unwrap();
+        assert!(calibration.meaning(1.0) < 0.8, "{calibration:?}");
+    }
+
+    #[test]
     fn an_embedder_that_tells_nothing_apart_is_not_calibrated() {
         assert_eq!(Calibration::measure(&vec![vec![1.0]; 2 * PROBES.len()]), None);
         assert_eq!(Calibration::measure(&[]), None);
@@ -179,7 +200,8 @@ mod tests {
 
     #[test]
     fn scores_follow_the_ranking_and_the_strongest_fit() {
-        assert_eq!(scores(&[(2.0, 0.5), (1.0, 0.75), (0.0, 0.1)]), [0.75, 0.375, 0.0]);
+        assert_eq!(scores(&[(2.0, 0.5), (1.0, 0.25), (0.0, 0.75)]), [0.75, 0.375, 0.375]);
+        assert_eq!(scores(&[(2.0, 0.9), (1.0, 0.8), (0.0, 0.1)]), [0.9, 0.8, 0.1]);
         assert_eq!(scores(&[(0.0, 0.9)]), [0.9]);
     }
 }

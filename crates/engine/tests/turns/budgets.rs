@@ -120,3 +120,18 @@ async fn an_agent_item_that_is_alone_is_judged_like_any_other() {
     }
     assert_eq!(fates, [None, Some(DropReason::NotRelevant)]);
 }
+
+#[tokio::test]
+async fn two_agent_items_that_both_fit_both_come() {
+    let bench = bench()
+        .rule(rule("weather", IncludeMode::Agent, "Weather reports give rain in millimetres."))
+        .rule(rule("reports", IncludeMode::Agent, "Weather reports give rain by day."))
+        .start()
+        .await;
+    let turn = bench.turn("weather reports: give rain in millimetres by day").await;
+    for piece in &turn.receipt.as_ref().unwrap().pieces {
+        if let Source::Rule { name, .. } = &piece.source {
+            assert!(piece.sent(), "{name} was left out at {:?}", piece.score);
+        }
+    }
+}
