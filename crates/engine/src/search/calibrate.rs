@@ -89,7 +89,7 @@ impl Calibration {
         // The most that two bell curves so far apart and so wide allow to conclude.
         let provable = if spread > 0.0 { 2.0 * half_way / spread } else { f32::INFINITY };
         let slope = (RELATED_LOGIT / half_way).min(provable);
-        (half_way > 0.01).then(|| Self { middle: unrelated + half_way, slope })
+        (half_way > 0.01).then_some(Self { middle: unrelated + half_way, slope })
     }
 
     /// A cosine of this embedder, read from 0 to 1.

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures::StreamExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Era, NEWER, Reaction, Script, ScriptedMcp};
 
@@ -30,6 +30,9 @@ pub enum Gate {
     Status(u16, Vec<(&'static str, String)>),
     /// Answers a tool's call with this status and type, and bytes without end.
     EndlessCalls(u16, &'static str),
+    /// Gives out sessions, and refuses one that it does not know with this status and an error that names
+    /// no request.
+    Sessions(u16),
 }
 
 /// A running server; it ends with the value.
@@ -44,6 +47,8 @@ struct Shared {
     gate: Gate,
     seen: Mutex<Vec<HeaderMap>>,
     endless_bytes: Arc<AtomicUsize>,
+    /// The session that is known; another number after a restart.
+    session: AtomicUsize,
 }
 
 impl HttpServer {
@@ -55,6 +60,7 @@ impl HttpServer {
             gate,
             seen: Mutex::default(),
             endless_bytes: Arc::default(),
+            session: AtomicUsize::new(1),
         });
         let router = Router::new().route("/mcp", post(answer)).with_state(shared.clone());
         let listener =
@@ -74,6 +80,11 @@ impl HttpServer {
     /// How many bytes of endless answers were taken from it.
     pub fn endless_bytes(&self) -> usize {
         self.shared.endless_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Forgets its sessions, as a restart would.
+    pub fn forget(&self) {
+        self.shared.session.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The headers of every request so far.
@@ -116,6 +127,19 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
         let kind = [(header::CONTENT_TYPE, kind)];
         return (status, kind, Body::from_stream(endless)).into_response();
     }
+    let session = format!("session-{}", shared.session.load(Ordering::Relaxed));
+    let opens = message["method"] == "initialize";
+    if let Gate::Sessions(status) = shared.gate
+        && !opens
+        && message["method"] != "server/discover"
+        && headers.get("mcp-session-id").is_none_or(|given| *given != session)
+    {
+        let status = StatusCode::from_u16(status).expect("the test names a status");
+        let error = json!({"code": -32000, "message": "Bad Request: No valid session ID"});
+        let body = json!({"jsonrpc": "2.0", "error": error, "id": null});
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        return (status, kind, body.to_string()).into_response();
+    }
     let answers = match shared.server.react(&message) {
         Reaction::Send(answers) => answers,
         Reaction::End => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -136,7 +160,12 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
         None => StatusCode::OK,
     };
     let kind = [(header::CONTENT_TYPE, "application/json")];
-    (status, kind, last.to_string()).into_response()
+    let mut response = (status, kind, last.to_string()).into_response();
+    if opens && matches!(shared.gate, Gate::Sessions(_)) {
+        let session = session.parse().expect("a session's name fits a header");
+        response.headers_mut().insert("mcp-session-id", session);
+    }
+    response
 }
 
 /// The newer era repeats in headers what the body says.

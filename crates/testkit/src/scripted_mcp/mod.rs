@@ -56,6 +56,10 @@ pub struct Script {
     pub endless_list: bool,
     /// Writes lines that are no protocol before each answer, and much to standard error.
     pub noisy: bool,
+    /// Where this file exists, its tools have changed, as after an update of the server.
+    pub changed_by: Option<std::path::PathBuf>,
+    /// Agrees to whatever version it is asked for, as careless servers do.
+    pub agrees: bool,
 }
 
 /// What the server does upon a message.
@@ -171,7 +175,8 @@ impl ScriptedMcp {
 
     fn initialize(&self, id: &Value, message: &Value) -> Reaction {
         let asked = message["params"]["protocolVersion"].as_str().unwrap_or_default();
-        let version = if OLDER.contains(&asked) { asked } else { OLDER[0] };
+        let agrees = self.script.agrees || OLDER.contains(&asked);
+        let version = if agrees { asked } else { OLDER[0] };
         let result = json!({
             "protocolVersion": version, "capabilities": {"tools": {"listChanged": true}},
             "serverInfo": {"name": "scripted", "version": "1"},

@@ -19,7 +19,8 @@ const TOOLS: [(&str, &str); 10] = [
 ];
 
 pub fn definitions(server: &ScriptedMcp) -> Vec<Value> {
-    let changed = server.state.lock().expect("no test panics while it holds the state").changed;
+    let told = server.state.lock().expect("no test panics while it holds the state").changed;
+    let changed = told || server.script.changed_by.as_ref().is_some_and(|file| file.exists());
     let padding = "x".repeat(server.script.description_bytes);
     let tool = |(name, description): &(&str, &str)| {
         let description = match *name {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -37,12 +38,21 @@ type Failed = StreamableHttpError<reqwest::Error>;
 pub struct Bounded {
     client: reqwest::Client,
     bytes_max: usize,
+    over: Arc<AtomicBool>,
 }
 
 impl Bounded {
-    /// `client`, with answers of at most `bytes_max`.
-    pub fn new(client: reqwest::Client, bytes_max: usize) -> Self {
-        Self { client, bytes_max }
+    /// `client`, with answers of at most `bytes_max`. `over` is set when the server has forgotten our
+    /// session.
+    pub fn new(client: reqwest::Client, bytes_max: usize, over: Arc<AtomicBool>) -> Self {
+        Self { client, bytes_max, over }
+    }
+
+    /// The session is not begun anew behind our back: the server may be another one now, whose tools
+    /// have to be seen first.
+    fn session_over(&self) -> Failed {
+        self.over.store(true, Ordering::Release);
+        StreamableHttpError::UnexpectedServerResponse(Cow::Borrowed("our session with it is over"))
     }
 
     async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failed> {
@@ -91,7 +101,7 @@ impl StreamableHttpClient for Bounded {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if status == StatusCode::NOT_FOUND && in_session {
-            return Err(StreamableHttpError::SessionExpired);
+            return Err(self.session_over());
         }
         let kind = header(&response, CONTENT_TYPE).unwrap_or_default();
         let session = header(&response, HeaderName::from_static(SESSION));
@@ -102,6 +112,9 @@ impl StreamableHttpClient for Bounded {
                 return Err(failure.into());
             }
             let body = self.body(response).await?;
+            if in_session && status == StatusCode::BAD_REQUEST && names_no_request(&body) {
+                return Err(self.session_over());
+            }
             return unsuccessful(&message, in_session, status, (&kind, &body), session);
         }
         if kind.starts_with(EVENTS) {
@@ -172,6 +185,12 @@ fn status_failure(response: &Response) -> Option<HttpStatusError> {
     ours.then(|| HttpStatusError::new(status.as_u16(), header(response, RETRY_AFTER)))
 }
 
+/// Servers also say so of a session that they do not know, before they look at the request.
+fn names_no_request(body: &[u8]) -> bool {
+    let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(body);
+    matches!(parsed, Ok(JsonRpcMessage::Error(error)) if error.id.is_none())
+}
+
 /// An answer with a failing status may still be an answer of the protocol.
 fn unsuccessful(
     message: &ClientJsonRpcMessage,
@@ -197,8 +216,12 @@ fn unsuccessful(
         return Ok(StreamableHttpPostResponse::Json(answer, None));
     }
     match parsed {
-        Some(answer @ JsonRpcMessage::Error(_)) if kind.starts_with(JSON) && !unauthorized => {
-            Ok(StreamableHttpPostResponse::Json(answer, session))
+        Some(JsonRpcMessage::Error(mut answer)) if kind.starts_with(JSON) && !unauthorized => {
+            // One without an id would be waited for until the time is over.
+            if let ClientJsonRpcMessage::Request(request) = message {
+                answer.id = answer.id.or_else(|| Some(request.id.clone()));
+            }
+            Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(answer), session))
         }
         _ if status.is_server_error() => Err(HttpStatusError::new(status.as_u16(), None).into()),
         _ => {

@@ -45,7 +45,16 @@ pub struct Connection {
     peer: Peer<RoleClient>,
     version: ProtocolVersion,
     service: Mutex<RunningService<RoleClient, Handler>>,
+    signs: Signs,
+}
+
+/// What a transport has seen go wrong.
+#[derive(Clone, Default)]
+struct Signs {
+    /// A message was over the limit.
     oversized: Arc<AtomicBool>,
+    /// The server has forgotten our session.
+    over: Arc<AtomicBool>,
 }
 
 /// A tool list as a server gave it.
@@ -66,8 +75,8 @@ impl Connection {
         changed: Arc<AtomicBool>,
     ) -> Result<Self, UpstreamError> {
         let faults = Faults::new(&config.name, redactor.clone());
-        let oversized = Arc::new(AtomicBool::new(false));
-        let attempt = |older| attempt(config, redactor, &faults, older, &changed, &oversized);
+        let signs = Signs::default();
+        let attempt = |older| attempt(config, redactor, &faults, older, &changed, &signs);
         let mut opened = attempt(older).await?;
         // Some older servers end, or answer outside the protocol, when asked what they do not know.
         if let Err(error) = &opened
@@ -89,7 +98,7 @@ impl Connection {
             tokio::spawn(watch(peer.clone(), changed));
         }
         let (config, service) = (config.clone(), Mutex::new(service));
-        Ok(Self { config, faults, peer, version, service, oversized })
+        Ok(Self { config, faults, peer, version, service, signs })
     }
 
     /// The protocol version that was agreed on.
@@ -104,7 +113,12 @@ impl Connection {
 
     /// Whether the other side has gone.
     pub fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.peer.is_transport_closed() || self.is_forgotten()
+    }
+
+    /// Whether the server refused a request because it does not know us any more. It was not carried out.
+    pub fn is_forgotten(&self) -> bool {
+        self.signs.over.load(Ordering::Acquire)
     }
 
     /// All pages of the tool list.
@@ -188,7 +202,7 @@ impl Connection {
 
     /// A connection that broke because of a message over the limit says so.
     fn failed(&self, error: UpstreamError) -> UpstreamError {
-        if !self.oversized.load(Ordering::Relaxed) {
+        if !self.signs.oversized.load(Ordering::Relaxed) {
             return error;
         }
         let limit = self.config.message_bytes_max;
@@ -204,7 +218,7 @@ async fn attempt(
     faults: &Faults,
     older: bool,
     changed: &Arc<AtomicBool>,
-    oversized: &Arc<AtomicBool>,
+    signs: &Signs,
 ) -> Result<Opened, UpstreamError> {
     let handler = Handler { changed: changed.clone() };
     let lifecycle = if older {
@@ -217,7 +231,7 @@ async fn attempt(
     };
     match &config.transport {
         Transport::Stdio { command, .. } => {
-            let child = child::start(config, redactor, oversized.clone());
+            let child = child::start(config, redactor, signs.oversized.clone());
             let child = child.map_err(|error| {
                 faults
                     .error(UpstreamFault::Unreachable, format!("cannot start {command:?}: {error}"))
@@ -226,7 +240,7 @@ async fn attempt(
             Ok(handler.serve_with_lifecycle(transport, lifecycle).await)
         }
         Transport::Http { url, headers } => {
-            let transport = http::open(config, url, headers)?;
+            let transport = http::open(config, url, headers, signs.over.clone())?;
             Ok(handler.serve_with_lifecycle(transport, lifecycle).await)
         }
     }

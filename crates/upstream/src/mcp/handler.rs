@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient};
 
@@ -20,7 +20,10 @@ pub struct Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("throughline", env!("CARGO_PKG_VERSION"));
+        // What is asked for in a handshake. The newer era has none, and a server that agrees to
+        // everything would be taken for one of it.
         ClientConfig::new(ClientCapabilities::default(), name)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -3,6 +3,8 @@
 //! Invariant: no redirect is followed, so our headers reach only the configured origin.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
@@ -17,11 +19,12 @@ use super::config::ServerConfig;
 /// The longest time to open a TCP and TLS connection.
 const TCP_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A transport to `url`.
+/// A transport to `url`; `over` is set when the server has forgotten our session.
 pub fn open(
     config: &ServerConfig,
     url: &str,
     headers: &BTreeMap<String, SecretString>,
+    over: Arc<AtomicBool>,
 ) -> Result<StreamableHttpClientTransport<Bounded>, UpstreamError> {
     let refuse = |message: String| {
         UpstreamError::new(format!("server {}", config.name), UpstreamFault::Rejected, message)
@@ -37,7 +40,7 @@ pub fn open(
     let settings = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers)
         .max_sse_event_size(config.message_bytes_max);
-    let client = Bounded::new(client, config.message_bytes_max);
+    let client = Bounded::new(client, config.message_bytes_max, over);
     Ok(StreamableHttpClientTransport::with_client(client, settings))
 }
 

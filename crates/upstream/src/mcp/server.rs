@@ -3,10 +3,11 @@
 //! Connecting happens in a task of its own, so a caller that gives up does not undo it, and callers
 //! that come meanwhile share it.
 //!
-//! Invariant: there is at most one connection to a server at a time.
+//! Invariant: there is at most one connection to a server at a time, and a tool is called only as it was
+//! listed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -79,6 +80,8 @@ struct Link {
 struct Cached {
     tools: Arc<[ToolDefinition]>,
     fresh_until: Instant,
+    /// The connection that it was listed on.
+    on: Weak<Connection>,
 }
 
 impl Server {
@@ -126,14 +129,29 @@ impl Server {
         }
     }
 
-    /// Calls a tool.
+    /// Calls a tool. A server that refuses the call because it has forgotten us is asked once more.
     pub async fn call(
         self: &Arc<Self>,
         name: &str,
         arguments: &Value,
     ) -> Result<ToolOutput, UpstreamError> {
-        let limit = self.config.call_timeout;
         let connection = self.connection().await?;
+        let outcome = self.call_on(&connection, name, arguments).await;
+        if outcome.is_ok() || !connection.is_forgotten() {
+            return outcome;
+        }
+        let connection = self.connection().await?;
+        self.call_on(&connection, name, arguments).await
+    }
+
+    async fn call_on(
+        self: &Arc<Self>,
+        connection: &Arc<Connection>,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<ToolOutput, UpstreamError> {
+        let limit = self.config.call_timeout;
+        self.check_unchanged(name, connection).await?;
         match tokio::time::timeout(limit, connection.call(name, arguments)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.faults.error(
@@ -141,6 +159,32 @@ impl Server {
                 format!("no answer within {} ms", limit.as_millis()),
             )),
         }
+    }
+
+    /// Whoever calls has judged the tool by the list. A server that was started again, or says that its
+    /// tools changed, is asked anew before it is sent anything, and a tool that is another now is not
+    /// called.
+    async fn check_unchanged(
+        self: &Arc<Self>,
+        name: &str,
+        connection: &Arc<Connection>,
+    ) -> Result<(), UpstreamError> {
+        let known = self.tools.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(known) = known else { return Ok(()) };
+        let same = known.on.ptr_eq(&Arc::downgrade(connection));
+        if same && !self.changed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let now = self.refresh().await?;
+        let fingerprint = |tools: &[ToolDefinition]| {
+            let named = tools.iter().find(|definition| definition.tool.name == name);
+            named.map(ToolDefinition::fingerprint)
+        };
+        if fingerprint(&known.tools) == fingerprint(&now) {
+            return Ok(());
+        }
+        let reason = "its definition is no longer the one that was listed";
+        Err(self.faults.error(UpstreamFault::Rejected, reason))
     }
 
     /// Asks for the tools again without waiting; once at a time.
@@ -178,7 +222,8 @@ impl Server {
         let most = self.config.tools_fresh_for;
         let fresh_for = listed.fresh_for.map_or(most, |asked| asked.max(FRESH_MIN).min(most));
         let tools: Arc<[ToolDefinition]> = listed.tools.into();
-        let cached = Cached { tools: tools.clone(), fresh_until: Instant::now() + fresh_for };
+        let fresh_until = Instant::now() + fresh_for;
+        let cached = Cached { tools: tools.clone(), fresh_until, on: Arc::downgrade(&connection) };
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
         Ok(tools)
     }

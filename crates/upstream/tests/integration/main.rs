@@ -7,7 +7,9 @@
 
 mod mcp_faults;
 mod mcp_http;
+mod mcp_restart;
 mod model;
+mod model_faults;
 mod real_mcp;
 mod real_model;
 mod secrets;
