@@ -82,6 +82,13 @@ pub enum Demo {
     Without,
 }
 
+impl Demo {
+    /// By a flag of the command line.
+    pub fn by(flag: bool) -> Self {
+        if flag { Self::With } else { Self::Without }
+    }
+}
+
 /// The engine over `store`.
 pub async fn engine(
     config: &Config,

@@ -92,11 +92,8 @@ enum Format {
 impl ItemCommand {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let demo = if self.demo { Demo::With } else { Demo::Without };
-        let local = Local::with(settings.load()?, &self.who, demo).await?;
-        let done = act(&local, self.verb, self.who.json).await;
-        local.close().await;
-        done
+        let act = async |local: &Local| act(local, self.verb, self.who.json).await;
+        Local::during(settings, &self.who, Demo::by(self.demo), act).await
     }
 }
 

@@ -68,6 +68,19 @@ impl Local {
         Ok(Self { engine: assembled.engine, servers: assembled.servers, caller })
     }
 
+    /// Opens it, does `act` and ends it again.
+    pub async fn during(
+        settings: &Settings,
+        who: &Who,
+        demo: Demo,
+        act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let local = Self::with(settings.load()?, who, demo).await?;
+        let done = act(&local).await;
+        local.close().await;
+        done
+    }
+
     /// Ends what was started: MCP servers that run as our children.
     pub async fn close(self) {
         self.servers.shutdown().await;

@@ -21,7 +21,7 @@ pub struct Serve {
 
 /// Serves until the client goes.
 pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
-    let demo = if flags.demo { Demo::With } else { Demo::Without };
+    let demo = Demo::by(flags.demo);
     let mut config = settings.load()?;
     if demo == Demo::With {
         config.servers.insert(demo::SERVER.into(), demo_server()?);

@@ -41,7 +41,7 @@ impl Serve {
         let (mut config, _) = settings.load_with(flags.as_slice())?;
         let traces = Traces::open(&config.telemetry)?;
         telemetry::log::start(&config.log, traces.as_ref());
-        let demo = if self.demo { Demo::With } else { Demo::Without };
+        let demo = Demo::by(self.demo);
         if demo == Demo::With {
             config.servers.insert(demo::SERVER.into(), demo_server()?);
         }

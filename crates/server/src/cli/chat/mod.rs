@@ -43,7 +43,7 @@ pub struct Chat {
 impl Chat {
     /// Talks until the input ends.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let demo = if self.demo { Demo::With } else { Demo::Without };
+        let demo = Demo::by(self.demo);
         let session = self.session.as_deref().map(session_id).transpose()?;
         let agent = self.agent.map(AgentName::new).transpose().map_err(invalid)?;
         let local = Local::with(settings.load()?, &self.who, demo).await?;
