@@ -1,4 +1,4 @@
-//! What happens after a turn, in the background: index, condense, look things up.
+//! What happens after a turn, in the background: index, condense, look things up, give up waiting.
 //!
 //! Each is derived from the log, so nothing needs to be queued durably: what is behind can always be
 //! told from a session's head, and [`Engine::tend_all`] finds it after a restart. Work that costs (a
@@ -54,8 +54,8 @@ pub enum Tended {
 #[derive(Default)]
 pub struct Worklist {
     waiting: Mutex<VecDeque<Key>>,
-    /// Sessions whose lease another copy held, and when to look again.
-    held: Mutex<Vec<(Instant, Key)>>,
+    /// Sessions to be looked at later: another copy held their lease, or a turn of theirs waits.
+    later: Mutex<Vec<(Instant, Key)>>,
     attempts: Mutex<HashMap<Key, u32>>,
     wake: Notify,
     done: AtomicU64,
@@ -86,39 +86,43 @@ impl Worklist {
 
     fn take_all(&self) -> Vec<Key> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let free = held.extract_if(.., |(at, _)| *at <= now).map(|(_, key)| key);
+        let due = later.extract_if(.., |(at, _)| *at <= now).map(|(_, key)| key);
         let mut taken: Vec<Key> = waiting.drain(..).collect();
-        taken.extend(free);
+        taken.extend(due);
         taken
     }
 
-    /// Another copy works on the session, or died over it: to be looked at once more.
-    fn look_again(&self, key: Key) {
-        let lease = Duration::try_from(LEASE).unwrap_or(GATHERING);
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|(_, other)| *other != key);
-        held.push((Instant::now() + lease, key));
+    /// Has a session looked at after `wait`, or earlier where that was asked for before.
+    pub fn look_later(&self, key: &Key, wait: Duration) {
+        let at = Instant::now() + wait;
+        let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
+        match later.iter_mut().find(|(_, other)| other == key) {
+            Some((earlier, _)) => *earlier = at.min(*earlier),
+            None => later.push((at, key.clone())),
+        }
+        drop(later);
+        self.wake.notify_one();
     }
 
-    /// Waits until a lease that was held elsewhere has run out; for ever where none was.
-    async fn next_free(&self) {
-        match self.first_free() {
+    /// Waits until a session is to be looked at; for ever where none is.
+    async fn next_due(&self) {
+        match self.first_due() {
             Some(at) => tokio::time::sleep_until(at).await,
             None => std::future::pending().await,
         }
     }
 
-    fn first_free(&self) -> Option<Instant> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.iter().map(|(at, _)| *at).min()
+    fn first_due(&self) -> Option<Instant> {
+        let later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
+        later.iter().map(|(at, _)| *at).min()
     }
 
     /// The figures.
     pub fn statistics(&self) -> WorkStatistics {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).len();
-        let waiting = waiting + self.held.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let waiting = waiting + self.later.lock().unwrap_or_else(PoisonError::into_inner).len();
         WorkStatistics {
             waiting: waiting as u64,
             done: self.done.load(Ordering::Relaxed),
@@ -158,7 +162,11 @@ impl Engine {
                 }
                 match self.tend(&key).await {
                     Ok(Tended::Done) | Err(Error::NoSession(_)) => self.work.succeeded(&key),
-                    Ok(Tended::HeldElsewhere) => self.work.look_again(key),
+                    Ok(Tended::HeldElsewhere) => {
+                        // Another copy works on it, or died over it.
+                        let lease = Duration::try_from(LEASE).unwrap_or(GATHERING);
+                        self.work.look_later(&key, lease);
+                    }
                     Err(error) => {
                         tracing::warn!(session.id = %key.id, %error, "background work failed");
                         if self.work.may_retry(&key) {
@@ -173,7 +181,7 @@ impl Engine {
             };
             tokio::select! {
                 () = rested => {}
-                () = self.work.next_free() => {}
+                () = self.work.next_due() => {}
                 () = stop.cancelled() => return,
             }
         }
@@ -210,7 +218,7 @@ impl Engine {
             return Ok(false);
         }
         let loaded = self.sessions.find(key).await?;
-        Ok(loaded.is_some_and(|loaded| self.is_due(&loaded)))
+        Ok(loaded.is_some_and(|loaded| loaded.head.pending.is_some() || self.is_due(&loaded)))
     }
 
     /// Whether work that costs is due.
@@ -224,6 +232,7 @@ impl Engine {
         let Some(loaded) = self.sessions.find(key).await? else {
             return self.unindex(key).await.map(|_| Tended::Done);
         };
+        let loaded = self.end_expired(loaded).await?;
         self.index_session(&loaded).await?;
         if !self.is_due(&loaded) {
             return Ok(Tended::Done);

@@ -48,7 +48,11 @@ pub struct ToolName {
 
 impl fmt::Display for ToolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.server, self.name)
+        // A name that no server knows stands for itself.
+        match self.server.as_str() {
+            "" => f.write_str(&self.name),
+            server => write!(f, "{server}:{}", self.name),
+        }
     }
 }
 

@@ -8,23 +8,18 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use crate::failure::UpstreamError;
 use crate::model::{ModelRequest, StopReason, Usage};
 use crate::session::Loaded;
-use crate::session::record::CallRecord;
+use crate::session::record::{CallRecord, TurnKind, TurnRecord};
 use crate::store::Store;
 use crate::tool::ToolName;
-use crate::turn::{TurnOutcome, Way};
+use crate::turn::TurnOutcome;
 
 /// The target of all spans here, for listeners to choose by.
 pub const TARGET: &str = "throughline::trace";
 
 /// A whole turn.
-pub fn turn(session: &Loaded, agent: &str, way: Way) -> Span {
-    let kind = match way {
-        Way::Chat => "chat",
-        Way::Query => "query",
-    };
+pub fn turn(session: &Loaded, agent: &str, kind: TurnKind) -> Span {
     tracing::info_span!(
         target: TARGET,
         "turn",
@@ -34,7 +29,7 @@ pub fn turn(session: &Loaded, agent: &str, way: Way) -> Span {
         "gen_ai.operation.name" = "invoke_agent",
         "gen_ai.agent.name" = agent,
         "gen_ai.conversation.id" = %session.head.id,
-        "throughline.turn.kind" = kind,
+        "throughline.turn.kind" = kind.as_str(),
         "throughline.turn.number" = Empty,
         "throughline.turn.status" = Empty,
         "error.type" = Empty,
@@ -44,13 +39,7 @@ pub fn turn(session: &Loaded, agent: &str, way: Way) -> Span {
 /// How a turn ended.
 pub fn turn_ended(span: &Span, outcome: &crate::error::Result<TurnOutcome>) {
     match outcome {
-        Ok(TurnOutcome::Finished { record, .. }) => {
-            span.record("throughline.turn.number", number(record.turn));
-            span.record("throughline.turn.status", record.status.as_str());
-            if let Some(error) = &record.error {
-                failed(span, &error.code);
-            }
-        }
+        Ok(TurnOutcome::Finished { record, .. }) => turn_kept(span, record.turn, record),
         Ok(TurnOutcome::Paused { .. }) => {
             span.record("throughline.turn.status", "waiting_for_approval");
         }
@@ -58,8 +47,38 @@ pub fn turn_ended(span: &Span, outcome: &crate::error::Result<TurnOutcome>) {
     }
 }
 
+/// A turn that is in the log under that number.
+pub fn turn_kept(span: &Span, turn: u64, record: &TurnRecord) {
+    span.record("throughline.turn.number", number(turn));
+    span.record("throughline.turn.status", record.status.as_str());
+    if let Some(error) = &record.error {
+        failed(span, &error.code);
+    }
+}
+
+/// A turn whose client has to run tools before it goes on.
+pub fn turn_waits_for_tools(span: &Span) {
+    span.record("throughline.turn.status", "waiting_for_tools");
+}
+
+/// What a model is asked for, where it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Asked {
+    /// The longest reply, in tokens.
+    pub reply_tokens_max: Option<u32>,
+    /// The temperature.
+    pub temperature: Option<f32>,
+}
+
+impl From<&ModelRequest> for Asked {
+    fn from(request: &ModelRequest) -> Self {
+        let ModelRequest { reply_tokens_max, temperature, .. } = request;
+        Self { reply_tokens_max: Some(*reply_tokens_max), temperature: Some(*temperature) }
+    }
+}
+
 /// One call of a model; `name` is `provider/model`.
-pub fn model_call(name: &str, request: &ModelRequest) -> Span {
+pub fn model_call(name: &str, asked: Asked) -> Span {
     let (provider, model) = name.split_once('/').unwrap_or(("", name));
     tracing::info_span!(
         target: TARGET,
@@ -70,8 +89,8 @@ pub fn model_call(name: &str, request: &ModelRequest) -> Span {
         "gen_ai.operation.name" = "chat",
         "gen_ai.provider.name" = provider,
         "gen_ai.request.model" = model,
-        "gen_ai.request.max_tokens" = i64::from(request.reply_tokens_max),
-        "gen_ai.request.temperature" = f64::from(request.temperature),
+        "gen_ai.request.max_tokens" = asked.reply_tokens_max.map(i64::from),
+        "gen_ai.request.temperature" = asked.temperature.map(f64::from),
         "gen_ai.response.finish_reasons" = Empty,
         "gen_ai.usage.input_tokens" = Empty,
         "gen_ai.usage.output_tokens" = Empty,
@@ -81,12 +100,11 @@ pub fn model_call(name: &str, request: &ModelRequest) -> Span {
     )
 }
 
-/// What a model's call came to.
-pub fn model_ended(span: &Span, usage: Usage, ended: Result<Option<StopReason>, &UpstreamError>) {
-    span.record("gen_ai.usage.input_tokens", number(usage.input_tokens));
-    span.record("gen_ai.usage.output_tokens", number(usage.output_tokens));
-    span.record("gen_ai.usage.cache_read.input_tokens", number(usage.cache_read_tokens));
-    span.record("gen_ai.usage.cache_creation.input_tokens", number(usage.cache_write_tokens));
+/// What a model's call came to; an error by its kind.
+pub fn model_ended(span: &Span, usage: Option<Usage>, ended: Result<Option<StopReason>, &str>) {
+    if let Some(usage) = usage {
+        used(span, usage);
+    }
     match ended {
         Ok(reason) => {
             let reason = match reason {
@@ -98,8 +116,15 @@ pub fn model_ended(span: &Span, usage: Usage, ended: Result<Option<StopReason>, 
             };
             span.record("gen_ai.response.finish_reasons", reason);
         }
-        Err(error) => failed(span, error.fault.as_str()),
+        Err(kind) => failed(span, kind),
     }
+}
+
+fn used(span: &Span, usage: Usage) {
+    span.record("gen_ai.usage.input_tokens", number(usage.input_tokens));
+    span.record("gen_ai.usage.output_tokens", number(usage.output_tokens));
+    span.record("gen_ai.usage.cache_read.input_tokens", number(usage.cache_read_tokens));
+    span.record("gen_ai.usage.cache_creation.input_tokens", number(usage.cache_write_tokens));
 }
 
 /// One call of a tool.

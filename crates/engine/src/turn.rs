@@ -6,6 +6,7 @@
 //! Invariant: a turn is committed exactly once, with the receipt of what was sent.
 
 mod begin;
+mod pause;
 mod said;
 
 use std::sync::Arc;
@@ -17,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::access::{Action, Caller, authorize};
-use crate::context::{Brought, Context, assemble};
-use crate::engine::{Engine, FinishedTurn, answered};
+use crate::context::{Brought, assemble};
+use crate::engine::{Engine, FinishedTurn, Recorded, answered};
 use crate::enrich::enrich;
 use crate::error::{Error, Result};
 use crate::id::{AgentName, SessionId};
@@ -45,6 +46,21 @@ pub enum Way {
     Chat,
     /// One tool, worded.
     Query,
+}
+
+impl Way {
+    /// The way that led to a turn of that kind.
+    fn of(kind: TurnKind) -> Self {
+        if kind == TurnKind::Query { Self::Query } else { Self::Chat }
+    }
+
+    /// The kind of turn that it leads to.
+    fn kind(self) -> TurnKind {
+        match self {
+            Self::Chat => TurnKind::Chat,
+            Self::Query => TurnKind::Query,
+        }
+    }
 }
 
 /// A message and how it is to be answered.
@@ -164,12 +180,18 @@ impl Engine {
         if let Some(turn) = answered(&session.head, request.key.as_ref())? {
             return self.finished(caller, &session.head.id, turn, true).await;
         }
+        if let Some(pending) = pause::of_key(&session.head, request.key.as_ref(), self.now())? {
+            return Ok(TurnOutcome::Paused { session, pending });
+        }
         let session = self.end_waiting(caller, session).await?;
+        if let Some(turn) = answered(&session.head, request.key.as_ref())? {
+            return self.finished(caller, &session.head.id, turn, true).await;
+        }
         let session = self.reserve(session, request.key.as_ref()).await?;
 
         // notice, resolve, recall
         let agent = self.agent_name(&session);
-        let span = trace::turn(&session, agent.as_str(), request.way);
+        let span = trace::turn(&session, agent.as_str(), request.way.kind());
         let brought = with_history(request.brought, request.way, self);
         let reader = reply::reader(self, &session, request.way, request.model.as_ref())?;
         let enriching = enrich(self, &session, &brought, reader, &cancel);
@@ -239,7 +261,7 @@ impl Engine {
             return Ok(TurnOutcome::Paused { session, pending: Box::new(pending) });
         }
         let context = self.thaw(&session, &pending).await?;
-        let way = if pending.kind == TurnKind::Query { Way::Query } else { Way::Chat };
+        let way = Way::of(pending.kind);
         let before = Answer {
             text: pending.said.clone(),
             calls: pending.calls.clone(),
@@ -257,10 +279,9 @@ impl Engine {
             events: &events,
             cancel,
         };
-        let span = trace::turn(&session, context.agent.name.as_str(), way);
+        let span = trace::turn(&session, context.agent.name.as_str(), way.kind());
         let ended = reply::answer(asked).instrument(span.clone()).await;
-        let request_key =
-            pending.key.clone().map(|(key, body)| RequestKey { shown: String::new(), key, body });
+        let request_key = pending.request_key();
         let said = Said { message: pending.message, way, context, started };
         let concluding = self.conclude(caller, &session, said, ended, request_key, &events);
         let outcome = concluding.instrument(span.clone()).await;
@@ -269,51 +290,8 @@ impl Engine {
     }
 
     /// The agent of a session, by name.
-    fn agent_name(&self, session: &Loaded) -> AgentName {
+    pub(crate) fn agent_name(&self, session: &Loaded) -> AgentName {
         session.head.agent.clone().unwrap_or_else(|| self.agents().default_name().clone())
-    }
-
-    /// A new message ends the waiting for an approval: the paused turn is kept as refused.
-    async fn end_waiting(&self, caller: &Caller, session: Loaded) -> Result<Loaded> {
-        let Some(pending) = session.head.pending.clone() else { return Ok(session) };
-        let id = session.head.id.clone();
-        let refused = reply::refused(&pending, self.now());
-        let said = Said {
-            message: pending.message.clone(),
-            way: if pending.kind == TurnKind::Query { Way::Query } else { Way::Chat },
-            context: self.thaw(&session, &pending).await?,
-            started: Instant::now(),
-        };
-        let ended = Ended::Finished(refused);
-        self.conclude(caller, &session, said, ended, None, &Events::nowhere()).await?;
-        self.session(caller, &id).await
-    }
-
-    /// The frozen request context of a paused turn.
-    async fn thaw(&self, session: &Loaded, pending: &PendingTurn) -> Result<Context> {
-        let frozen = TurnRecord {
-            turn: session.head.turns + 1,
-            message: pending.message.clone(),
-            receipt: Some(pending.receipt.clone()),
-            contents: pending.contents.clone(),
-            ..TurnRecord::erased(0, pending.at)
-        };
-        let request = crate::rebuild::request(&self.sessions, session, &frozen).await?;
-        let agent = self.agents().get(session.head.agent.as_ref())?;
-        let tools = self.tools_of(&agent).await?;
-        Ok(Context {
-            request,
-            receipt: pending.receipt.clone(),
-            contents: pending.contents.clone(),
-            tools: tools.into_iter().map(|known| known.definition).collect(),
-            agent,
-            recent: Vec::new(),
-            noticed: pending.noticed.clone(),
-            found: Vec::new(),
-            known: self.memory.known(&self.sessions, session).await?,
-            head: session.head.clone(),
-            recalled: Vec::new(),
-        })
     }
 
     /// Commits what the reply came to, or the pause.
@@ -329,13 +307,8 @@ impl Engine {
         let id = &session.head.id;
         match ended {
             Ended::Finished(answer) => {
-                let noticed = said.context.noticed.clone();
-                let found = said.context.found.clone();
-                let known = said.context.known.clone();
-                let mut record = said.record(answer, self);
-                self.mark_used(session, &mut record).await;
-                let finished = FinishedTurn { record, noticed, found, known };
-                let recorded = self.commit_turn(caller, id, finished, key.as_ref(), None).await?;
+                let kept = self.keep(caller, session, said, answer, key.as_ref(), None);
+                let recorded = kept.await?;
                 self.finished(caller, id, recorded.turn, recorded.repeated).await
             }
             Ended::Paused(answer, awaited) => {
@@ -350,9 +323,29 @@ impl Engine {
                         Ok(Step::Commit(Box::new(None), ()))
                     })
                     .await?;
+                self.work.look_later(&session.key, self.time_left(&pending));
                 Ok(TurnOutcome::Paused { session, pending: Box::new(pending) })
             }
         }
+    }
+
+    /// Puts what was said at the end of the conversation.
+    async fn keep(
+        &self,
+        caller: &Caller,
+        session: &Loaded,
+        said: Said,
+        answer: Answer,
+        key: Option<&RequestKey>,
+        expected: Option<u64>,
+    ) -> Result<Recorded> {
+        let noticed = said.context.noticed.clone();
+        let found = said.context.found.clone();
+        let known = said.context.known.clone();
+        let mut record = said.record(answer, self);
+        self.mark_used(session, &mut record).await;
+        let finished = FinishedTurn { record, noticed, found, known };
+        self.commit_turn(caller, &session.head.id, &finished, key, expected).await
     }
 
     async fn finished(

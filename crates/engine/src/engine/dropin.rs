@@ -11,6 +11,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tracing::{Instrument, Span};
+
 use crate::access::{Action, Caller, authorize};
 use crate::budget::{self, Budget};
 use crate::context::{Assembled, parameters, stable_prefix};
@@ -33,7 +35,7 @@ use crate::session::apply::RequestKey;
 use crate::session::record::{
     CallRecord, ReplyForm, SaidTokens, TurnError, TurnKind, TurnRecord, TurnStatus,
 };
-use crate::tokens;
+use crate::{tokens, trace};
 
 /// The largest request of a client that is kept word for word with its turn.
 const REQUEST_BYTES_MAX: usize = 256 * 1024;
@@ -63,9 +65,15 @@ pub struct Addition {
     contents: BTreeMap<ContentHash, String>,
     noticed: Noticed,
     known: Arc<KnownEntities>,
+    span: Span,
 }
 
 impl Addition {
+    /// The span of the turn, for what happens on its behalf.
+    pub fn span(&self) -> &Span {
+        &self.span
+    }
+
     /// What the request is made of.
     pub fn receipt(&self) -> &Receipt {
         &self.receipt
@@ -127,7 +135,10 @@ impl Engine {
         self.check_message(&request.message)?;
         let session = self.opened(caller, id).await?;
         self.check_active(&session.head)?;
-        self.addition(&session, request).await
+        let agent = self.agent_name(&session);
+        let span = trace::turn(&session, agent.as_str(), TurnKind::DropIn);
+        let added = self.addition(&session, request, span.clone()).instrument(span.clone()).await;
+        added.inspect_err(|error| trace::failed(&span, error.code()))
     }
 
     /// The turn that the same keyed request made before, if the session exists and has it.
@@ -156,7 +167,7 @@ impl Engine {
         exchange: Exchange,
     ) -> Result<Recorded> {
         authorize(caller, Action::Write)?;
-        let Addition { receipt, contents, noticed, known, .. } = addition;
+        let Addition { receipt, contents, noticed, known, span, .. } = addition;
         let Exchange { message, mut reply, mut calls, mut status, .. } = exchange;
         let limits = self.limits();
         if cut(&mut reply, limits.reply_bytes_max) && status == TurnStatus::Complete {
@@ -185,7 +196,13 @@ impl Engine {
             took_ms: Some(exchange.took_ms),
         };
         let finished = FinishedTurn { record, noticed, found: Vec::new(), known };
-        self.commit_turn(caller, id, finished, exchange.key.as_ref(), None).await
+        let committing = self.commit_turn(caller, id, &finished, exchange.key.as_ref(), None);
+        let recorded = committing.instrument(span.clone()).await;
+        match &recorded {
+            Ok(recorded) => trace::turn_kept(&span, recorded.turn, &finished.record),
+            Err(error) => trace::failed(&span, error.code()),
+        }
+        recorded
     }
 
     /// The request that a turn handed on, as it was put together; `None` where the turn is another.
@@ -222,7 +239,12 @@ impl Engine {
         }
     }
 
-    async fn addition(&self, session: &Loaded, request: &ClientRequest) -> Result<Addition> {
+    async fn addition(
+        &self,
+        session: &Loaded,
+        request: &ClientRequest,
+        span: Span,
+    ) -> Result<Addition> {
         let head = &session.head;
         let limits = self.limits();
         let alone = request.earlier.is_empty();
@@ -271,7 +293,7 @@ impl Engine {
         let (mut receipt, contents) = assembled.receipt(self, head, &laid_out);
         receipt.stable_prefix_tokens = stable_prefix_tokens;
         let (before, beside) = apart(laid_out.messages);
-        Ok(Addition { before, beside, receipt, contents, noticed, known })
+        Ok(Addition { before, beside, receipt, contents, noticed, known, span })
     }
 }
 

@@ -27,7 +27,7 @@ mod statistics;
 mod transfer;
 mod usage;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -49,6 +49,7 @@ use crate::resolve::{LookUpStatistics, LookUps};
 use crate::search::Calibration;
 use crate::select::{KnownTool, Selector};
 use crate::session::head::SessionHead;
+use crate::session::record::TurnRecord;
 use crate::session::{CacheStatistics, Sessions};
 use crate::store::{Key, Store};
 use crate::tend::{WorkStatistics, Worklist};
@@ -178,7 +179,11 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     agents: RwLock<(u64, Arc<AgentBook>)>,
     limits: Limits,
+    watcher: OnceLock<Watcher>,
 }
+
+/// Is told of every turn that was put into a log, whichever way it came.
+type Watcher = Box<dyn Fn(&TurnRecord) + Send + Sync>;
 
 impl Engine {
     /// Puts the parts together: measures the embedder and reads the pins.
@@ -218,7 +223,14 @@ impl Engine {
             clock,
             agents: RwLock::new((0, Arc::new(agents))),
             limits,
+            watcher: OnceLock::new(),
         })
+    }
+
+    /// Has `tell` told of every turn from now on that is put into a log; its number is not known yet. The
+    /// first one stays.
+    pub fn watch(&self, tell: impl Fn(&TurnRecord) + Send + Sync + 'static) {
+        let _ = self.watcher.set(Box::new(tell));
     }
 
     /// The bounds in force.

@@ -152,7 +152,7 @@ impl Engine {
         let entities = mentions(&noticed);
         let record = TurnRecord { entities, ..record };
         let finished = FinishedTurn { record, noticed, found: Vec::new(), known };
-        self.commit_turn(caller, id, finished, key.as_ref(), expected).await
+        self.commit_turn(caller, id, &finished, key.as_ref(), expected).await
     }
 
     /// Puts a finished turn at the end of the conversation, or finds it there.
@@ -160,7 +160,7 @@ impl Engine {
         &self,
         caller: &Caller,
         id: &SessionId,
-        finished: FinishedTurn,
+        finished: &FinishedTurn,
         key: Option<&RequestKey>,
         expected: Option<u64>,
     ) -> Result<Recorded> {
@@ -202,6 +202,9 @@ impl Engine {
             committed.inspect_err(|error| trace::failed(&span, error.code()))?;
         if answered_at.is_none() {
             self.work.add(&session);
+            if let Some(tell) = self.watcher.get() {
+                tell(&finished.record);
+            }
         }
         let version = answered_at.unwrap_or(version.number);
         Ok(Recorded { turn, version, repeated: answered_at.is_some() })

@@ -66,25 +66,22 @@ impl Caller<'_> {
     pub fn check(&self, wanted: Wanted) -> Checked {
         let definition = match &wanted.tool {
             Ok(definition) => definition.clone(),
-            Err(name) => {
-                let tool = ToolName { server: String::new(), name: name.clone() };
-                return refuse(&wanted, tool, format!("there is no tool {name}"));
-            }
+            Err(name) => return refuse(&wanted, format!("there is no tool {name}")),
         };
         let arguments = match &wanted.arguments {
             Ok(arguments) => arguments.clone(),
             Err(raw) => {
                 let shown: String = raw.chars().take(200).collect();
                 let reason = format!("the arguments are not JSON: {shown}");
-                return refuse(&wanted, definition.tool, reason);
+                return refuse(&wanted, reason);
             }
         };
         if let Some(reason) = self.engine.pins.state(&definition).refusal() {
-            return refuse(&wanted, definition.tool, format!("it may not run: {reason}"));
+            return refuse(&wanted, format!("it may not run: {reason}"));
         }
         if let Err(reason) = validate(&definition.input_schema, &arguments) {
             let reason = format!("the arguments do not fit its schema: {reason}");
-            return refuse(&wanted, definition.tool, reason);
+            return refuse(&wanted, reason);
         }
         let reason = self.agent.approval_reason(&definition).or_else(|| wanted.suspicion.clone());
         match reason {
@@ -172,11 +169,20 @@ impl Caller<'_> {
     }
 }
 
-fn refuse(wanted: &Wanted, tool: ToolName, reason: String) -> Checked {
+fn refuse(wanted: &Wanted, reason: String) -> Checked {
+    Checked::Refused(Box::new(refused(wanted, reason)))
+}
+
+/// A record for a call that is not made.
+pub fn refused(wanted: &Wanted, reason: String) -> CallRecord {
+    let tool = match &wanted.tool {
+        Ok(definition) => definition.tool.clone(),
+        Err(name) => ToolName { server: String::new(), name: name.clone() },
+    };
     let arguments = wanted.arguments.clone().unwrap_or(Value::Null);
     let mut record = record_of(wanted, tool, arguments);
     record.error = Some(reason);
-    Checked::Refused(Box::new(record))
+    record
 }
 
 /// A record for a call that nobody approved.

@@ -23,7 +23,7 @@ use crate::tool::ToolDefinition;
 use crate::trace;
 use crate::turn::{TurnEvent, Way};
 
-use super::call::{Checked, Wanted};
+use super::call::{self, Checked, Wanted};
 use super::{Answer, Asked, Ended, Owner, offline, suspicion, wording};
 
 /// What a query writes when no tool fits.
@@ -36,10 +36,13 @@ pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>, owner: Owner) -
     if !asked.decided.is_empty() {
         go_on(&asked, &mut answer).await;
     }
+    let formatter = formatter(&asked, owner).unwrap_or_else(|| model.clone());
+    let speakers = Speakers { first: model.as_ref(), formatter: formatter.as_ref() };
     let limit = Duration::from_secs(asked.engine.limits().turn_seconds_max);
-    let talked = tokio::time::timeout(limit, talk(&asked, model.as_ref(), &mut answer)).await;
+    let talked = tokio::time::timeout(limit, talk(&asked, speakers, &mut answer)).await;
+    let model = speakers.next(&asked, &answer);
     // A lent model tells its name with its answer.
-    answer.form = owner.form(model.as_ref());
+    answer.form = owner.form(model);
     let failure = match talked {
         Ok(Ok(Some(awaited))) => return Ended::Paused(answer, awaited),
         Ok(Ok(None)) => return Ended::Finished(finish(&asked, answer)),
@@ -54,6 +57,29 @@ pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>, owner: Owner) -
     metrics::counter!("throughline_model_failures_total", "model" => model.name().to_owned())
         .increment(1);
     fall_back(asked, answer, failure).await
+}
+
+/// Who speaks: in a query one model chooses the tool and, where configured, another words the result.
+#[derive(Clone, Copy)]
+struct Speakers<'a> {
+    first: &'a dyn Model,
+    formatter: &'a dyn Model,
+}
+
+impl<'a> Speakers<'a> {
+    /// Whose turn it is.
+    fn next(self, asked: &Asked<'_>, answer: &Answer) -> &'a dyn Model {
+        let words = asked.way == Way::Query && !answer.calls.is_empty();
+        if words { self.formatter } else { self.first }
+    }
+}
+
+/// The configured model that words results; a lent one does both itself.
+fn formatter(asked: &Asked<'_>, owner: Owner) -> Option<Arc<dyn Model>> {
+    let agent = &asked.context.agent;
+    let role = agent.models.formatter.as_deref();
+    let ours = || super::in_role(asked.engine, asked.session, agent, role);
+    if owner == Owner::Ours { ours() } else { None }
 }
 
 /// What is left to do when the model failed.
@@ -91,7 +117,7 @@ fn finish(asked: &Asked<'_>, mut answer: Answer) -> Answer {
 /// Rounds until the model has said all; calls that must be approved end it early.
 async fn talk(
     asked: &Asked<'_>,
-    model: &dyn Model,
+    speakers: Speakers<'_>,
     answer: &mut Answer,
 ) -> Result<Option<Vec<AwaitedCall>>, UpstreamError> {
     let limits = asked.engine.limits();
@@ -105,14 +131,21 @@ async fn talk(
             || answer.calls.len() >= limits.tool_calls_max
             || (asked.way == Way::Query && !answer.calls.is_empty());
         let request = rebuild::with_rounds(&asked.context.request, &answer.calls);
+        let model = speakers.next(asked, answer);
         let heard = listen(asked, model, &request, answer).await?;
         if heard.calls.is_empty() || last {
             if last && !heard.calls.is_empty() {
                 answer.status = TurnStatus::Partial;
-                answer.error = Some(TurnError {
-                    code: "too_many_tool_calls".into(),
-                    message: format!("the limit of {rounds_max} rounds of tool calls is reached"),
-                });
+                let message = match asked.way {
+                    Way::Query => "a query makes one tool call".to_owned(),
+                    Way::Chat if answer.calls.len() >= limits.tool_calls_max => {
+                        format!("the limit of {} tool calls is reached", limits.tool_calls_max)
+                    }
+                    Way::Chat => {
+                        format!("the limit of {rounds_max} rounds of tool calls is reached")
+                    }
+                };
+                answer.error = Some(TurnError { code: "too_many_tool_calls".into(), message });
             }
             return Ok(None);
         }
@@ -136,11 +169,12 @@ async fn listen(
     request: &ModelRequest,
     answer: &mut Answer,
 ) -> Result<Heard, UpstreamError> {
-    let span = trace::model_call(model.name(), request);
+    let span = trace::model_call(model.name(), request.into());
     let (mut usage, mut stop) = (Usage::default(), None);
     let hearing = hear(asked, model, request, answer, (&mut usage, &mut stop));
     let heard = hearing.instrument(span.clone()).await;
-    trace::model_ended(&span, usage, heard.as_ref().map(|_| stop));
+    let ended = heard.as_ref().map(|_| stop).map_err(|error| error.fault.as_str());
+    trace::model_ended(&span, Some(usage), ended);
     let heard = heard?;
     let total = answer.usage.get_or_insert_default();
     *total += usage;
@@ -195,11 +229,18 @@ async fn hear(
 /// Makes the calls of a round at once; answers those that wait for approval.
 async fn act(asked: &Asked<'_>, heard: Heard, round: u32, answer: &mut Answer) -> Vec<AwaitedCall> {
     let caller = asked.caller();
-    let room = asked.engine.limits().tool_calls_max.saturating_sub(answer.calls.len()).max(1);
-    let room = if asked.way == Way::Query { 1 } else { room };
+    let limits = asked.engine.limits();
+    let room = limits.tool_calls_max.saturating_sub(answer.calls.len()).max(1);
+    // Calls beyond the limit are answered too, so that the model knows; as many as a turn records.
+    let (room, heard_max) = match asked.way {
+        Way::Query => (1, 1),
+        Way::Chat => {
+            (room, room.max(limits.tool_executions_max.saturating_sub(answer.calls.len())))
+        }
+    };
     let mut said_before = heard.text;
     let (mut ready, mut waiting) = (Vec::new(), Vec::new());
-    for (id, name, input) in heard.calls.into_iter().take(room) {
+    for (at, (id, name, input)) in heard.calls.into_iter().take(heard_max).enumerate() {
         let tool = find(&asked.context.tools, &name).ok_or(name);
         let said_before = std::mem::take(&mut said_before);
         let suspicion = match (&tool, &input) {
@@ -210,6 +251,11 @@ async fn act(asked: &Asked<'_>, heard: Heard, round: u32, answer: &mut Answer) -
         };
         let wanted =
             Wanted { id, tool, arguments: input, round, said_before, approved: false, suspicion };
+        if at >= room {
+            let reason = format!("the limit of {} tool calls is reached", limits.tool_calls_max);
+            answer.calls.push(call::refused(&wanted, reason));
+            continue;
+        }
         match caller.check(wanted) {
             Checked::Ready(wanted) => ready.push(wanted),
             Checked::Refused(record) => answer.calls.push(*record),

@@ -139,14 +139,23 @@ fn model_of(
     way: Way,
     lent: Option<&LentModel>,
 ) -> Option<(Arc<dyn Model>, Owner)> {
-    let names = &agent.models;
     let role = match way {
-        Way::Chat => names.chat.as_deref(),
-        Way::Query => names.selector.as_deref().or(names.chat.as_deref()),
+        Way::Chat => None,
+        Way::Query => agent.models.selector.as_deref(),
     };
-    let wanted = session.head.settings.model.as_deref().or(role);
-    let ours = engine.models.get(wanted).map(|model| (model, Owner::Ours));
+    let ours = in_role(engine, session, agent, role).map(|model| (model, Owner::Ours));
     ours.or_else(|| lent.map(|LentModel(model)| (model.clone(), Owner::TheClient)))
+}
+
+/// The configured model for a role; a session's own choice serves in all of them.
+fn in_role(
+    engine: &Engine,
+    session: &Loaded,
+    agent: &Agent,
+    role: Option<&str>,
+) -> Option<Arc<dyn Model>> {
+    let chosen = session.head.settings.model.as_deref();
+    engine.models.get(chosen.or(role).or(agent.models.chat.as_deref()))
 }
 
 /// What a turn becomes when its approval was not given.

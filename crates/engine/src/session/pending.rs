@@ -16,6 +16,7 @@ use crate::hash::ContentHash;
 use crate::receipt::Receipt;
 use crate::tool::ToolName;
 
+use super::apply::RequestKey;
 use super::record::{CallRecord, TurnKind};
 
 /// A paused turn.
@@ -72,6 +73,12 @@ pub struct AwaitedCall {
 }
 
 impl PendingTurn {
+    /// The key of the request that led to it.
+    pub fn request_key(&self) -> Option<RequestKey> {
+        let (key, body) = self.key.clone()?;
+        Some(RequestKey { shown: String::new(), key, body })
+    }
+
     /// Calls that nobody has decided yet.
     pub fn undecided(&self) -> impl Iterator<Item = &AwaitedCall> {
         self.awaited.iter().filter(|call| call.approved.is_none())

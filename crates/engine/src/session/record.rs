@@ -86,6 +86,19 @@ pub enum TurnKind {
     Imported,
 }
 
+impl TurnKind {
+    /// Its name, as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Chat => "chat",
+            Self::Query => "query",
+            Self::DropIn => "drop_in",
+            Self::Imported => "imported",
+        }
+    }
+}
+
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -242,6 +255,12 @@ pub struct SaidTokens {
 }
 
 impl TurnRecord {
+    /// Why a query did not succeed: its own error, or that of the call that it made.
+    pub fn query_error(&self) -> Option<String> {
+        let failed = self.calls.last().filter(|call| !call.ok()).map(CallRecord::result_text);
+        self.error.as_ref().map(|error| error.message.clone()).or(failed)
+    }
+
     /// Whether pruning counts it as important: tools were used or things were named.
     pub fn is_important(&self) -> bool {
         !self.calls.is_empty() || !self.entities.is_empty()

@@ -11,7 +11,7 @@ use crate::notice;
 use crate::reply::{self, Answer};
 use crate::session::apply::RequestKey;
 use crate::session::pending::{AwaitedCall, PendingTurn};
-use crate::session::record::{SaidTokens, TurnKind, TurnRecord};
+use crate::session::record::{SaidTokens, TurnRecord};
 use crate::tokens;
 
 /// A message that was answered, on its way into the log.
@@ -23,15 +23,8 @@ pub(super) struct Said {
 }
 
 impl Said {
-    fn kind(&self) -> TurnKind {
-        match self.way {
-            Way::Chat => TurnKind::Chat,
-            Way::Query => TurnKind::Query,
-        }
-    }
-
     pub fn record(self, answer: Answer, engine: &Engine) -> TurnRecord {
-        let kind = self.kind();
+        let kind = self.way.kind();
         if let (Some(usage), reply::ReplyForm::Model { model }) = (answer.usage, &answer.form)
             && answer.calls.is_empty()
         {
@@ -76,7 +69,7 @@ impl Said {
         PendingTurn {
             at,
             expires_at: at + SignedDuration::from_secs(seconds),
-            kind: self.kind(),
+            kind: self.way.kind(),
             message: self.message,
             receipt: self.context.receipt,
             contents: self.context.contents,

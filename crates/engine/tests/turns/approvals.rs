@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use throughline_engine::error::Error;
+use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::tool::ToolName;
 use throughline_engine::turn::{Events, TurnOutcome};
@@ -67,6 +68,44 @@ async fn an_approval_that_nobody_gives_expires() {
     bench.clock.advance(std::time::Duration::from_secs(4_000));
     assert!(matches!(decide(&bench, &call, true).await, Err(Error::NoApproval { .. })));
     assert!(bench.tools.called.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_expired_approval_becomes_a_turn_though_nobody_comes_back() {
+    let (bench, _) = paused().await;
+    let key = bench.caller.session_key(&session());
+    bench.engine.tend(&key).await.unwrap();
+    let turns = bench.engine.session(&bench.caller, &session()).await.unwrap().head.turns;
+    assert_eq!(turns, 0, "it still waits");
+    bench.clock.advance(std::time::Duration::from_secs(4_000));
+    assert_eq!(bench.engine.tend_all().await.unwrap(), 1, "a restart finds it");
+    for _ in 0..2 {
+        bench.engine.tend(&key).await.unwrap();
+    }
+    let session = bench.engine.session(&bench.caller, &session()).await.unwrap();
+    assert_eq!((session.head.turns, session.head.pending.is_none()), (1, true));
+    let (_, turn) = bench.engine.turn(&bench.caller, &session.head.id, 1).await.unwrap();
+    assert_eq!((turn.status, turn.message.as_str()), (TurnStatus::Refused, "Delete device sw1"));
+    assert_eq!(turn.error.as_ref().unwrap().code, "approval_expired");
+    assert!(!bench.tools.names().contains(&"delete_device".to_owned()));
+}
+
+#[tokio::test]
+async fn the_same_keyed_request_finds_its_pause_and_later_its_turn() {
+    let call = Line::Calls("inventory__delete_device", json!({"device": "sw1"}));
+    let bench = only_called([call]).await;
+    let key = |body: &[u8]| Some(RequestKey::new("k", body));
+    for _ in 0..2 {
+        let outcome = bench.ask_with("Delete device sw1", key(b"a")).await.unwrap();
+        assert!(matches!(outcome, TurnOutcome::Paused { .. }), "{outcome:?}");
+    }
+    let other = bench.ask_with("Delete device sw2", key(b"b")).await;
+    assert!(matches!(other, Err(Error::KeyReused { .. })), "{other:?}");
+    bench.clock.advance(std::time::Duration::from_secs(4_000));
+    let outcome = bench.ask_with("Delete device sw1", key(b"a")).await.unwrap();
+    let TurnOutcome::Finished { record, repeated, .. } = outcome else { panic!("it still waits") };
+    assert_eq!((record.turn, record.status, repeated), (1, TurnStatus::Refused, true));
+    assert_eq!(bench.model.requests.lock().unwrap().len(), 1, "the model was asked once");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 mod approvals;
 mod bench;
 mod budgets;
+mod doubles;
 mod enrichment;
 mod keys;
 mod look_ups;

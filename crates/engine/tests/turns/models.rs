@@ -1,6 +1,7 @@
 //! Replies by a model, and what happens when it fails.
 
 use serde_json::json;
+use throughline_engine::limits::Limits;
 use throughline_engine::model::Block;
 use throughline_engine::session::record::{ReplyForm, TurnStatus};
 
@@ -41,6 +42,7 @@ async fn a_wrong_tool_name_and_wrong_arguments_are_told_to_the_model() {
     let turn = bench.turn("How is device sw1?").await;
     let errors: Vec<&str> = turn.calls.iter().map(|c| c.error.as_deref().unwrap()).collect();
     assert!(errors[0].contains("there is no tool"), "{errors:?}");
+    assert_eq!(turn.calls[0].tool.to_string(), "inventory__nothing", "no server, no colon");
     assert!(errors[1].contains("do not fit its schema"), "{errors:?}");
     assert!(bench.tools.called.lock().unwrap().is_empty());
 }
@@ -72,6 +74,29 @@ async fn a_result_is_worded_without_the_model_when_it_fails_after_the_call() {
 }
 
 #[tokio::test]
+async fn a_query_is_worded_by_the_formatter_s_model_and_its_tool_chosen_by_the_selector_s() {
+    let call = Line::Calls("inventory__get_device", json!({"device": "sw1"}));
+    let bench = bench().tools().model([call]).formatter([Line::Says("It is up.")]).start().await;
+    let turn = bench.query("How is device sw1?").await;
+    assert_eq!(turn.reply, "It is up.");
+    let by = ReplyForm::Model { model: "scripted/formatter".into() };
+    assert_eq!(turn.form, by, "who said it");
+    assert_eq!(bench.model.requests.lock().unwrap().len(), 1);
+    let requests = bench.formatter.requests.lock().unwrap();
+    let last = &requests[0].messages.last().unwrap().content[0];
+    assert!(matches!(last, Block::ToolResult { content, .. } if content.contains("active")));
+}
+
+#[tokio::test]
+async fn a_query_whose_formatter_fails_is_worded_without_a_model() {
+    let call = Line::Calls("inventory__get_device", json!({"device": "sw1"}));
+    let bench = bench().tools().model([call]).formatter([Line::Fails]).start().await;
+    let turn = bench.query("How is device sw1?").await;
+    assert!(turn.reply.contains("sw1 (id 7)"), "{}", turn.reply);
+    assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("formatter")));
+}
+
+#[tokio::test]
 async fn endless_tool_calls_end_at_the_limit() {
     let call = || Line::Calls("inventory__get_device", json!({"device": "sw1"}));
     let lines: Vec<Line> = (0..10).map(|_| call()).collect();
@@ -79,4 +104,19 @@ async fn endless_tool_calls_end_at_the_limit() {
     let turn = bench.turn("How is device sw1?").await;
     assert_eq!(turn.calls.len(), 3);
     assert_eq!(turn.error.as_ref().unwrap().code, "too_many_tool_calls");
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_are_not_made_and_the_model_is_told() {
+    let call = |times| Line::CallsTimes(times, "inventory__get_device", json!({"device": "sw1"}));
+    let lines = [call(4), call(1)];
+    let limits = |limits: &mut Limits| (limits.tool_calls_max, limits.look_up_ms_max) = (3, 0);
+    let bench = bench().tools().limits(limits).model(lines).start().await;
+    let turn = bench.turn("How is device sw1?").await;
+    assert_eq!(bench.tools.called.lock().unwrap().len(), 3);
+    let reached = "the limit of 3 tool calls is reached";
+    assert_eq!(turn.calls.len(), 4);
+    assert!(turn.calls.iter().any(|call| call.error.as_deref() == Some(reached)));
+    let error = turn.error.as_ref().unwrap();
+    assert_eq!((error.code.as_str(), error.message.as_str()), ("too_many_tool_calls", reached));
 }

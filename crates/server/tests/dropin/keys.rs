@@ -67,3 +67,25 @@ async fn a_configured_key_is_used_in_place_of_the_clients() {
     send(request.bearer_auth("sk-of-the-client")).await.expect(200);
     assert_eq!(credential(&model.requests()[0]).as_deref(), Some("Bearer sk-configured"));
 }
+
+#[tokio::test]
+async fn a_key_that_the_provider_repeats_in_its_refusal_goes_neither_to_the_client_nor_into_the_log()
+ {
+    let refusal = "Incorrect API key provided: sk-configured-secret";
+    let model = ScriptedModel::playing([Turn::refuse(401, refusal)]).await;
+    let url = model.openai_url();
+    let app = TestApp::builder()
+        .set(|config| {
+            let key = ("OPENAI_API_KEY", "sk-configured-secret");
+            config.environment = Environment::of([key, ("OPENAI_BASE_URL", url.as_str())]);
+        })
+        .start()
+        .await;
+    let body = Format::OpenAi.body(json!([{"role": "user", "content": "Hello."}]), false);
+    let request = app.request(reqwest::Method::POST, "/v1/chat/completions").json(&body);
+    let answer = send(request.header("x-session-id", "a")).await.expect(401);
+    assert_eq!(answer["error"]["message"], "Incorrect API key provided: [redacted]");
+    let history = app.request(reqwest::Method::GET, "/api/v1/conversations/a/history");
+    let error = &send(history).await.expect(200)["turns"][0]["error"];
+    assert_eq!(error["message"], "401 Unauthorized: Incorrect API key provided: [redacted]");
+}

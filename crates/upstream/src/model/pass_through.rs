@@ -101,6 +101,14 @@ impl PassThrough {
         }
     }
 
+    /// A refusal of the provider without the configured key, should it repeat it; else as it is.
+    pub fn cleaned(&self, refusal: Bytes) -> Bytes {
+        match std::str::from_utf8(&refusal) {
+            Ok(text) => self.redactor.clean(text).into(),
+            Err(_) => refusal,
+        }
+    }
+
     /// An error of this provider, without secrets.
     pub fn error(&self, fault: UpstreamFault, problem: &str) -> UpstreamError {
         UpstreamError::new(&self.target, fault, self.redactor.clean(problem))
