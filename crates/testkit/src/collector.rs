@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -21,6 +22,9 @@ use tokio::sync::watch;
 
 /// The largest batch that is taken, in bytes.
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Far above what a loaded machine needs; only a test that fails waits so long.
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// A span as it arrived.
 #[derive(Debug, Clone)]
@@ -83,8 +87,12 @@ impl Collector {
     /// Waits for this many spans, and answers all there are.
     pub async fn spans(&self, wanted: usize) -> Vec<Span> {
         let mut count = self.count.subscribe();
-        count.wait_for(|count| *count >= wanted).await.expect("the collector outlives the wait");
-        self.spans.lock().expect("no panic under the lock").clone()
+        let come = count.wait_for(|count| *count >= wanted);
+        let come = tokio::time::timeout(WAIT_MAX, come).await.map(|waited| waited.is_ok());
+        let spans = self.spans.lock().expect("no panic under the lock").clone();
+        let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+        assert!(come == Ok(true), "{wanted} spans were awaited, these came: {names:?}");
+        spans
     }
 
     /// Every byte that was sent.

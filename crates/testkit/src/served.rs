@@ -85,7 +85,12 @@ impl Served {
 
     /// The address of a route under `/api/v1`.
     pub fn url(&self, route: &str) -> String {
-        format!("http://127.0.0.1:{}/api/v1{route}", self.port)
+        self.at(&format!("/api/v1{route}"))
+    }
+
+    /// The address of any path.
+    pub fn at(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
     }
 
     /// The process' id.

@@ -57,7 +57,7 @@ struct AppParts {
     setup: Setup,
     upstreams: Upstreams,
     prepared: Prepared,
-    figures: Figures,
+    figures: Arc<Figures>,
     turns: TaskTracker,
     places: Semaphore,
     stopping: CancellationToken,
@@ -81,13 +81,16 @@ pub struct Setup {
 impl App {
     /// An app over an engine.
     pub fn new(setup: Setup) -> Self {
+        let figures = Arc::new(Figures::default());
         if setup.telemetry.enabled {
             telemetry::metrics::start();
+            let figures = figures.clone();
+            setup.engine.watch(move |record| figures.note(record));
         }
         Self(Arc::new(AppParts {
             upstreams: Upstreams::default(),
             prepared: Prepared::new(),
-            figures: Figures::default(),
+            figures,
             turns: TaskTracker::new(),
             places: Semaphore::new(setup.settings.requests_at_once_max),
             stopping: CancellationToken::new(),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use opentelemetry::Context;
+use opentelemetry::context::FutureExt as _;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -17,6 +19,7 @@ use throughline_engine::access::Caller;
 use throughline_engine::error::{Error, Fault};
 
 use super::{Mcp, changes, completion, prompts, resources, tools};
+use crate::telemetry::joined::Trace;
 
 /// How long lists that are the same for everybody may be taken as fresh, in milliseconds.
 const FIXED_TTL_MS: u64 = 3_600_000;
@@ -36,6 +39,13 @@ impl Mcp {
             .cloned()
             .ok_or_else(|| ErrorData::invalid_request("nobody is known to be asking", None))
     }
+}
+
+/// The trace that the request named, where it came over HTTP.
+fn trace_of(extensions: &rmcp::model::Extensions) -> Context {
+    let parts = extensions.get::<axum::http::request::Parts>();
+    let named = parts.and_then(|parts| parts.extensions.get::<Trace>());
+    named.map_or_else(Context::current, |trace| trace.0.clone())
 }
 
 /// An engine's error outside of a tool call.
@@ -113,7 +123,8 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Answer<CallToolResponse> {
         let caller = self.caller(&context.extensions)?;
-        tools::call(tools::Call { mcp: self, caller, request, context }).await
+        let trace = trace_of(&context.extensions);
+        tools::call(tools::Call { mcp: self, caller, request, context }).with_context(trace).await
     }
 
     async fn list_resources(

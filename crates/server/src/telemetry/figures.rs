@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::Receipt;
-use throughline_engine::session::record::TurnRecord;
+use throughline_engine::session::record::{TurnKind, TurnRecord};
 use utoipa::ToSchema;
 
 use super::metrics;
@@ -52,8 +52,10 @@ impl Figures {
     /// Notes a turn that was just committed.
     pub fn note(&self, record: &TurnRecord) {
         let took = record.took_ms.map(Duration::from_millis);
-        metrics::turn(name_of(&record.kind), name_of(&record.status), took);
-        for call in &record.calls {
+        metrics::turn(record.kind.as_str(), record.status.as_str(), took);
+        // Calls that others made carry names of theirs, and times that nobody took here.
+        let ours = matches!(record.kind, TurnKind::Chat | TurnKind::Query);
+        for call in record.calls.iter().filter(|_| ours) {
             let took = Duration::from_millis(call.took_ms);
             metrics::tool_call(&call.tool.server, call.ok(), took);
         }
@@ -63,14 +65,6 @@ impl Figures {
             metrics::usage("cache_read", usage.cache_read_tokens);
         }
         if let Some(receipt) = &record.receipt {
-            self.note_receipt(receipt);
-        }
-    }
-
-    /// Notes an exchange that an application recorded.
-    pub fn note_recorded(&self, receipt: Option<&Receipt>) {
-        metrics::turn("recorded".into(), "complete".into(), None);
-        if let Some(receipt) = receipt {
             self.note_receipt(receipt);
         }
     }
@@ -120,12 +114,6 @@ pub fn tokens_by_part(receipt: &Receipt) -> BTreeMap<&'static str, u64> {
         *parts.entry(part_of(&piece.source)).or_default() += u64::from(piece.tokens);
     }
     parts
-}
-
-/// The name under which a kind or a status is stored.
-fn name_of(value: &impl Serialize) -> String {
-    let value = serde_json::to_value(value).unwrap_or_default();
-    value.as_str().unwrap_or("other").to_owned()
 }
 
 fn part_of(source: &Source) -> &'static str {

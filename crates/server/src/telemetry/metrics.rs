@@ -58,8 +58,8 @@ pub fn share(share: f32, warning: bool) {
 }
 
 /// A turn of a kind that ended in a way.
-pub fn turn(kind: String, status: String, took: Option<Duration>) {
-    counter!("throughline_turns_total", "kind" => kind.clone(), "status" => status).increment(1);
+pub fn turn(kind: &'static str, status: &'static str, took: Option<Duration>) {
+    counter!("throughline_turns_total", "kind" => kind, "status" => status).increment(1);
     if let Some(took) = took {
         histogram!("throughline_turn_seconds", "kind" => kind).record(took.as_secs_f64());
     }

@@ -4,6 +4,7 @@
 //! reply, argument value or key is ever logged or sent.
 
 pub mod figures;
+pub mod joined;
 pub mod log;
 pub mod metrics;
 pub mod traces;

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
+mod drop_in;
+mod joined;
+
 use serde_json::{Value, json};
 use throughline_testkit::collector::{Collector, Span};
 use throughline_testkit::scripted_model::{ScriptedModel, Turn};

@@ -89,14 +89,15 @@ impl From<&TurnOutcome> for QueryReply {
         match outcome {
             TurnOutcome::Finished { session, record, .. } => {
                 let call = record.calls.last();
-                let failed = call.filter(|call| !call.ok()).map(|call| call.result_text());
-                let error = record.error.as_ref().map(|error| error.message.clone()).or(failed);
+                let error = record.query_error();
                 Self {
                     response: record.reply.clone(),
                     success: record.status == TurnStatus::Complete && error.is_none(),
                     session_id: session.head.id.to_string(),
                     tool_name: call.map(|call| call.tool.name.clone()),
-                    tool_server: call.map(|call| call.tool.server.clone()),
+                    tool_server: call
+                        .map(|call| call.tool.server.clone())
+                        .filter(|server| !server.is_empty()),
                     error,
                     entities: json(&record.entities),
                     turn: Some(record.turn),

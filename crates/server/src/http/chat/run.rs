@@ -1,5 +1,6 @@
 //! Running a turn so that it outlives a client that goes away, but does not go on without one.
 
+use opentelemetry::context::FutureExt as _;
 use throughline_engine::access::Caller;
 use throughline_engine::error::Result;
 use throughline_engine::id::SessionId;
@@ -22,11 +23,8 @@ pub fn converse(app: &App, caller: Caller, request: TurnRequest, events: Events)
     let guard = cancel.clone().drop_guard();
     let app = app.clone();
     let tracker = app.turns().clone();
-    let task = tracker.spawn(async move {
-        let outcome = app.engine().converse(&caller, request, events, cancel).await;
-        note(&app, &outcome);
-        outcome
-    });
+    let turn = async move { app.engine().converse(&caller, request, events, cancel).await };
+    let task = tracker.spawn(turn.with_current_context());
     Running { task, _stop_when_dropped: guard }
 }
 
@@ -42,12 +40,9 @@ pub fn decide(
     let guard = cancel.clone().drop_guard();
     let app = app.clone();
     let tracker = app.turns().clone();
-    let task = tracker.spawn(async move {
-        let decided = app.engine().decide(&caller, &session, &call, approve, events, cancel);
-        let outcome = decided.await;
-        note(&app, &outcome);
-        outcome
-    });
+    let turn =
+        async move { app.engine().decide(&caller, &session, &call, approve, events, cancel).await };
+    let task = tracker.spawn(turn.with_current_context());
     Running { task, _stop_when_dropped: guard }
 }
 
@@ -58,13 +53,5 @@ impl Running {
             Ok(outcome) => Ok(outcome?),
             Err(_) => Err(crate::http::problem::internal()),
         }
-    }
-}
-
-fn note(app: &App, outcome: &Result<TurnOutcome>) {
-    if let Ok(TurnOutcome::Finished { record, repeated: false, .. }) = outcome
-        && app.telemetry_enabled()
-    {
-        app.figures().note(record);
     }
 }

@@ -127,9 +127,6 @@ pub async fn record(
     let mut turn = body.value.turn(context.as_deref().cloned());
     (turn.expected, turn.key) = (expected, key);
     let recorded = app.engine().record(&caller, &id, turn).await?;
-    if !recorded.repeated && app.telemetry_enabled() {
-        app.figures().note_recorded(context.as_deref().map(|context| &context.receipt));
-    }
     let kept = match named {
         None => None,
         Some(_) if recorded.repeated => {

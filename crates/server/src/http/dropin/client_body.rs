@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use throughline_engine::engine::ClientRequest;
+use throughline_engine::trace::Asked;
 use throughline_upstream::model::Provider;
 
 use crate::http::problem::Problem;
@@ -31,6 +32,8 @@ pub struct ClientBody<'a> {
     pub streams: bool,
     /// The client's own instructions.
     pub system: String,
+    /// What it asks of the model beside that.
+    pub asked: Asked,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +46,12 @@ struct Outline<'a> {
     stream: Option<bool>,
     #[serde(default)]
     system: Value,
+    #[serde(default)]
+    max_tokens: Value,
+    #[serde(default)]
+    max_completion_tokens: Value,
+    #[serde(default)]
+    temperature: Value,
 }
 
 impl<'a> ClientBody<'a> {
@@ -66,7 +75,12 @@ impl<'a> ClientBody<'a> {
             system.push_str(&words(&message["content"]));
         }
         let streams = outline.stream == Some(true);
-        Ok(Self { text, format, messages, user_at, model, streams, system })
+        let most = outline.max_tokens.as_u64().or(outline.max_completion_tokens.as_u64());
+        let asked = Asked {
+            reply_tokens_max: most.and_then(|most| most.try_into().ok()),
+            temperature: serde_json::from_value(outline.temperature).ok(),
+        };
+        Ok(Self { text, format, messages, user_at, model, streams, system, asked })
     }
 
     /// The model that the request names.

@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
+use opentelemetry::context::FutureExt as _;
 use throughline_engine::session::record::TurnError;
 use throughline_upstream::model::Provider;
 use throughline_upstream::model::heard::{self, Heard};
@@ -18,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::keep::{Ending, Keeping};
+use super::keep::{Ending, Remains};
 use super::{SESSION, headers, refusal};
 use crate::http::App;
 use crate::http::problem::{Problem, internal};
@@ -46,8 +47,8 @@ pub struct Forward {
     pub lent: Option<LentKey>,
     /// The body.
     pub body: Option<Bytes>,
-    /// What to keep of it.
-    pub keeping: Option<Keeping>,
+    /// What it leaves behind.
+    pub remains: Remains,
 }
 
 /// What became of reading the answer.
@@ -63,12 +64,12 @@ impl Forward {
         let format = self.upstream.config().provider;
         let (head, answer) = oneshot::channel();
         let tracker = app.turns().clone();
-        tracker.spawn(self.go(app.clone(), head));
+        tracker.spawn(self.go(app.clone(), head).with_current_context());
         answer.await.unwrap_or_else(|_| refusal::dressed(format, &internal()))
     }
 
-    async fn go(mut self, app: App, mut head: oneshot::Sender<Response>) {
-        let keeping = self.keeping.take();
+    async fn go(self, app: App, mut head: oneshot::Sender<Response>) {
+        let mut remains = self.remains;
         let format = self.upstream.config().provider;
         let sending = self.upstream.send(
             self.method.clone(),
@@ -79,29 +80,29 @@ impl Forward {
         );
         let sent = tokio::select! {
             biased;
-            () = head.closed() => return keep(keeping, &app, Ending::Left(Heard::default())).await,
+            () = head.closed() => return remains.end(&app, Ending::Left(Heard::default())).await,
             () = app.giving_up().cancelled() => {
-                return keep(keeping, &app, Ending::Left(Heard::default())).await;
+                return remains.end(&app, Ending::Left(Heard::default())).await;
             }
             sent = sending => sent,
         };
         let response = match sent {
             Ok(response) if response.status().is_redirection() => {
                 let problem = moved(response.status());
-                refuse(keeping, &app, format, head, &problem).await;
+                refuse(remains, &app, format, head, &problem).await;
                 return;
             }
             Ok(response) => response,
             Err(error) => {
                 let problem = refusal::of_upstream(&error);
-                refuse(keeping, &app, format, head, &problem).await;
+                refuse(remains, &app, format, head, &problem).await;
                 return;
             }
         };
-        let back = Back { app, upstream: self.upstream, response, keeping };
+        let back = Back { app, upstream: self.upstream, response, remains };
         if !back.response.status().is_success() {
             back.refused(head).await;
-        } else if back.streams() || back.keeping.is_none() {
+        } else if back.streams() || back.remains.keeping.is_none() {
             back.streamed(head).await;
         } else {
             back.whole(head).await;
@@ -114,7 +115,7 @@ struct Back {
     app: App,
     upstream: PassThrough,
     response: reqwest::Response,
-    keeping: Option<Keeping>,
+    remains: Remains,
 }
 
 impl Back {
@@ -131,7 +132,8 @@ impl Back {
         let mut answer = Response::new(body);
         *answer.status_mut() = self.response.status();
         *answer.headers_mut() = headers::passed(self.response.headers());
-        let session = self.keeping.as_ref().map(|keeping| keeping.session.to_string());
+        let keeping = self.remains.keeping.as_ref();
+        let session = keeping.map(|keeping| keeping.session.to_string());
         if let Some(Ok(session)) = session.map(HeaderValue::try_from) {
             answer.headers_mut().insert(SESSION, session);
         }
@@ -140,11 +142,12 @@ impl Back {
 
     async fn refused(mut self, mut head: oneshot::Sender<Response>) {
         let (body, _) = self.collect(REFUSAL_BYTES_MAX, &mut head).await;
+        let body = self.upstream.cleaned(body);
         let status = self.response.status();
         let answer = self.answer(Body::from(body.clone()));
         let message = format!("{status}: {}", heard::refusal(&body));
         let error = TurnError { code: format!("upstream_{}", status.as_u16()), message };
-        keep(self.keeping.take(), &self.app, Ending::Refused(error)).await;
+        self.remains.end(&self.app, Ending::Refused(error)).await;
         let _ = head.send(answer);
     }
 
@@ -160,7 +163,7 @@ impl Back {
                 (refusal::dressed(self.format(), &problem), Ending::Broke(heard, why))
             }
         };
-        keep(self.keeping.take(), &self.app, ending).await;
+        self.remains.end(&self.app, ending).await;
         let _ = head.send(answer);
     }
 
@@ -195,7 +198,7 @@ impl Back {
         let (client, chunks) = mpsc::channel(CHUNKS_WAITING_MAX);
         let answer = self.answer(Body::from_stream(ReceiverStream::new(chunks)));
         if head.send(answer).is_err() {
-            return keep(self.keeping.take(), &self.app, Ending::Left(Heard::default())).await;
+            return self.remains.end(&self.app, Ending::Left(Heard::default())).await;
         }
         let mut copy = BytesMut::new();
         let until = self.deadline();
@@ -218,23 +221,30 @@ impl Back {
                 Err(_) => break Read::Broke("the connection to the provider broke".into()),
             }
         };
-        if let Some(keeping) = self.keeping.take() {
-            let heard = heard::stream(self.format(), copy.freeze()).await;
-            let ending = match &read {
-                Read::Ended => Ending::Over(heard),
-                Read::Left => Ending::Left(heard),
-                Read::Broke(why) => Ending::Broke(heard, why.clone()),
-            };
-            keeping.keep(&self.app, ending).await;
-        }
+        let ending = self.ending(&read, copy.freeze()).await;
+        self.remains.end(&self.app, ending).await;
         if let Read::Broke(why) = read {
             let _ = client.send(Err(std::io::Error::other(why))).await;
         }
     }
 
+    /// How a stream ended, by the copy that was taken of it; without a session none was.
+    async fn ending(&self, read: &Read, copy: Bytes) -> Ending {
+        let heard = match self.remains.keeping {
+            Some(_) => heard::stream(self.format(), copy).await,
+            None => Heard::default(),
+        };
+        match read {
+            Read::Broke(why) => Ending::Broke(heard, why.clone()),
+            Read::Left => Ending::Left(heard),
+            Read::Ended if self.remains.keeping.is_none() => Ending::Passed,
+            Read::Ended => Ending::Over(heard),
+        }
+    }
+
     /// Takes a copy of `chunk`; when it ends the reply, the exchange is kept before the chunk goes on.
     async fn look_at(&mut self, copy: &mut BytesMut, chunk: &Bytes) {
-        let room = self.keeping.is_some()
+        let room = self.remains.keeping.is_some()
             && copy.len() + chunk.len() <= self.upstream.config().reply_bytes_max;
         if !room {
             return;
@@ -247,7 +257,7 @@ impl Back {
         }
         let heard = heard::stream(self.format(), copy.clone().freeze()).await;
         if heard.stop.is_some() {
-            keep(self.keeping.take(), &self.app, Ending::Over(heard)).await;
+            self.remains.end(&self.app, Ending::Over(heard)).await;
         }
     }
 
@@ -256,22 +266,16 @@ impl Back {
     }
 }
 
-async fn keep(keeping: Option<Keeping>, app: &App, ending: Ending) {
-    if let Some(keeping) = keeping {
-        keeping.keep(app, ending).await;
-    }
-}
-
 /// Answers with a problem of ours, after the failed exchange is kept.
 async fn refuse(
-    keeping: Option<Keeping>,
+    mut remains: Remains,
     app: &App,
     format: Provider,
     head: oneshot::Sender<Response>,
     problem: &Problem,
 ) {
     let error = TurnError { code: problem.code.clone(), message: problem.detail.clone() };
-    keep(keeping, app, Ending::Refused(error)).await;
+    remains.end(app, Ending::Refused(error)).await;
     let _ = head.send(refusal::dressed(format, problem));
 }
 

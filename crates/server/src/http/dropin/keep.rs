@@ -1,4 +1,4 @@
-//! The turn that a handed-on request leaves.
+//! What a handed-on request leaves: the span of the call, and with a session a turn.
 //!
 //! An answer that ends in tool calls is not yet an exchange: it is kept when the client comes back with
 //! the results and the model has said its last word.
@@ -13,7 +13,9 @@ use throughline_engine::id::SessionId;
 use throughline_engine::model::StopReason;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::{CallRecord, TurnError, TurnStatus};
+use throughline_engine::trace;
 use throughline_upstream::model::heard::Heard;
+use tracing::Span;
 
 use crate::http::App;
 
@@ -37,8 +39,39 @@ pub struct Keeping {
     pub started: Instant,
 }
 
+/// What a request leaves when its answer has ended.
+pub struct Remains {
+    /// The call of the provider's model, for a collector.
+    pub call: Span,
+    /// What to keep of it; nothing without a session, and once it was kept.
+    pub keeping: Option<Keeping>,
+}
+
+impl Remains {
+    /// The remains of a request that is no model's call.
+    pub fn none() -> Self {
+        Self { call: Span::none(), keeping: None }
+    }
+
+    /// Tells of the ending, and keeps what was said. Once: later endings are those of the connection.
+    pub async fn end(&mut self, app: &App, ending: Ending) {
+        let call = std::mem::replace(&mut self.call, Span::none());
+        let outcome = outcome(ending);
+        if let Some(outcome) = &outcome {
+            outcome.tell(&call);
+        }
+        // The call is over; keeping it is another matter.
+        drop(call);
+        if let (Some(keeping), Some(outcome)) = (self.keeping.take(), outcome) {
+            keeping.keep(app, outcome).await;
+        }
+    }
+}
+
 /// How the way back ended.
 pub enum Ending {
+    /// The answer went on without being looked at.
+    Passed,
     /// The answer is whole, or at least all that the provider sent.
     Over(Heard),
     /// The client went away.
@@ -49,10 +82,35 @@ pub enum Ending {
     Refused(TurnError),
 }
 
+/// What an answer came to.
+struct Outcome {
+    heard: Heard,
+    status: TurnStatus,
+    error: Option<TurnError>,
+}
+
+impl Outcome {
+    fn tell(&self, call: &Span) {
+        let ended = match &self.error {
+            Some(error) => Err(error.code.as_str()),
+            None => Ok(self.heard.stop),
+        };
+        trace::model_ended(call, self.heard.usage, ended);
+    }
+
+    /// An answer that ends in calls is not an exchange before the client has run them.
+    fn waits_for_tools(&self) -> bool {
+        self.heard.stop == Some(StopReason::ToolUse) && self.heard.calls > 0
+    }
+}
+
 impl Keeping {
     /// Keeps what was said, if it is an exchange.
-    pub async fn keep(self, app: &App, ending: Ending) {
-        let Some((heard, status, error)) = outcome(ending) else { return };
+    async fn keep(self, app: &App, outcome: Outcome) {
+        if outcome.waits_for_tools() {
+            return trace::turn_waits_for_tools(self.addition.span());
+        }
+        let Outcome { heard, status, error } = outcome;
         let exchange = Exchange {
             message: self.message,
             reply: heard.text,
@@ -72,25 +130,26 @@ impl Keeping {
     }
 }
 
-/// What to keep; nothing when the model waits for tool results.
-fn outcome(ending: Ending) -> Option<(Heard, TurnStatus, Option<TurnError>)> {
+/// What an answer came to; nothing where it was not looked at.
+fn outcome(ending: Ending) -> Option<Outcome> {
     let failed = |message: String| TurnError { code: "upstream_failed".into(), message };
-    match ending {
-        Ending::Refused(error) => Some((Heard::default(), TurnStatus::Failed, Some(error))),
-        Ending::Left(heard) => Some((heard, TurnStatus::Partial, None)),
-        Ending::Broke(heard, why) => Some(broken(heard, failed(why))),
-        Ending::Over(heard) => match heard.stop {
-            Some(StopReason::ToolUse) if heard.calls > 0 => None,
-            Some(_) => Some((heard, TurnStatus::Complete, None)),
-            None => {
-                let why = heard.problem.clone();
-                Some(broken(heard, failed(why.unwrap_or_else(|| "the answer has no end".into()))))
-            }
-        },
-    }
+    let whole = |heard, status| Outcome { heard, status, error: None };
+    Some(match ending {
+        Ending::Passed => return None,
+        Ending::Refused(error) => {
+            Outcome { heard: Heard::default(), status: TurnStatus::Failed, error: Some(error) }
+        }
+        Ending::Left(heard) => whole(heard, TurnStatus::Partial),
+        Ending::Broke(heard, why) => broken(heard, failed(why)),
+        Ending::Over(heard) if heard.stop.is_some() => whole(heard, TurnStatus::Complete),
+        Ending::Over(heard) => {
+            let why = heard.problem.clone();
+            broken(heard, failed(why.unwrap_or_else(|| "the answer has no end".into())))
+        }
+    })
 }
 
-fn broken(heard: Heard, error: TurnError) -> (Heard, TurnStatus, Option<TurnError>) {
+fn broken(heard: Heard, error: TurnError) -> Outcome {
     let status = if heard.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
-    (heard, status, Some(error))
+    Outcome { heard, status, error: Some(error) }
 }

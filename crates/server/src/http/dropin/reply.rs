@@ -9,11 +9,12 @@ use bytes::Bytes;
 use serde::de::IgnoredAny;
 use throughline_engine::id::SessionId;
 use throughline_engine::session::apply::RequestKey;
+use throughline_engine::trace;
 use throughline_upstream::model::Provider;
 
 use super::client_body::{self, ClientBody};
 use super::forward::Forward;
-use super::keep::Keeping;
+use super::keep::{Keeping, Remains};
 use super::splice::PutIn;
 use super::upstreams::Chosen;
 use super::visitor::Visitor;
@@ -123,30 +124,41 @@ impl Asked {
         let (before, beside) = (addition.before.as_slice(), addition.beside.as_slice());
         let body = splice::with(client, PutIn { before, beside, model: chosen.model });
         addition.handed_on_as(body.as_bytes());
-        let named = chosen.model.or(client.model_name()).unwrap_or_default();
+        let model = self.model_name(chosen, client.model_name());
+        let call = addition.span().in_scope(|| trace::model_call(&model, client.asked));
         let keeping = Keeping {
             caller,
             session,
             addition,
             message: request.message,
             calls: calls::since_the_message(client),
-            model: format!("{}/{named}", self.format.as_str()),
+            model,
             key: self.key.clone(),
             started: self.started,
         };
-        Ok(self.forward(chosen, body.into(), Some(keeping)))
+        let remains = Remains { call, keeping: Some(keeping) };
+        Ok(self.forward(chosen, body.into(), remains))
     }
 
     /// The request as it is; only a model's configured name becomes the provider's.
     fn plain(&self, chosen: Chosen<'_>) -> Forward {
         let client = self.text().ok().and_then(|text| ClientBody::read(self.format, text).ok());
+        let asked = client.as_ref().map(|client| client.asked).unwrap_or_default();
+        let named = client_body::model_of(&self.body);
+        let call = trace::model_call(&self.model_name(chosen, named.as_deref()), asked);
         let renamed = client.filter(|_| chosen.model.is_some()).map(|client| {
             splice::with(&client, PutIn { model: chosen.model, ..PutIn::default() }).into()
         });
-        self.forward(chosen, renamed.unwrap_or_else(|| self.body.clone()), None)
+        let remains = Remains { call, keeping: None };
+        self.forward(chosen, renamed.unwrap_or_else(|| self.body.clone()), remains)
     }
 
-    fn forward(&self, chosen: Chosen<'_>, body: Bytes, keeping: Option<Keeping>) -> Forward {
+    /// `provider/model`.
+    fn model_name(&self, chosen: Chosen<'_>, named: Option<&str>) -> String {
+        format!("{}/{}", self.format.as_str(), chosen.model.or(named).unwrap_or_default())
+    }
+
+    fn forward(&self, chosen: Chosen<'_>, body: Bytes, remains: Remains) -> Forward {
         Forward {
             upstream: chosen.upstream.clone(),
             method: Method::POST,
@@ -154,7 +166,7 @@ impl Asked {
             headers: self.headers.clone(),
             lent: self.visitor.lent.clone(),
             body: Some(body),
-            keeping,
+            remains,
         }
     }
 }

@@ -11,6 +11,7 @@ use throughline_engine::tokens;
 use throughline_upstream::model::Provider;
 
 use super::forward::Forward;
+use super::keep::Remains;
 use super::upstreams::Chosen;
 use super::visitor::Visitor;
 use super::{client_body, converse, refusal};
@@ -76,7 +77,7 @@ fn handed_on(
         headers: headers.clone(),
         lent: visitor.lent,
         body,
-        keeping: None,
+        remains: Remains::none(),
     }
 }
 

@@ -70,10 +70,10 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let answer = match outcome {
         TurnOutcome::Finished { session, record, .. } => Answer {
             response: record.reply.clone(),
-            success: record.status == TurnStatus::Complete,
+            success: record.status == TurnStatus::Complete && record.query_error().is_none(),
             session_id: session.head.id.to_string(),
             tool_name: record.calls.last().map(|call| call.tool.to_string()),
-            error: record.error.as_ref().map(|error| error.message.clone()),
+            error: record.query_error(),
         },
         TurnOutcome::Paused { session, pending } => Answer {
             response: String::new(),
