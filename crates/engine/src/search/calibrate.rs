@@ -176,7 +176,9 @@ mod tests {
 
     #[test]
     fn an_embedder_whose_pairs_lie_across_each_other_is_never_sure() {
-        let noisy = |at: usize| embed(at, if at / 2 % 4 == 0 { 1.0 } else { 0.1 }, (at % 5) as f32);
+        let noisy = |at: usize| {
+            embed(at, if (at / 2).is_multiple_of(4) { 1.0 } else { 0.1 }, (at % 5) as f32)
+        };
         let vectors: Vec<_> = (0..2 * PROBES.len()).map(noisy).collect();
         let calibration = Calibration::measure(&vectors).unwrap();
         assert!(calibration.meaning(1.0) < 0.8, "{calibration:?}");

@@ -36,9 +36,11 @@ pub struct Unit {
     /// Whether it is in the index; its place may be empty, to be used again.
     pub present: bool,
     /// Whether it ends in a question.
-    pub asks: bool,
+    asks: bool,
     previous: Slot,
     next: Slot,
+    /// How much it takes from the unit before.
+    share_of_previous: f32,
 }
 
 impl Order {
@@ -65,6 +67,7 @@ impl Order {
             None => self.link(turn, part),
         };
         self.units[slot as usize].asks = asks;
+        self.join(slot, self.units[slot as usize].next);
         slot
     }
 
@@ -90,48 +93,40 @@ impl Order {
     /// A unit's neighbours, those that exist, with what it takes from each.
     pub fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
         let unit = &self.units[slot as usize];
-        [(unit.previous, self.share_of_previous(unit)), (unit.next, NEIGHBOUR_SHARE)]
+        [(unit.previous, unit.share_of_previous), (unit.next, NEIGHBOUR_SHARE)]
             .into_iter()
             .filter(|(slot, _)| *slot != NONE)
     }
 
-    /// Scores with what units take from their neighbours added.
-    pub fn spread(&self, scores: &[f32]) -> Vec<f32> {
+    /// A unit's score with what it takes from its neighbours added.
+    #[inline]
+    pub fn near(&self, slot: Slot, scores: &[f32]) -> f32 {
         let at = |slot: Slot| scores.get(slot as usize).copied().unwrap_or(0.0);
-        self.units
-            .iter()
-            .zip(scores)
-            .map(|(unit, own)| {
-                own + self.share_of_previous(unit) * at(unit.previous)
-                    + NEIGHBOUR_SHARE * at(unit.next)
-            })
-            .collect()
+        let unit = &self.units[slot as usize];
+        at(slot) + unit.share_of_previous * at(unit.previous) + NEIGHBOUR_SHARE * at(unit.next)
     }
 
-    /// The same, and a little from the units two places away.
+    /// The same for all units, where most score nothing; and a little from the units two places away.
     pub fn spread_wide(&self, scores: &[f32]) -> Vec<f32> {
-        let mut spread = self.spread(scores);
-        for (place, own) in scores.iter().enumerate().filter(|(_, own)| **own != 0.0) {
-            let unit = &self.units[place];
-            for (first, onward) in [(unit.previous, Side::Before), (unit.next, Side::After)] {
-                let Some(first) = self.units.get(first as usize) else { continue };
-                let second = match onward {
-                    Side::Before => first.previous,
-                    Side::After => first.next,
-                };
-                if let Some(score) = spread.get_mut(second as usize) {
-                    *score += SECOND_SHARE * own;
-                }
+        let mut spread = vec![0.0; scores.len()];
+        let mut give = |slot: Slot, score: f32| {
+            if let Some(place) = spread.get_mut(slot as usize) {
+                *place += score;
+            }
+        };
+        for (slot, own) in (0..).zip(scores).filter(|(_, own)| **own != 0.0) {
+            let unit = &self.units[slot as usize];
+            give(slot, *own);
+            if let Some(previous) = self.units.get(unit.previous as usize) {
+                give(unit.previous, NEIGHBOUR_SHARE * own);
+                give(previous.previous, SECOND_SHARE * own);
+            }
+            if let Some(next) = self.units.get(unit.next as usize) {
+                give(unit.next, next.share_of_previous * own);
+                give(next.next, SECOND_SHARE * own);
             }
         }
         spread
-    }
-
-    fn share_of_previous(&self, unit: &Unit) -> f32 {
-        match self.units.get(unit.previous as usize) {
-            Some(previous) if previous.asks => QUESTION_SHARE,
-            _ => NEIGHBOUR_SHARE,
-        }
     }
 
     /// Makes room for a new unit and puts it into its place in the order.
@@ -140,7 +135,15 @@ impl Order {
         let previous = self.slots.range(..key).next_back().map_or(NONE, |(_, slot)| *slot);
         let after = (Bound::Excluded(key), Bound::Unbounded);
         let next = self.slots.range(after).next().map_or(NONE, |(_, slot)| *slot);
-        let unit = Unit { turn, part, present: true, asks: false, previous: NONE, next: NONE };
+        let unit = Unit {
+            turn,
+            part,
+            present: true,
+            asks: false,
+            previous: NONE,
+            next: NONE,
+            share_of_previous: NEIGHBOUR_SHARE,
+        };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.units[slot as usize] = unit;
@@ -158,17 +161,14 @@ impl Order {
     }
 
     fn join(&mut self, previous: Slot, next: Slot) {
+        let mut share = NEIGHBOUR_SHARE;
         if let Some(unit) = self.units.get_mut(previous as usize) {
             unit.next = next;
+            share = if unit.asks { QUESTION_SHARE } else { NEIGHBOUR_SHARE };
         }
         if let Some(unit) = self.units.get_mut(next as usize) {
             unit.previous = previous;
+            unit.share_of_previous = share;
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum Side {
-    Before,
-    After,
 }

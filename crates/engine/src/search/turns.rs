@@ -146,22 +146,17 @@ impl TurnIndex {
         cosines.resize(units.len(), 0.0);
 
         let near_words = self.order.spread_wide(&words);
-        let mut near_cosines = self.order.spread(&cosines);
-        for (cosine, factor) in near_cosines.iter_mut().zip(&self.dense_factors) {
-            *cosine *= factor;
-        }
-
-        let eligible: Vec<Slot> = (0..)
-            .zip(units)
-            .filter(|(_, unit)| unit.present && !excluded(unit.turn))
-            .map(|(slot, _)| slot)
-            .collect();
-        let span = |scores: &[f32]| Span::of(eligible.iter().map(|slot| scores[*slot as usize]));
-        let (word_span, cosine_span) = (span(&near_words), span(&near_cosines));
-        let ranked = eligible.iter().map(|&slot| {
+        let mut near: Vec<(Slot, f32, f32)> = Vec::with_capacity(units.len());
+        for (slot, _) in (0..).zip(units).filter(|(_, u)| u.present && !excluded(u.turn)) {
             let at = slot as usize;
-            let mixed = WORDS_WEIGHT * word_span.place(near_words[at])
-                + (1.0 - WORDS_WEIGHT) * cosine_span.place(near_cosines[at]);
+            let cosine = self.order.near(slot, &cosines) * self.dense_factors[at];
+            near.push((slot, near_words[at], cosine));
+        }
+        let word_span = Span::of(near.iter().map(|(_, words, _)| *words));
+        let cosine_span = Span::of(near.iter().map(|(_, _, cosine)| *cosine));
+        let ranked = near.into_iter().map(|(slot, words, cosine)| {
+            let mixed = WORDS_WEIGHT * word_span.place(words)
+                + (1.0 - WORDS_WEIGHT) * cosine_span.place(cosine);
             (slot, mixed * self.speakers.factor(slot, &named))
         });
 

@@ -1,22 +1,25 @@
 //! Many vectors as bytes, and the dot product of one query with all of them.
 //!
-//! A scan over every vector, no tree and no graph: ten thousand take a fraction of a millisecond, it is
+//! A scan over every vector, no tree and no graph: twenty thousand take a fraction of a millisecond, it is
 //! exact up to rounding, and adding or removing one costs nothing. Each vector is kept as one byte a
-//! dimension and one scale. The inner loop is plain arithmetic on fixed-size blocks so that the compiler
-//! turns it into vector instructions of whatever machine it builds for.
+//! dimension and one scale. Where the processor has AVX2, bytes are multiplied without being widened,
+//! which takes a third of the time; elsewhere the loop is plain arithmetic in a shape that compilers turn
+//! into the vector instructions they may use.
 //!
 //! Invariant: all vectors have the length of the first one set; a slot without a vector scores zero.
 
 use super::bm25::Slot;
 
-/// Dimensions multiplied before the sum leaves 32 bits: 256 × 255 × 8,191 stays below 2³¹.
-const BLOCK: usize = 256;
-/// Dimensions that are widened together.
-const LANES: usize = 32;
-/// The largest value of a query dimension, as an integer.
-const QUERY_MAX: f32 = 8_191.0;
-/// What is added to a signed byte to keep it as an unsigned one, which widens in one instruction.
-const BIAS: i32 = 128;
+/// Dimensions that are worked on together; a vector is filled up to a multiple with zeros.
+const BLOCK: usize = 32;
+/// The largest value of a kept dimension, as an integer: two products of 127 × 127 stay below 2¹⁵.
+const VALUE_MAX: f32 = 63.0;
+/// What is added to a kept dimension so that it is not negative.
+const BIAS: i32 = 64;
+/// The largest value of a query's dimension, as an integer.
+const QUERY_MAX: f32 = 127.0;
+/// Longer vectors are kept as absent: 65,536 × 127 × 127 stays below 2³¹.
+const DIMENSIONS_MAX: usize = 65_536;
 
 /// Vectors by slot.
 #[derive(Debug, Default)]
@@ -36,16 +39,15 @@ impl Vectors {
         if self.scales.len() <= slot {
             self.scales.resize(slot + 1, 0.0);
         }
-        self.bytes.resize(self.scales.len() * self.dimensions, BIAS as u8);
-        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-        if vector.len() != self.dimensions || largest == 0.0 || !largest.is_finite() {
+        let bytes = self.bytes_each();
+        self.bytes.resize(self.scales.len() * bytes, BIAS as u8);
+        let Some(largest) = self.largest(vector) else {
             self.scales[slot] = 0.0;
             return;
-        }
-        let scale = largest / 127.0;
+        };
+        let scale = largest / VALUE_MAX;
         self.scales[slot] = scale;
-        let place = &mut self.bytes[slot * self.dimensions..][..self.dimensions];
-        for (byte, value) in place.iter_mut().zip(vector) {
+        for (byte, value) in self.bytes[slot * bytes..].iter_mut().zip(vector) {
             *byte = ((value / scale).round() as i32 + BIAS) as u8;
         }
     }
@@ -66,9 +68,12 @@ impl Vectors {
     pub fn scan(&self, query: &[f32]) -> Vec<f32> {
         let Some(query) = self.query(query) else { return Vec::new() };
         let mut products = vec![0.0; self.scales.len()];
-        for (slot, product) in products.iter_mut().enumerate() {
-            let bytes = &self.bytes[slot * self.dimensions..][..self.dimensions];
-            *product = query.dot(bytes) * self.scales[slot];
+        if !products.is_empty() {
+            dot_each(&self.bytes, &query.values, &mut products);
+        }
+        let bias = query.bias as f32;
+        for (product, scale) in products.iter_mut().zip(&self.scales) {
+            *product = (*product - bias) * query.scale * scale;
         }
         products
     }
@@ -84,72 +89,111 @@ impl Vectors {
         self.bytes.capacity() + self.scales.capacity() * size_of::<f32>()
     }
 
+    fn bytes_each(&self) -> usize {
+        self.dimensions.next_multiple_of(BLOCK)
+    }
+
     fn values(&self, slot: Slot) -> Option<impl Iterator<Item = f32>> {
         let scale = self.scales.get(slot as usize).copied().filter(|scale| *scale != 0.0)?;
-        let bytes = &self.bytes[slot as usize * self.dimensions..][..self.dimensions];
+        let bytes = &self.bytes[slot as usize * self.bytes_each()..][..self.dimensions];
         Some(bytes.iter().map(move |byte| (i32::from(*byte) - BIAS) as f32 * scale))
     }
 
     fn query(&self, vector: &[f32]) -> Option<Query> {
-        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-        if vector.len() != self.dimensions || largest == 0.0 || !largest.is_finite() {
-            return None;
-        }
-        let scale = largest / QUERY_MAX;
-        let values: Vec<i16> = vector.iter().map(|value| (value / scale).round() as i16).collect();
-        let bias = values.iter().map(|value| i64::from(*value) * i64::from(BIAS)).sum();
+        let scale = self.largest(vector)? / QUERY_MAX;
+        let mut values: Vec<i8> =
+            vector.iter().map(|value| (value / scale).round() as i8).collect();
+        values.resize(self.bytes_each(), 0);
+        let bias = BIAS * values.iter().map(|value| i32::from(*value)).sum::<i32>();
         Some(Query { values, scale, bias })
     }
-}
 
-/// A query as integers, with what the bias of the bytes adds to every product.
-struct Query {
-    values: Vec<i16>,
-    scale: f32,
-    bias: i64,
-}
-
-impl Query {
-    fn dot(&self, bytes: &[u8]) -> f32 {
-        let mut sum = 0_i64;
-        let mut start = 0;
-        while let (Some(bytes), Some(query)) =
-            (bytes[start..].first_chunk(), self.values[start..].first_chunk())
-        {
-            sum += i64::from(block_dot(bytes, query));
-            start += BLOCK;
-        }
-        while start < bytes.len() {
-            sum += i64::from(bytes[start]) * i64::from(self.values[start]);
-            start += 1;
-        }
-        (sum - self.bias) as f32 * self.scale
+    /// The largest value of a vector that can be kept or asked for.
+    fn largest(&self, vector: &[f32]) -> Option<f32> {
+        let fits = vector.len() == self.dimensions && vector.len() <= DIMENSIONS_MAX;
+        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        (fits && largest > 0.0 && largest.is_finite()).then_some(largest)
     }
+}
+
+/// A query as integers, with what the bias of the kept dimensions adds to every product.
+struct Query {
+    values: Vec<i8>,
+    scale: f32,
+    bias: i32,
+}
+
+/// The dot products of a query with vectors that follow each other, with the fastest means at hand.
+fn dot_each(vectors: &[u8], query: &[i8], products: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(machine) = pulp::x86::V3::try_new() {
+        return machine.vectorize(avx2::DotEach { machine, vectors, query, products });
+    }
+    dot_each_plainly(vectors, query, products);
 }
 
 /// Some bytes at a time are widened first and multiplied then; in this shape the compiler uses the
 /// instruction that multiplies and adds pairs. Plain indices, because iterators are not always inlined in
-/// builds without link-time optimisation, and this loop is most of a search's time.
-fn block_dot(bytes: &[u8; BLOCK], query: &[i16; BLOCK]) -> i32 {
-    let mut sum = 0;
-    let mut wide = [0_i16; LANES];
-    let mut start = 0;
-    while start < BLOCK {
-        let mut lane = 0;
-        while lane < LANES {
-            wide[lane] = bytes[start + lane] as i16;
-            lane += 1;
+/// builds without link-time optimisation.
+fn dot_each_plainly(vectors: &[u8], query: &[i8], products: &mut [f32]) {
+    let query: Vec<i16> = query.iter().map(|value| i16::from(*value)).collect();
+    let blocks = query.as_chunks::<BLOCK>().0;
+    for (product, vector) in products.iter_mut().zip(vectors.chunks_exact(query.len())) {
+        let mut sum = 0;
+        for (bytes, query) in vector.as_chunks::<BLOCK>().0.iter().zip(blocks) {
+            let mut wide = [0_i16; BLOCK];
+            let mut at = 0;
+            while at < BLOCK {
+                wide[at] = bytes[at] as i16;
+                at += 1;
+            }
+            let mut part = 0;
+            at = 0;
+            while at < BLOCK {
+                part += wide[at] as i32 * query[at] as i32;
+                at += 1;
+            }
+            sum += part;
         }
-        let mut part = 0;
-        lane = 0;
-        while lane < LANES {
-            part += wide[lane] as i32 * query[start + lane] as i32;
-            lane += 1;
-        }
-        sum += part;
-        start += LANES;
+        *product = sum as f32;
     }
-    sum
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use pulp::NullaryFnOnce;
+    use pulp::x86::V3;
+
+    use super::BLOCK;
+
+    /// The work of [`super::dot_each`], to be run where AVX2 is known to be there.
+    pub struct DotEach<'a> {
+        pub machine: V3,
+        pub vectors: &'a [u8],
+        pub query: &'a [i8],
+        pub products: &'a mut [f32],
+    }
+
+    impl NullaryFnOnce for DotEach<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn call(self) {
+            let (avx, avx2) = (self.machine.avx, self.machine.avx2);
+            let ones = avx._mm256_set1_epi16(1);
+            let blocks = self.query.as_chunks::<BLOCK>().0;
+            let vectors = self.vectors.chunks_exact(self.query.len());
+            for (product, vector) in self.products.iter_mut().zip(vectors) {
+                let mut sums = avx._mm256_setzero_si256();
+                for (bytes, query) in vector.as_chunks::<BLOCK>().0.iter().zip(blocks) {
+                    let pairs = avx2._mm256_maddubs_epi16(pulp::cast(*bytes), pulp::cast(*query));
+                    sums = avx2._mm256_add_epi32(sums, avx2._mm256_madd_epi16(pairs, ones));
+                }
+                let sums: [i32; 8] = pulp::cast(sums);
+                *product = sums.iter().sum::<i32>() as f32;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +215,7 @@ mod tests {
     #[test]
     fn a_dot_product_of_bytes_is_close_to_that_of_the_floats() {
         for dimensions in [3, 256, 300, 768, 3_072] {
+            let rounding = 0.03 / (dimensions as f32).sqrt();
             let mut vectors = Vectors::default();
             let kept: Vec<_> = (0..20).map(|seed| unit(seed, dimensions)).collect();
             for (slot, vector) in kept.iter().enumerate() {
@@ -179,19 +224,37 @@ mod tests {
             let query = unit(99, dimensions);
             for (found, vector) in vectors.scan(&query).iter().zip(&kept) {
                 let exact: f32 = vector.iter().zip(&query).map(|(left, right)| left * right).sum();
-                assert!((found - exact).abs() < 0.01, "{dimensions}: {found} for {exact}");
+                assert!((found - exact).abs() < rounding, "{dimensions}: {found} for {exact}");
             }
             let exact: f32 = kept[3].iter().zip(&kept[7]).map(|(left, right)| left * right).sum();
-            assert!((vectors.between(3, 7) - exact).abs() < 0.01);
+            assert!((vectors.between(3, 7) - exact).abs() < 2.0 * rounding);
         }
+    }
+
+    #[test]
+    fn the_plain_way_and_the_fast_one_agree() {
+        let mut vectors = Vectors::default();
+        for slot in 0..20 {
+            vectors.set(slot, &unit(slot, 300));
+        }
+        let query = vectors.query(&unit(99, 300)).unwrap();
+        let (mut plain, mut fast) = (vec![0.0; 20], vec![0.0; 20]);
+        dot_each_plainly(&vectors.bytes, &query.values, &mut plain);
+        dot_each(&vectors.bytes, &query.values, &mut fast);
+        assert_eq!(plain, fast);
+        assert!(plain.iter().all(|product| *product != 0.0));
     }
 
     #[test]
     fn the_largest_values_do_not_overflow() {
         let mut vectors = Vectors::default();
-        vectors.set(0, &[1.0; 4_096]);
-        vectors.set(1, &[-1.0; 4_096]);
-        assert_eq!(vectors.scan(&[1.0; 4_096]), [4_096.0, -4_096.0]);
+        let (ones, dimensions) = (vec![1.0; DIMENSIONS_MAX], DIMENSIONS_MAX as f32);
+        vectors.set(0, &ones);
+        vectors.set(1, &vec![-1.0; DIMENSIONS_MAX]);
+        let found = vectors.scan(&ones);
+        for (found, exact) in found.iter().zip([dimensions, -dimensions]) {
+            assert!((found - exact).abs() < 0.1, "{found} for {exact}");
+        }
     }
 
     #[test]
