@@ -10,6 +10,7 @@ mod converse;
 mod earlier;
 mod fill;
 mod offline;
+mod recollect;
 mod suspicion;
 mod verb;
 pub mod wording;

@@ -6,12 +6,9 @@
 //!
 //! Invariant: it says what is missing instead of guessing, and never claims to be a model.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use crate::entity::{Kind, Noticed, Parameter, is_about};
-use crate::history;
 use crate::mode::PromptMode;
 use crate::pack::PackSet;
 use crate::search::words::stems;
@@ -21,7 +18,7 @@ use crate::turn::{TurnEvent, Way};
 
 use super::call::{Checked, Wanted};
 use super::fill::{Filling, fill};
-use super::{Answer, Asked, Ended, earlier, verb, wording};
+use super::{Answer, Asked, Ended, earlier, recollect, verb, wording};
 
 /// Tools that are considered.
 const CANDIDATES: usize = 12;
@@ -43,12 +40,6 @@ const UNCHANGING_LOSS: f32 = 0.5;
 const VERB_GAIN: f32 = 0.4;
 /// What it loses when it asks for another: nothing is added because somebody wants it removed.
 const OTHER_VERB_LOSS: f32 = 0.6;
-/// Earlier words worth quoting.
-const RECALLED_SCORE_MIN: f32 = 0.5;
-/// Earlier words that are quoted at most.
-const RECALLED_MAX: usize = 3;
-/// Characters of each.
-const RECALLED_CHARACTERS_MAX: usize = 400;
 
 /// Answers without a model, because of `why`.
 pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
@@ -71,8 +62,12 @@ pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
             fail_query(&asked, &mut answer, "missing_arguments");
             told(&asked, answer)
         }
+        Choice::Read(text) => {
+            answer.text = text;
+            told(&asked, answer)
+        }
         Choice::None => {
-            answer.text = recollect(&asked, why);
+            answer.text = recollect::said_earlier(&asked, why);
             fail_query(&asked, &mut answer, "no_tool");
             told(&asked, answer)
         }
@@ -82,21 +77,26 @@ pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
 enum Choice {
     Call(Box<ToolDefinition>, Filling),
     Ask(String),
+    Read(String),
     None,
 }
 
-/// The tool that fits best, if one fits well enough.
+/// The tool that fits best, if one fits well enough; or what the agent's rules and references say, where
+/// that fits better than a tool that nobody asked for.
 async fn choose(asked: &Asked<'_>) -> Choice {
+    let written = recollect::written(asked);
+    let written_score = written.as_ref().map_or(0.0, |(score, _)| *score);
+    let otherwise = written.map_or(Choice::None, |(_, text)| Choice::Read(text));
     let engine = asked.engine;
     let tools: Vec<ToolDefinition> = match engine.tools_of(&asked.context.agent).await {
         Ok(tools) => {
             tools.into_iter().filter(|t| t.pin.refusal().is_none()).map(|t| t.definition).collect()
         }
-        Err(_) => return Choice::None,
+        Err(_) => return otherwise,
     };
     let Ok(ranked) = engine.selector.rank_tools(&tools, asked.message, CANDIDATES, &[]).await
     else {
-        return Choice::None;
+        return otherwise;
     };
     let packs = engine.packs();
     let steering = packs.steering(asked.message);
@@ -114,7 +114,8 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         let steered = steering.weight(&name.name) as f32 * STEERING_SHARE;
         let subject = is_subject(&name.name, &asked_about, understood.noticed, packs);
         let relevance = hit.score + if subject { SUBJECT_GAIN } else { 0.0 };
-        if relevance < RELEVANCE_MIN {
+        let unasked = !subject && !wants_change && hit.score < written_score;
+        if relevance < RELEVANCE_MIN || unasked {
             continue;
         }
         let mut fitness = relevance + steered;
@@ -143,7 +144,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         Some((_, _, filling, false))
             if !filling.missing.is_empty() && !understood.noticed.mentions.is_empty() =>
         {
-            Choice::None
+            otherwise
         }
         Some((_, definition, filling, _)) => {
             if !filling.missing.is_empty() || is_left_open(definition, &filling, asked) {
@@ -154,7 +155,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
                 Choice::Call(Box::new(definition.clone()), filling)
             }
         }
-        None => Choice::None,
+        None => otherwise,
     }
 }
 
@@ -310,29 +311,4 @@ fn fail_query(asked: &Asked<'_>, answer: &mut Answer, code: &str) {
         answer.status = TurnStatus::Failed;
         answer.error = Some(TurnError { code: code.into(), message: answer.text.clone() });
     }
-}
-
-/// What the conversation already holds, and a plain word on what is not there.
-fn recollect(asked: &Asked<'_>, why: &str) -> String {
-    let plain = format!(
-        "This was answered without a model ({why}), so only tools and what the conversation \
-         already holds can be used."
-    );
-    let recalled: Vec<_> = asked
-        .context
-        .recalled
-        .iter()
-        .filter(|recalled| recalled.score >= RECALLED_SCORE_MIN)
-        .take(RECALLED_MAX)
-        .collect();
-    if recalled.is_empty() {
-        return format!("I found no tool and nothing said earlier that answers this. {plain}");
-    }
-    let mut text = "The conversation already holds this:".to_owned();
-    for recalled in recalled {
-        let words = history::text_of(&recalled.record, recalled.part);
-        let words: String = words.chars().take(RECALLED_CHARACTERS_MAX).collect();
-        let _ = write!(text, "\n- turn {}: {words}", recalled.record.turn);
-    }
-    format!("{text}\n\n{plain}")
 }

@@ -10,6 +10,7 @@ mod enrichment;
 mod keys;
 mod look_ups;
 mod models;
+mod offline;
 mod provenance;
 mod sessions;
 mod summaries;

@@ -1,0 +1,78 @@
+//! Answers that need neither a tool nor a model: what is written in the agent's rules and references, and
+//! what was said earlier.
+//!
+//! Invariant: everything is quoted, with where it is from.
+
+use std::fmt::Write;
+
+use crate::history;
+use crate::memory::Recalled;
+use crate::piece::{HistoryPart, Source};
+use crate::session::record::ReplyForm;
+
+use super::Asked;
+
+/// Earlier words worth quoting.
+const SCORE_MIN: f32 = 0.5;
+/// Texts that are quoted at most.
+const QUOTED_MAX: usize = 3;
+/// Characters of each.
+const CHARACTERS_MAX: usize = 400;
+
+/// What rules and references say that were chosen for this message, and how well the best of them fits.
+pub fn written(asked: &Asked<'_>) -> Option<(f32, String)> {
+    let agent = &asked.context.agent;
+    let pieces = asked.context.receipt.pieces.iter().filter(|piece| piece.sent());
+    let mut found: Vec<(f32, String)> = pieces
+        .filter_map(|piece| {
+            let (kind, documents, name) = match &piece.source {
+                Source::Rule { name, .. } => ("rule", &agent.rules, name),
+                Source::Reference { name, .. } => ("reference", &agent.references, name),
+                _ => return None,
+            };
+            let document = documents.iter().find(|document| document.name == *name)?;
+            Some((piece.score?, format!("- {kind} {name}: {}", start_of(document.text.trim()))))
+        })
+        .collect();
+    found.sort_by(|left, right| right.0.total_cmp(&left.0));
+    found.truncate(QUOTED_MAX);
+    let best = found.first()?.0;
+    let lines: Vec<String> = found.into_iter().map(|(_, line)| line).collect();
+    Some((best, format!("This is written down about it:\n{}", lines.join("\n"))))
+}
+
+/// What the conversation already holds, and a plain word on what is not there.
+pub fn said_earlier(asked: &Asked<'_>, why: &str) -> String {
+    let plain = format!(
+        "This was answered without a model ({why}), so only tools, rules, references and what the \
+         conversation already holds can be used."
+    );
+    let recalled = asked.context.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
+    let recalled: Vec<&Recalled> =
+        recalled.filter(|r| says_something(r)).take(QUOTED_MAX).collect();
+    if recalled.is_empty() {
+        return format!("I found no tool and nothing said earlier that answers this. {plain}");
+    }
+    let mut text = "The conversation already holds this:".to_owned();
+    for recalled in recalled {
+        let words = history::text_of(&recalled.record, recalled.part);
+        let _ = write!(text, "\n- turn {}: {}", recalled.record.turn, start_of(&words));
+    }
+    format!("{text}\n\n{plain}")
+}
+
+/// Whether it can answer anything: a question cannot, nor can a reply of this kind that found nothing.
+fn says_something(recalled: &Recalled) -> bool {
+    let record = &recalled.record;
+    match recalled.part {
+        HistoryPart::Message => !record.message.trim_end().ends_with('?'),
+        HistoryPart::Reply => {
+            !(matches!(record.form, ReplyForm::Offline { .. }) && record.calls.is_empty())
+        }
+        HistoryPart::Results => true,
+    }
+}
+
+fn start_of(text: &str) -> String {
+    text.chars().take(CHARACTERS_MAX).collect()
+}
