@@ -1,8 +1,10 @@
 //! Configuration becomes an engine: the store, the embedder, the tools, the models, the agents.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use throughline_engine::agent::{Agent, AgentServer};
 use throughline_engine::clock::Clock;
 use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, ModelBook, Parts};
@@ -95,12 +97,11 @@ pub async fn engine(
     store: Arc<dyn Store>,
     demo: Demo,
 ) -> Result<Assembled, Failure> {
-    let mut fixed = Fixed { default: config.agents.default.clone(), agents: Vec::new() };
-    if demo == Demo::With {
-        let agent = demo::agent();
-        fixed.default = agent.name.clone();
-        fixed.agents.push(agent);
-    }
+    let agent = match demo {
+        Demo::With => demo::agent(),
+        Demo::Without => everything(config),
+    };
+    let fixed = Fixed { default: agent.name.clone(), agents: vec![agent] };
     let mut folder = AgentFolder::new(&config.agents.folder);
     let (agents, _) = watch::look(&mut folder, &fixed);
     let servers = McpProxy::new(config.server_configs()?).map_err(|error| {
@@ -129,6 +130,23 @@ pub async fn engine(
     };
     let engine = Arc::new(Engine::start(parts).await?);
     Ok(Assembled { engine, servers, folder, fixed })
+}
+
+/// The default agent for want of a folder of that name: whoever configures a server wants to use it.
+fn everything(config: &Config) -> Agent {
+    let enabled = config.servers.iter().filter(|(_, server)| server.enabled);
+    let servers: Vec<AgentServer> = enabled
+        .map(|(name, _)| AgentServer {
+            server: name.clone(),
+            include: None,
+            tools: BTreeMap::new(),
+        })
+        .collect();
+    let plain = Agent::plain(config.agents.default.clone());
+    if servers.is_empty() {
+        return plain;
+    }
+    Agent { description: "Every configured server, without rules.".into(), servers, ..plain }
 }
 
 /// The configured models.

@@ -26,6 +26,20 @@ fn a_call_that_changes_something_waits_until_it_is_approved() {
 }
 
 #[test]
+fn a_configured_server_is_used_without_an_agent_folder_and_left_alone_by_one() {
+    let place = Place::empty();
+    let program = env!("CARGO_BIN_EXE_throughline");
+    let server = format!("[servers.stock]\ncommand = {program:?}\nargs = [\"demo-inventory\"]\n");
+    std::fs::write(place.path("throughline.toml"), server).expect("written");
+    let said = place.ok(&["chat", "own"], "Which devices are in the Amsterdam site?\n");
+    assert!(said.contains("stock:list_devices") && said.contains("8 devices:"), "{said}");
+    std::fs::create_dir_all(place.path("agents/default/rules")).expect("a folder");
+    std::fs::write(place.path("agents/default/agent.toml"), "").expect("written");
+    let said = place.ok(&["chat", "none"], "Which devices are in the Amsterdam site?\n");
+    assert!(!said.contains("list_devices"), "{said}");
+}
+
+#[test]
 fn a_program_gets_one_object_a_line() {
     let place = Place::empty();
     let said = place.ok(&["chat", "--json", "p"], "hello\nhello again\n");
