@@ -30,7 +30,11 @@ use crate::store::{Change, Expected, Found, Key, Kind, Listed, StoreError};
 use crate::{summary, tokens};
 
 /// Attempts at one session's work before it waits for the next turn or restart.
-const ATTEMPTS_MAX: u32 = 3;
+const ATTEMPTS_MAX: u32 = 5;
+/// How long after the first failed attempt the next one is made.
+const RETRY_FIRST: Duration = Duration::from_secs(1);
+/// How many times longer each further wait is: 1, 5, 25 and 125 seconds.
+const RETRY_GROWTH: u32 = 5;
 /// How long a lease holds; a copy that died gives way after it.
 const LEASE: SignedDuration = SignedDuration::from_secs(120);
 /// How long turns are gathered before their sessions are tended, so that a busy session is not indexed
@@ -54,7 +58,7 @@ pub enum Tended {
 #[derive(Default)]
 pub struct Worklist {
     waiting: Mutex<VecDeque<Key>>,
-    /// Sessions to be looked at later: another copy held their lease, or a turn of theirs waits.
+    /// Sessions to be looked at later: another copy held their lease, a turn of theirs waits, or it failed.
     later: Mutex<Vec<(Instant, Key)>>,
     attempts: Mutex<HashMap<Key, u32>>,
     wake: Notify,
@@ -130,13 +134,17 @@ impl Worklist {
         }
     }
 
-    /// Whether the session may be tried again after a failure.
-    fn may_retry(&self, key: &Key) -> bool {
+    /// When to try a session again after a failure; not before its next turn where it failed too often.
+    fn failed(&self, key: &Key) -> Option<Duration> {
         self.failed.fetch_add(1, Ordering::Relaxed);
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = attempts.entry(key.clone()).or_default();
         *count += 1;
-        *count < ATTEMPTS_MAX
+        if *count < ATTEMPTS_MAX {
+            return Some(RETRY_FIRST * RETRY_GROWTH.pow(*count - 1));
+        }
+        attempts.remove(key);
+        None
     }
 
     fn succeeded(&self, key: &Key) {
@@ -169,8 +177,8 @@ impl Engine {
                     }
                     Err(error) => {
                         tracing::warn!(session.id = %key.id, %error, "background work failed");
-                        if self.work.may_retry(&key) {
-                            self.work.add(&key);
+                        if let Some(wait) = self.work.failed(&key) {
+                            self.work.look_later(&key, wait);
                         }
                     }
                 }
@@ -335,5 +343,24 @@ impl Engine {
             Err(StoreError::Conflict { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_work_waits_longer_each_time_then_for_the_next_turn() {
+        let id = ThreadId::new("s").expect("valid");
+        let key = Key { scope: system_scope(), kind: Kind::Session, id };
+        let work = Worklist::default();
+        let mut waits = || work.failed(&key).map(|wait| wait.as_secs());
+        let first: Vec<_> = (0..5).map(|_| waits()).collect();
+        assert_eq!(first, [Some(1), Some(5), Some(25), Some(125), None]);
+        assert_eq!(waits(), Some(1), "the next turn starts anew");
+        work.succeeded(&key);
+        assert_eq!(work.failed(&key), Some(RETRY_FIRST));
+        assert_eq!((work.statistics().failed, work.statistics().done), (7, 1));
     }
 }
