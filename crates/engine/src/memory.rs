@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
 
 use crate::embed::Embedder;
-use crate::entity::{Entities, Entity, EntityRef, Kind, KnownEntities, harvest};
+use crate::entity::{Entities, Entity, EntityRef, Kind, KnownEntities, add_aliases, harvest};
 use crate::error::Result;
 use crate::history;
 use crate::pack::PackSet;
@@ -231,7 +231,9 @@ impl Memory {
                     id: mention.id.clone(),
                 };
                 if known.get(&entity).is_none() && !is_forgotten(&entity) {
-                    Arc::make_mut(known).learn(Entity::new(entity, record.at));
+                    let mut entity = Entity::new(entity, record.at);
+                    add_aliases(&mut entity, &self.packs);
+                    Arc::make_mut(known).learn(entity);
                 }
             }
             for call in record.calls.iter().filter(|call| call.ok()) {
@@ -244,6 +246,7 @@ impl Memory {
                         continue;
                     }
                     entity.relations.retain(|relation| !is_forgotten(&relation.to));
+                    add_aliases(&mut entity, &self.packs);
                     Arc::make_mut(known).learn(entity);
                 }
             }

@@ -355,7 +355,7 @@ mod tests {
         let id = ThreadId::new("s").expect("valid");
         let key = Key { scope: system_scope(), kind: Kind::Session, id };
         let work = Worklist::default();
-        let mut waits = || work.failed(&key).map(|wait| wait.as_secs());
+        let waits = || work.failed(&key).map(|wait| wait.as_secs());
         let first: Vec<_> = (0..5).map(|_| waits()).collect();
         assert_eq!(first, [Some(1), Some(5), Some(25), Some(125), None]);
         assert_eq!(waits(), Some(1), "the next turn starts anew");

@@ -160,11 +160,7 @@ impl Entities {
     }
 
     fn keep(&mut self, mut entity: Entity, known: &mut KnownEntities, packs: &PackSet) {
-        for alias in packs.aliases(&entity.entity.kind, &entity.entity.name) {
-            if entity.aliases.len() < ENTITY_ALIASES_MAX && !entity.aliases.contains(&alias) {
-                entity.aliases.push(alias);
-            }
-        }
+        add_aliases(&mut entity, packs);
         known.learn(entity.clone());
         self.tracked.push(entity);
     }
@@ -176,6 +172,15 @@ impl Entities {
             spoken.is_some_and(|focus| focus.refs.iter().any(|one| one.kind == single.kind));
         if !named {
             self.focus_on(turn, vec![single]);
+        }
+    }
+}
+
+/// Gives an entity the aliases that its pack makes from its name.
+pub fn add_aliases(entity: &mut Entity, packs: &PackSet) {
+    for alias in packs.aliases(&entity.entity.kind, &entity.entity.name) {
+        if entity.aliases.len() < ENTITY_ALIASES_MAX && !entity.aliases.contains(&alias) {
+            entity.aliases.push(alias);
         }
     }
 }

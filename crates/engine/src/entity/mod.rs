@@ -40,7 +40,7 @@ mod trust;
 mod within;
 mod words;
 
-pub use apply::{Moment, with_found};
+pub use apply::{Moment, add_aliases, with_found};
 pub use argument::{Filled, Parameter, is_about, is_known_by_id_only, value_for};
 pub use find::{Found, Reference};
 pub use harvest::{Harvest, harvest};

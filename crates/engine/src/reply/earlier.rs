@@ -2,7 +2,8 @@
 //!
 //! "What answers were deselected?" needs no tool when the result that named them is in the log. A result
 //! answers a message only when its own keys and the tool's name account for every content word of the
-//! message, so a near miss falls through to a tool.
+//! message, in the same number, and it is about what the message is about; so a near miss falls through to
+//! a tool.
 //!
 //! Invariant: what is told is read from a stored result, never made up.
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::entity::Mention;
 use crate::search::words::stems;
 use crate::session::record::{CallRecord, TurnRecord};
 
@@ -28,40 +30,82 @@ pub struct Earlier {
     pub text: String,
 }
 
-/// The newest earlier result that answers `message`, if one does.
-pub fn find(message: &str, turns: &[Arc<TurnRecord>]) -> Option<Earlier> {
+/// The newest earlier result that answers `message`, which mentions these things, if one does.
+pub fn find(message: &str, mentions: &[Mention], turns: &[Arc<TurnRecord>]) -> Option<Earlier> {
     let wanted: BTreeSet<String> = stems(message).into_iter().collect();
     if wanted.is_empty() {
         return None;
     }
+    let asked = Question { message, mentions, wanted };
     turns.iter().rev().find_map(|turn| {
         turn.calls.iter().rev().filter(|call| call.ok()).find_map(|call| {
-            let text = look(call, &wanted)?;
+            let text = asked.look(call)?;
             Some(Earlier { turn: turn.turn, text })
         })
     })
 }
 
-fn look(call: &CallRecord, wanted: &BTreeSet<String>) -> Option<String> {
-    let json = call.output.as_ref()?.json.as_ref()?;
-    let about: BTreeSet<String> =
-        stems(&format!("{} {}", call.tool.name, call.arguments)).into_iter().collect();
-    let own: BTreeSet<&String> = wanted.iter().filter(|word| !about.contains(*word)).collect();
-    if own.is_empty() {
-        return None;
-    }
-    let mut left = VALUES_MAX;
-    search(json, &own, &mut left).map(|(key, found)| tell(&key, found))
+struct Question<'a> {
+    message: &'a str,
+    mentions: &'a [Mention],
+    wanted: BTreeSet<String>,
 }
 
-/// The first value whose key accounts for all the words that the tool's name does not.
+impl Question<'_> {
+    fn look(&self, call: &CallRecord) -> Option<String> {
+        let json = call.output.as_ref()?.json.as_ref()?;
+        let about = format!("{} {}", call.tool.name, call.arguments);
+        let words: BTreeSet<String> = stems(&about).into_iter().collect();
+        let own: BTreeSet<&String> =
+            self.wanted.iter().filter(|word| !words.contains(*word)).collect();
+        if own.is_empty() || self.asks_for_more(&about) {
+            return None;
+        }
+        let mut left = VALUES_MAX;
+        let (holder, key, found) = search(json, &own, &mut left)?;
+        let is_meant =
+            |mention: &Mention| names(&call.arguments, mention) || names(holder, mention);
+        let fits =
+            (found.is_array() || !self.asks_for_more(key)) && self.mentions.iter().all(is_meant);
+        fits.then(|| wording::value(found, &key.replace('_', " ")))
+    }
+
+    /// Whether the message has a word of the name in the plural that the name has in the singular: what
+    /// is said of one device does not answer what devices there are.
+    fn asks_for_more(&self, name: &str) -> bool {
+        let singular: Vec<&str> = words(name).filter(|word| !word.ends_with('s')).collect();
+        words(self.message)
+            .filter(|word| word.ends_with('s'))
+            .any(|word| singular.iter().any(|other| stems(word) == stems(other)))
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Whether one of the values is the mentioned thing's name or id.
+fn names(values: &Value, mention: &Mention) -> bool {
+    let is = |value: &Value| {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return false,
+        };
+        text.eq_ignore_ascii_case(&mention.name) || mention.id.as_ref() == Some(&text)
+    };
+    values.as_object().is_some_and(|values| values.values().any(is))
+}
+
+/// The first value whose key accounts for all the words that the tool's name does not, with what holds it.
+/// Of a list with several entries nobody has said which one is meant.
 fn search<'a>(
     value: &'a Value,
     own: &BTreeSet<&String>,
     left: &mut usize,
-) -> Option<(String, &'a Value)> {
+) -> Option<(&'a Value, &'a str, &'a Value)> {
     *left = left.checked_sub(1)?;
-    let inside: Box<dyn Iterator<Item = &Value>> = match value {
+    match value {
         Value::Object(object) => {
             let named = object.iter().find(|(key, found)| {
                 let words: BTreeSet<String> = stems(key).into_iter().collect();
@@ -70,18 +114,13 @@ fn search<'a>(
                     && own.iter().all(|word| words.contains(*word))
             });
             if let Some((key, found)) = named {
-                return Some((key.clone(), found));
+                return Some((value, key, found));
             }
-            Box::new(object.values())
+            object.values().find_map(|value| search(value, own, left))
         }
-        Value::Array(values) => Box::new(values.iter()),
-        _ => return None,
-    };
-    inside.into_iter().find_map(|value| search(value, own, left))
-}
-
-fn tell(key: &str, found: &Value) -> String {
-    wording::value(found, &key.replace('_', " "))
+        Value::Array(values) if values.len() == 1 => search(&values[0], own, left),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -97,10 +136,14 @@ mod tests {
         let json = json!({"added_count": 2, "deselected_count": 1,
             "added": [{"id": "A1", "text": "C++"}, {"id": "A2", "text": "Python"}],
             "deselected": [{"id": "A2297", "text": "Java"}]});
+        turn("add_survey_answers", json!({"project_id": 123}), json)
+    }
+
+    fn turn(tool: &str, arguments: Value, json: Value) -> Arc<TurnRecord> {
         let call = CallRecord {
             id: "c1".into(),
-            tool: ToolName { server: "demo".into(), name: "add_survey_answers".into() },
-            arguments: json!({"project_id": 123}),
+            tool: ToolName { server: "demo".into(), name: tool.into() },
+            arguments,
             output: Some(ToolOutput {
                 text: json.to_string(),
                 json: Some(json),
@@ -120,7 +163,7 @@ mod tests {
 
     #[track_caller]
     fn check(message: &str, expected: Option<&str>) {
-        let found = find(message, &[survey_turn()]).map(|found| found.text);
+        let found = find(message, &[], &[survey_turn()]).map(|found| found.text);
         assert_eq!(found.as_deref(), expected, "{message:?}");
     }
 
@@ -135,5 +178,30 @@ mod tests {
         check("list devices in Berlin", None);
         check("what answers are there?", None);
         check("which rules were deselected?", None);
+    }
+
+    #[test]
+    fn what_is_asked_of_several_or_of_another_thing_is_not_told_of_one() {
+        let of =
+            |name: &str| json!({"id": 1, "name": name, "rack": {"name": "r01"}, "site": "Ams"});
+        let one = turn("get_device", json!({"device": "sw1"}), of("sw1"));
+        let list = turn("list_devices", json!({}), json!({"results": [of("sw1"), of("sw2")]}));
+        let told = |message: &str, meant: &str, turn: &Arc<TurnRecord>| {
+            let mention = Mention {
+                kind: crate::entity::Kind::new("device"),
+                name: meant.into(),
+                id: None,
+                entity: None,
+                span: crate::entity::Span { start: 0, end: 0 },
+                how: crate::entity::How::Reference,
+                confidence: 1.0,
+            };
+            find(message, &[mention], std::slice::from_ref(turn)).is_some()
+        };
+        assert!(told("which rack is it in?", "sw1", &one));
+        assert!(!told("which rack is it in?", "sw2", &one), "that was another device");
+        assert!(!told("which rack is it in?", "sw1", &list), "one of several");
+        assert!(!told("which devices are in that rack?", "sw1", &one), "several devices");
+        assert!(!told("which sites are there?", "sw1", &one), "several sites");
     }
 }

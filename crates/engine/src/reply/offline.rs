@@ -49,8 +49,9 @@ pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
         return Ended::Finished(go_on(&asked, answer).await);
     }
     // "No, the rack" is about something else than what was answered before.
-    let corrects = asked.context.noticed.correction.is_some();
-    let earlier = earlier::find(asked.message, &asked.context.recent).filter(|_| !corrects);
+    let noticed = &asked.context.noticed;
+    let earlier = earlier::find(asked.message, &noticed.mentions, &asked.context.recent)
+        .filter(|_| noticed.correction.is_none());
     if let Some(found) = earlier {
         answer.text = format!("From turn {}: {}", found.turn, found.text);
         return told(&asked, answer);
@@ -81,7 +82,7 @@ enum Choice {
     None,
 }
 
-/// The tool that fits best, if one fits well enough; or what the agent's rules and references say, where
+/// The tool that fits best, if one fits well enough; or what the agent's references say, where
 /// that fits better than a tool that nobody asked for.
 async fn choose(asked: &Asked<'_>) -> Choice {
     let written = recollect::written(asked);

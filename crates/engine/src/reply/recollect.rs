@@ -1,5 +1,5 @@
-//! Answers that need neither a tool nor a model: what is written in the agent's rules and references, and
-//! what was said earlier.
+//! Answers that need neither a tool nor a model: what is written in the agent's references, and what was
+//! said earlier. Rules are not quoted: they say how to answer, not what.
 //!
 //! Invariant: everything is quoted, with where it is from.
 
@@ -19,19 +19,15 @@ const QUOTED_MAX: usize = 3;
 /// Characters of each.
 const CHARACTERS_MAX: usize = 400;
 
-/// What rules and references say that were chosen for this message, and how well the best of them fits.
+/// What references say that were chosen for this message, and how well the best of them fits.
 pub fn written(asked: &Asked<'_>) -> Option<(f32, String)> {
     let agent = &asked.context.agent;
     let pieces = asked.context.receipt.pieces.iter().filter(|piece| piece.sent());
     let mut found: Vec<(f32, String)> = pieces
         .filter_map(|piece| {
-            let (kind, documents, name) = match &piece.source {
-                Source::Rule { name, .. } => ("rule", &agent.rules, name),
-                Source::Reference { name, .. } => ("reference", &agent.references, name),
-                _ => return None,
-            };
-            let document = documents.iter().find(|document| document.name == *name)?;
-            Some((piece.score?, format!("- {kind} {name}: {}", start_of(document.text.trim()))))
+            let Source::Reference { name, .. } = &piece.source else { return None };
+            let document = agent.references.iter().find(|document| document.name == *name)?;
+            Some((piece.score?, format!("- {name}: {}", start_of(document.text.trim()))))
         })
         .collect();
     found.sort_by(|left, right| right.0.total_cmp(&left.0));
@@ -44,8 +40,8 @@ pub fn written(asked: &Asked<'_>) -> Option<(f32, String)> {
 /// What the conversation already holds, and a plain word on what is not there.
 pub fn said_earlier(asked: &Asked<'_>, why: &str) -> String {
     let plain = format!(
-        "This was answered without a model ({why}), so only tools, rules, references and what the \
-         conversation already holds can be used."
+        "This was answered without a model ({why}), so only tools, references and what the conversation \
+         already holds can be used."
     );
     let recalled = asked.context.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
     let recalled: Vec<&Recalled> =

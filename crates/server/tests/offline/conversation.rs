@@ -1,4 +1,4 @@
-//! Ten turns of follow-ups, answered right without a model.
+//! Ten turns of follow-ups and more, answered right without a model.
 
 use crate::bench::{Bench, Came, bench};
 
@@ -64,11 +64,73 @@ const TURNS: [Expected; 10] = [
     },
 ];
 
+/// Questions that lean on what was said, with words that earlier results hold too.
+const LEANING: [Expected; 12] = [
+    Expected {
+        message: "Which devices are in the Amsterdam site?",
+        call: Some(r#"list_devices {"site":"Amsterdam"}"#),
+        says: &["8 devices", "ams1-core-01"],
+    },
+    Expected {
+        message: "what about the first one?",
+        call: Some(r#"get_device {"device":"ams1-core-01"}"#),
+        says: &["Core router"],
+    },
+    Expected {
+        message: "which interfaces does it have?",
+        call: Some(r#"list_interfaces {"device":"ams1-core-01"}"#),
+        says: &["4 interfaces"],
+    },
+    Expected { message: "which rack is it in?", call: None, says: &["From turn 2", "ams1-r01"] },
+    Expected {
+        message: "which devices are in that rack?",
+        call: Some(r#"list_devices {"rack":"ams1-r01"}"#),
+        says: &["5 devices"],
+    },
+    Expected {
+        message: "and what VLANs does that site have?",
+        call: Some(r#"list_vlans {"site":"Amsterdam"}"#),
+        says: &["3 vlans"],
+    },
+    Expected {
+        message: "Which sites are there?",
+        call: Some("list_sites {}"),
+        says: &["Amsterdam", "Frankfurt"],
+    },
+    Expected {
+        message: "show me the second one",
+        call: Some(r#"get_site {"site":"Frankfurt"}"#),
+        says: &["Frankfurt"],
+    },
+    Expected {
+        message: "which racks does it have?",
+        call: None,
+        says: &["From turn 8", "fra1-r01", "fra1-r02"],
+    },
+    Expected {
+        message: "how many devices are there?",
+        call: Some("list_devices {}"),
+        says: &["21 devices"],
+    },
+    Expected { message: "show workflows", call: Some("list_workflows {}"), says: &["2 workflows"] },
+    // By then more things are known than the head keeps.
+    Expected { message: "update my task workflow", call: None, says: &["what to change"] },
+];
+
 #[tokio::test]
 async fn ten_turns_of_follow_ups_are_answered_right_without_a_model() {
+    all_right(&TURNS).await;
+}
+
+#[tokio::test]
+async fn questions_that_lean_on_earlier_answers_are_not_answered_with_the_wrong_one() {
+    all_right(&LEANING).await;
+}
+
+async fn all_right(turns: &[Expected]) {
     let bench = bench().await;
     let mut wrong = Vec::new();
-    for (number, expected) in TURNS.iter().enumerate() {
+    for (number, expected) in turns.iter().enumerate() {
         if let Err(difference) = check(&bench, expected).await {
             wrong.push(format!("turn {} {:?}: {difference}", number + 1, expected.message));
         }
