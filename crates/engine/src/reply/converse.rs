@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::join_all;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::failure::{UpstreamError, UpstreamFault};
@@ -26,6 +27,8 @@ use crate::turn::{TurnEvent, Way};
 use super::call::{self, Checked, Wanted};
 use super::{Answer, Asked, Ended, Owner, offline, suspicion, wording};
 
+/// Time for what is cancelled to say so.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
 
@@ -39,15 +42,18 @@ pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>, owner: Owner) -
     let formatter = formatter(&asked, owner).unwrap_or_else(|| model.clone());
     let speakers = Speakers { first: model.as_ref(), formatter: formatter.as_ref() };
     let limit = Duration::from_secs(asked.engine.limits().turn_seconds_max);
-    let talked = tokio::time::timeout(limit, talk(&asked, speakers, &mut answer)).await;
+    let outer = asked.cancel.clone();
+    asked.cancel = outer.child_token();
+    let talked = within(limit, &asked.cancel, talk(&asked, speakers, &mut answer)).await;
+    asked.cancel = outer;
     let model = speakers.next(&asked, &answer);
     // A lent model tells its name with its answer.
     answer.form = owner.form(model);
     let failure = match talked {
-        Ok(Ok(Some(awaited))) => return Ended::Paused(answer, awaited),
-        Ok(Ok(None)) => return Ended::Finished(finish(&asked, answer)),
-        Ok(Err(failure)) => failure,
-        Err(_) => UpstreamError::new(
+        Some(Ok(Some(awaited))) => return Ended::Paused(answer, awaited),
+        Some(Ok(None)) => return Ended::Finished(finish(&asked, answer)),
+        Some(Err(failure)) => failure,
+        None => UpstreamError::new(
             model.name(),
             UpstreamFault::TimedOut,
             format!("the turn took longer than {} seconds", limit.as_secs()),
@@ -57,6 +63,24 @@ pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>, owner: Owner) -
     metrics::counter!("throughline_model_failures_total", "model" => model.name().to_owned())
         .increment(1);
     fall_back(asked, answer, failure).await
+}
+
+/// What comes of `talk` within `limit`. After it calls under way are cancelled rather than dropped, so that
+/// the record tells of them.
+async fn within<T>(
+    limit: Duration,
+    cancel: &CancellationToken,
+    talk: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::pin!(talk);
+    if let Ok(talked) = tokio::time::timeout(limit, &mut talk).await {
+        return Some(talked);
+    }
+    cancel.cancel();
+    if tokio::time::timeout(CANCEL_TIMEOUT, talk).await.is_err() {
+        tracing::warn!("a turn whose time was over did not end when it was told to");
+    }
+    None
 }
 
 /// Who speaks: in a query one model chooses the tool and, where configured, another words the result.
@@ -153,8 +177,15 @@ async fn talk(
         if !waiting.is_empty() {
             return Ok(Some(waiting));
         }
+        if asked.cancel.is_cancelled() {
+            return Err(stopped(model));
+        }
     }
     Ok(None)
+}
+
+fn stopped(model: &dyn Model) -> UpstreamError {
+    UpstreamError::new(model.name(), UpstreamFault::Cancelled, "it was stopped")
 }
 
 /// What the model said in one round.
@@ -221,7 +252,7 @@ async fn hear(
         }
     }
     if asked.cancel.is_cancelled() && stop.is_none() {
-        return Err(UpstreamError::new(model.name(), UpstreamFault::Cancelled, "it was stopped"));
+        return Err(stopped(model));
     }
     Ok(heard)
 }

@@ -116,7 +116,14 @@ pub enum Ended {
 pub async fn answer(asked: Asked<'_>) -> Ended {
     match model_of(asked.engine, asked.session, &asked.context.agent, asked.way, asked.lent) {
         Some((model, owner)) => converse::answer(asked, model, owner).await,
-        None => offline::answer(asked, "no model is configured").await,
+        None => {
+            let role = role_of(&asked.context.agent, asked.way);
+            let why = match wanted(asked.session, &asked.context.agent, role) {
+                Some(name) => format!("there is no model {name} in the configuration"),
+                None => "no model is configured".to_owned(),
+            };
+            offline::answer(asked, &why).await
+        }
     }
 }
 
@@ -140,23 +147,32 @@ fn model_of(
     way: Way,
     lent: Option<&LentModel>,
 ) -> Option<(Arc<dyn Model>, Owner)> {
-    let role = match way {
-        Way::Chat => None,
-        Way::Query => agent.models.selector.as_deref(),
-    };
+    let role = role_of(agent, way);
     let ours = in_role(engine, session, agent, role).map(|model| (model, Owner::Ours));
     ours.or_else(|| lent.map(|LentModel(model)| (model.clone(), Owner::TheClient)))
 }
 
-/// The configured model for a role; a session's own choice serves in all of them.
+/// The model that an agent names for the first word of a turn.
+fn role_of(agent: &Agent, way: Way) -> Option<&str> {
+    match way {
+        Way::Chat => None,
+        Way::Query => agent.models.selector.as_deref(),
+    }
+}
+
+/// The configured model for a role.
 fn in_role(
     engine: &Engine,
     session: &Loaded,
     agent: &Agent,
     role: Option<&str>,
 ) -> Option<Arc<dyn Model>> {
-    let chosen = session.head.settings.model.as_deref();
-    engine.models.get(chosen.or(role).or(agent.models.chat.as_deref()))
+    engine.models.get(wanted(session, agent, role))
+}
+
+/// The name of the model for a role; a session's own choice serves in all of them.
+fn wanted<'a>(session: &'a Loaded, agent: &'a Agent, role: Option<&'a str>) -> Option<&'a str> {
+    session.head.settings.model.as_deref().or(role).or(agent.models.chat.as_deref())
 }
 
 /// What a turn becomes when its approval was not given.

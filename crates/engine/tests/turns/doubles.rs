@@ -148,7 +148,7 @@ impl Tools for ScriptedTools {
         &self,
         tool: &ToolName,
         arguments: &Value,
-        _: CancellationToken,
+        cancel: CancellationToken,
     ) -> Result<ToolOutput, UpstreamError> {
         self.called.lock().unwrap().push((tool.name.clone(), arguments.clone()));
         let is = |name: &Mutex<Option<&'static str>>| *name.lock().unwrap() == Some(&tool.name);
@@ -156,7 +156,9 @@ impl Tools for ScriptedTools {
             return Err(UpstreamError::new("inventory", UpstreamFault::Failed, "it broke"));
         }
         if is(&self.hangs) {
-            std::future::pending::<()>().await;
+            cancel.cancelled().await;
+            let fault = UpstreamFault::Cancelled;
+            return Err(UpstreamError::new("inventory", fault, "the call was cancelled"));
         }
         if let Some((_, text)) = self.refuses.lock().unwrap().filter(|(name, _)| *name == tool.name)
         {

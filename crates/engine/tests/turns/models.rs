@@ -1,6 +1,7 @@
 //! Replies by a model, and what happens when it fails.
 
 use serde_json::json;
+use throughline_engine::agent::AgentBook;
 use throughline_engine::limits::Limits;
 use throughline_engine::model::Block;
 use throughline_engine::session::record::{ReplyForm, TurnStatus};
@@ -54,6 +55,17 @@ async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
     assert_eq!(turn.status, TurnStatus::Complete);
     assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("it broke")));
     assert_eq!(turn.message, "Hello?");
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_configured_is_named() {
+    let bench = bench().model([]).start().await;
+    let mut agent = bench.engine.agents().get(None).unwrap().as_ref().clone();
+    agent.models.chat = Some("typo".into());
+    bench.engine.replace_agents(AgentBook::new(agent.name.clone(), [agent]));
+    let turn = bench.turn("Hello?").await;
+    let why = "there is no model typo in the configuration".into();
+    assert_eq!(turn.form, ReplyForm::Offline { why });
 }
 
 #[tokio::test]
@@ -119,4 +131,19 @@ async fn calls_beyond_the_limit_are_not_made_and_the_model_is_told() {
     assert!(turn.calls.iter().any(|call| call.error.as_deref() == Some(reached)));
     let error = turn.error.as_ref().unwrap();
     assert_eq!((error.code.as_str(), error.message.as_str()), ("too_many_tool_calls", reached));
+}
+
+#[tokio::test]
+async fn a_call_under_way_when_the_time_is_over_is_in_the_record_and_nothing_is_called_after_it() {
+    let call = Line::Calls("inventory__update_device", json!({"device": "sw1", "status": "down"}));
+    let limits = |limits: &mut Limits| (limits.turn_seconds_max, limits.look_up_ms_max) = (1, 0);
+    let bench = bench().tools().limits(limits).model([call]).start().await;
+    *bench.tools.hangs.lock().unwrap() = Some("update_device");
+    let turn = bench.turn("Set the status of device sw1 to down").await;
+    assert_eq!(bench.tools.names(), ["update_device"]);
+    let calls: Vec<_> = turn.calls.iter().map(|call| call.error.as_deref()).collect();
+    assert_eq!(calls, [Some("inventory failed: the call was cancelled")]);
+    let error = turn.error.as_ref().unwrap();
+    assert_eq!(error.message, "scripted/model failed: the turn took longer than 1 seconds");
+    assert_eq!(turn.status, TurnStatus::Failed);
 }
