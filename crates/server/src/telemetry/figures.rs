@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::Receipt;
-use throughline_engine::session::record::{TurnKind, TurnRecord};
+use throughline_engine::session::record::TurnRecord;
 use utoipa::ToSchema;
 
 use super::metrics;
@@ -53,12 +53,6 @@ impl Figures {
     pub fn note(&self, record: &TurnRecord) {
         let took = record.took_ms.map(Duration::from_millis);
         metrics::turn(record.kind.as_str(), record.status.as_str(), took);
-        // Calls that others made carry names of theirs, and times that nobody took here.
-        let ours = matches!(record.kind, TurnKind::Chat | TurnKind::Query);
-        for call in record.calls.iter().filter(|_| ours) {
-            let took = Duration::from_millis(call.took_ms);
-            metrics::tool_call(&call.tool.server, call.ok(), took);
-        }
         if let Some(usage) = &record.usage {
             metrics::usage("input", usage.input_tokens);
             metrics::usage("output", usage.output_tokens);

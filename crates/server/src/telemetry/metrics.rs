@@ -69,12 +69,3 @@ pub fn turn(kind: &'static str, status: &'static str, took: Option<Duration>) {
 pub fn usage(direction: &'static str, tokens: u64) {
     counter!("throughline_model_tokens_total", "direction" => direction).increment(tokens);
 }
-
-/// A tool call's outcome.
-pub fn tool_call(server: &str, ok: bool, took: Duration) {
-    let outcome = if ok { "ok" } else { "failed" };
-    counter!("throughline_tool_calls_total", "server" => server.to_owned(), "outcome" => outcome)
-        .increment(1);
-    histogram!("throughline_tool_call_seconds", "server" => server.to_owned())
-        .record(took.as_secs_f64());
-}

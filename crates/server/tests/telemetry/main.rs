@@ -104,3 +104,17 @@ async fn a_tool_call_stands_between_two_calls_of_the_model() {
     let sent = String::from_utf8_lossy(&collector.bytes()).into_owned();
     assert!(!sent.contains("4711"), "an argument left the machine");
 }
+
+#[tokio::test]
+async fn a_tool_call_is_counted_once() {
+    let call = Turn::call("c1", "inventory__get_device", r#"{"device": "no-such-device-4711"}"#);
+    let model = ScriptedModel::playing([call, Turn::text("There is none.")]).await;
+    let served = Served::start(&launch(&model).flag("--demo")).await;
+    chat(&served, "Is it there?").await;
+    let figures = reqwest::get(served.at("/metrics")).await.unwrap().text().await.unwrap();
+    let counted: Vec<&str> =
+        figures.lines().filter(|line| line.starts_with("throughline_tool_calls_total")).collect();
+    let expected =
+        r#"throughline_tool_calls_total{tool="inventory:get_device",outcome="failed"} 1"#;
+    assert_eq!(counted, [expected]);
+}
