@@ -8,11 +8,11 @@
 
 use serde_json::Value;
 
-use crate::entity::{Kind, Noticed, Parameter, is_about};
+use crate::entity::{How, Kind, Mention, Noticed, Parameter, is_about};
 use crate::mode::PromptMode;
 use crate::pack::PackSet;
 use crate::search::words::stems;
-use crate::session::record::{ReplyForm, TurnError, TurnStatus};
+use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
 use crate::turn::{TurnEvent, Way};
 
@@ -24,6 +24,9 @@ use super::{Answer, Asked, Ended, earlier, recollect, verb, wording};
 const CANDIDATES: usize = 12;
 /// The lowest relevance at which a tool is considered: its score, and whether it is about the subject.
 const RELEVANCE_MIN: f32 = 0.5;
+/// The lowest score at which it is worth asking for what a tool lacks, where the message does not name what
+/// the tool is about.
+const ASKING_MIN: f32 = 0.7;
 /// What a pack's steering adds to a tool's fitness, per unit of weight.
 const STEERING_SHARE: f32 = 0.08;
 /// What a tool gains for being about what the message asks about.
@@ -115,13 +118,15 @@ async fn choose(asked: &Asked<'_>) -> Choice {
         let steered = steering.weight(&name.name) as f32 * STEERING_SHARE;
         let subject = is_subject(&name.name, &asked_about, understood.noticed, packs);
         let relevance = hit.score + if subject { SUBJECT_GAIN } else { 0.0 };
+        let says_noun = says_its_noun(asked.message, &name.name);
         let unasked = !subject && !wants_change && hit.score < written_score;
-        if relevance < RELEVANCE_MIN || unasked {
+        let unfillable = !filling.missing.is_empty() && !subject && !says_noun;
+        if relevance < RELEVANCE_MIN || unasked || (unfillable && hit.score < ASKING_MIN) {
             continue;
         }
         let mut fitness = relevance + steered;
         fitness += if filling.missing.is_empty() { FILLABLE_GAIN } else { -FILLABLE_GAIN };
-        fitness += if says_its_noun(asked.message, &name.name) { NOUN_GAIN } else { 0.0 };
+        fitness += if says_noun { NOUN_GAIN } else { 0.0 };
         let changes = definition.seems_to_change();
         if wanted_verb.is_some_and(|wanted| wanted.excludes(changes, verb::of_tool(&name.name))) {
             continue;
@@ -136,7 +141,7 @@ async fn choose(asked: &Asked<'_>) -> Choice {
             (Some(_), Some(_)) if changes => -OTHER_VERB_LOSS,
             _ => 0.0,
         };
-        if best.as_ref().is_none_or(|(most, ..)| fitness > *most) {
+        if fitness > 0.0 && best.as_ref().is_none_or(|(most, ..)| fitness > *most) {
             best = Some((fitness, definition, filling, subject));
         }
     }
@@ -227,6 +232,10 @@ fn question(asked: &Asked<'_>, definition: &ToolDefinition, filling: &Filling) -
             ambiguity.candidates.iter().map(|candidate| format!("- {candidate}")).collect();
         return format!("Which do you mean by \"{}\"?\n{}", ambiguity.text, candidates.join("\n"));
     }
+    let unsure = understood.noticed.mentions.iter().find(|mention| !mention.is_sure());
+    if let Some(entity) = unsure.and_then(|mention| mention.entity.as_ref()) {
+        return format!("Did you mean {entity}? Please say its name as it is written.");
+    }
     let missing: Vec<String> = filling.missing.iter().map(|name| name.replace('_', " ")).collect();
     format!(
         "To use {} I need to know the {}. Please say which.",
@@ -257,8 +266,10 @@ async fn call(
     match caller.check(wanted) {
         Checked::Ready(wanted) => {
             let record = caller.make(wanted).await;
+            let unused = unused(&asked.context.noticed, &record);
             answer.calls.push(record);
             worded(&mut answer);
+            answer.text.push_str(&unused);
             told(asked, answer)
         }
         Checked::Refused(record) => {
@@ -267,6 +278,30 @@ async fn call(
             told(asked, answer)
         }
         Checked::Waits(awaited) => Ended::Paused(answer, vec![awaited]),
+    }
+}
+
+/// A word on things that the message named and the tool has no parameter for: the answer is not about them
+/// alone.
+fn unused(noticed: &Noticed, call: &CallRecord) -> String {
+    let given = call.arguments.as_object().map(|arguments| arguments.values().collect::<Vec<_>>());
+    let is_given = |mention: &Mention| {
+        given.iter().flatten().any(|value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text.eq_ignore_ascii_case(&mention.name) || mention.id.as_ref() == Some(&text)
+        })
+    };
+    let mut left: Vec<String> = Vec::new();
+    let named = noticed.mentions.iter().filter(|mention| mention.how != How::Reference);
+    for mention in named.filter(|mention| call.ok() && mention.is_sure() && !is_given(mention)) {
+        let label = mention.target().to_string();
+        if !left.contains(&label) {
+            left.push(label);
+        }
+    }
+    match left.as_slice() {
+        [] => String::new(),
+        left => format!("\n\nNot narrowed to {}: the tool cannot.", left.join(", ")),
     }
 }
 

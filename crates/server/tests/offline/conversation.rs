@@ -117,6 +117,31 @@ const LEANING: [Expected; 12] = [
     Expected { message: "update my task workflow", call: None, says: &["what to change"] },
 ];
 
+/// What cannot be done as it was said is told.
+const HONEST: [Expected; 4] = [
+    Expected {
+        message: "list ip addresses in prefix 10.10.0.0/24",
+        call: Some("list_ip_addresses {}"),
+        says: &["Not narrowed to prefix 10.10.0.0/24"],
+    },
+    Expected {
+        message: "list devices in site Frankfurt",
+        call: Some(r#"list_devices {"site":"Frankfurt"}"#),
+        says: &["6 devices"],
+    },
+    Expected {
+        message: "show device fra1-sw-1",
+        call: None,
+        says: &["Did you mean device fra1-sw-01"],
+    },
+    Expected { message: "what did we talk about?", call: None, says: &["without a model"] },
+];
+
+#[tokio::test]
+async fn what_cannot_be_done_as_it_was_said_is_told() {
+    all_right(&HONEST).await;
+}
+
 #[tokio::test]
 async fn ten_turns_of_follow_ups_are_answered_right_without_a_model() {
     all_right(&TURNS).await;
