@@ -4,11 +4,14 @@
 //! each one. After that a changed definition, or a tool that takes the name of one pinned on another
 //! server, does not run until somebody has looked at it and approved it.
 //!
+//! Copies of the server on one store know the same pins: what a copy does not know as approved it reads again.
+//!
 //! Invariant: a tool whose fingerprint is not its pinned one is never called.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +25,8 @@ use crate::tool::{ToolDefinition, ToolName};
 
 /// The most pins that are read at the start.
 const PINS_MAX: usize = 100_000;
+/// Pins that are read again at the same time.
+const READS_AT_ONCE: usize = 16;
 
 /// What becomes of a tool that nobody has approved yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -91,10 +96,7 @@ impl Pins {
         let page = Page { limit: PINS_MAX, after: None };
         for listed in self.store.list(&system_scope(), Kind::Pin, page).await? {
             if let Found::Head(head) = self.store.head(&listed.key, None).await? {
-                let pin: Pin = serde_json::from_slice(&head.bytes).map_err(|error| {
-                    Error::Unreadable { what: listed.key.to_string(), reason: error.to_string() }
-                })?;
-                self.remember(pin);
+                self.remember(read(&listed.key, &head.bytes)?);
             }
         }
         Ok(())
@@ -115,45 +117,50 @@ impl Pins {
 
     /// How each definition stands, after new ones were pinned if the policy says so.
     pub async fn admit(&self, definitions: &[ToolDefinition]) -> Result<Vec<PinState>> {
+        // Another copy of the server may know better than we remember; what is approved needs no second look.
+        let unsure = definitions.iter().filter(|known| self.state(known) != PinState::Approved);
+        let asking = unsure.map(|definition| self.read_again(definition));
+        let asking = stream::iter(asking.collect::<Vec<_>>()).buffer_unordered(READS_AT_ONCE);
+        asking.try_collect::<()>().await?;
         let mut states = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            let state = match self.state(definition) {
-                PinState::New if self.policy == PinPolicy::FirstUse => {
-                    self.approve(definition, "first use").await?;
-                    PinState::Approved
-                }
-                state => state,
-            };
-            states.push(state);
+            if self.policy == PinPolicy::FirstUse && self.state(definition) == PinState::New {
+                self.pin_first(definition).await?;
+            }
+            states.push(self.state(definition));
         }
         Ok(states)
     }
 
+    /// Takes over what the store says of a tool.
+    async fn read_again(&self, definition: &ToolDefinition) -> Result<()> {
+        let key = key_of(&definition.tool)?;
+        if let Found::Head(head) = self.store.head(&key, None).await? {
+            self.remember(read(&key, &head.bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Pins a definition as the first one, unless another copy was first with its own.
+    async fn pin_first(&self, definition: &ToolDefinition) -> Result<()> {
+        let pin = self.pin_of(definition, "first use");
+        let (key, change) = self.change(&pin)?;
+        match self.store.commit(&key, Expected::Absent, change).await {
+            Ok(_) => self.remember(pin),
+            Err(StoreError::Conflict { .. }) => self.read_again(definition).await?,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
     /// Approves a definition as it is now.
     pub async fn approve(&self, definition: &ToolDefinition, by: &str) -> Result<Pin> {
-        let pin = Pin {
-            definition: definition.clone(),
-            fingerprint: definition.fingerprint(),
-            approved_at: self.clock.now(),
-            approved_by: by.into(),
-        };
-        let key = key_of(&definition.tool)?;
-        let head = serde_json::to_vec(&pin).map_err(|error| Error::Unreadable {
-            what: key.to_string(),
-            reason: error.to_string(),
-        })?;
+        let pin = self.pin_of(definition, by);
         loop {
+            let (key, change) = self.change(&pin)?;
             let expected = match self.store.head(&key, None).await? {
                 Found::Head(head) => Expected::At(head.version),
                 Found::Missing | Found::Unchanged => Expected::Absent,
-            };
-            let change = Change {
-                at: pin.approved_at,
-                head: head.clone().into(),
-                append: Vec::new(),
-                overwrite: Vec::new(),
-                expires_at: None,
-                write_id: self.clock.id(),
             };
             match self.store.commit(&key, expected, change).await {
                 Ok(_) => break,
@@ -165,10 +172,41 @@ impl Pins {
         Ok(pin)
     }
 
+    fn pin_of(&self, definition: &ToolDefinition, by: &str) -> Pin {
+        Pin {
+            definition: definition.clone(),
+            fingerprint: definition.fingerprint(),
+            approved_at: self.clock.now(),
+            approved_by: by.into(),
+        }
+    }
+
+    fn change(&self, pin: &Pin) -> Result<(Key, Change)> {
+        let key = key_of(&pin.definition.tool)?;
+        let head = serde_json::to_vec(pin).map_err(|error| unreadable(&key, &error))?;
+        let change = Change {
+            at: pin.approved_at,
+            head: head.into(),
+            append: Vec::new(),
+            overwrite: Vec::new(),
+            expires_at: None,
+            write_id: self.clock.id(),
+        };
+        Ok((key, change))
+    }
+
     fn remember(&self, pin: Pin) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(pin.definition.tool.clone(), pin);
     }
+}
+
+fn read(key: &Key, head: &[u8]) -> Result<Pin> {
+    serde_json::from_slice(head).map_err(|error| unreadable(key, &error))
+}
+
+fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
+    Error::Unreadable { what: key.to_string(), reason: error.to_string() }
 }
 
 fn key_of(tool: &ToolName) -> Result<Key> {
