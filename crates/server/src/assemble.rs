@@ -111,6 +111,7 @@ pub async fn engine(
     let (url, options) = store_options(config)?;
     let parts = Parts {
         store,
+        shared: throughline_store::open_shared(&url).await?,
         index: Some(throughline_store::index::open_index(&url, &options).await?),
         tools: servers.clone(),
         models: models(config)?,

@@ -36,7 +36,7 @@ pub struct ErasureLog {
 }
 
 impl ErasureLog {
-    /// The log in `folder`, which is made with the first line.
+    /// The log in `folder`, which is made when it is needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -46,12 +46,21 @@ impl ErasureLog {
         self.folder.join(FILE_NAME)
     }
 
+    /// Makes the folder and the log, if they are not there, and shows that a line can be added.
+    pub fn prepare(&self) -> std::io::Result<()> {
+        self.open().map(drop)
+    }
+
+    fn open(&self) -> std::io::Result<File> {
+        fs::create_dir_all(&self.folder)?;
+        File::options().create(true).append(true).open(self.path())
+    }
+
     /// Adds a line and waits until it is on disk.
     pub fn add(&self, erasure: &Erasure) -> std::io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
         let mut line = serde_json::to_vec(erasure)?;
         line.push(b'\n');
-        let mut file = File::options().create(true).append(true).open(self.path())?;
+        let mut file = self.open()?;
         // One write: lines of several processes do not mix.
         file.write_all(&line)?;
         file.sync_all()

@@ -45,6 +45,7 @@ impl Serve {
         if demo == Demo::With {
             config.servers.insert(demo::SERVER.into(), demo_server()?);
         }
+        assemble::can_note_erasures(&config)?;
         let store = assemble::store(&config).await?;
         let keys = Keys::new(store.clone(), assemble::clock());
         let gate = Gate::open(keys, config.server.bind.ip()).await?;

@@ -27,6 +27,14 @@ fn what_was_erased_after_a_backup_does_not_come_back_with_it() {
 }
 
 #[test]
+fn a_server_that_could_not_note_an_erasure_does_not_start() {
+    let place = Place::empty();
+    fs::write(place.path("backups"), "not a folder").expect("a file");
+    let (code, error) = place.fails(&["serve", "--bind", "127.0.0.1:0"]);
+    assert_eq!((code, error.contains("backups.folder")), (1, true), "{error}");
+}
+
+#[test]
 fn a_store_that_a_server_has_open_is_not_replaced() {
     let place = Place::with_trip();
     place.ok(&["backup", "copy.db"], "");

@@ -92,6 +92,13 @@ fn named_in_the_source(name: &str) -> bool {
     })
 }
 
+/// What the server writes beside its store goes to a volume; `mounts` are `volume:path`.
+fn written_is_mounted(settings: &BTreeMap<String, String>, mounts: &str) {
+    let folder = settings.get("THROUGHLINE_BACKUPS__FOLDER").expect("erasing needs a folder");
+    let paths = mounts.split(',').filter_map(|mount| mount.split(':').nth(1));
+    assert!(paths.into_iter().any(|path| folder.starts_with(path)), "{folder} is not in {mounts}");
+}
+
 #[test]
 fn every_setting_of_the_compose_file_is_one_and_what_it_refers_to_is_there() {
     let file = compose();
@@ -103,6 +110,7 @@ fn every_setting_of_the_compose_file_is_one_and_what_it_refers_to_is_there() {
         for needed in texts(&service["depends_on"]) {
             assert!(services.contains_key(needed.as_str()), "{name} depends on {needed}");
         }
+        written_is_mounted(&pairs(&service["environment"]), &texts(&service["volumes"]).join(","));
         let port = texts(&service["ports"]).remove(0);
         assert!(port.starts_with("127.0.0.1:") && port.ends_with(":7400"), "{port}");
     }
@@ -138,6 +146,14 @@ fn every_setting_of_the_kubernetes_example_is_one_and_its_parts_fit() {
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(container["ports"][0]["containerPort"].as_u64(), port.parse().ok());
     assert_eq!(container["envFrom"][0]["configMapRef"]["name"], "throughline");
+    // The root file system is read-only, and erasing writes.
+    let mount = text(&container["volumeMounts"][0]["mountPath"]);
+    written_is_mounted(
+        &settings,
+        &format!("{}:{mount}", text(&container["volumeMounts"][0]["name"])),
+    );
+    let volumes = &deployment["spec"]["template"]["spec"]["volumes"];
+    assert_eq!(volumes[0]["name"], container["volumeMounts"][0]["name"]);
 }
 
 #[tokio::test]
