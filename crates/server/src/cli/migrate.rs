@@ -55,11 +55,13 @@ impl Migrate {
         let mut graves = Graves::default();
         again::of_store(to.as_ref(), &mut graves).await?;
         let erased = again::erase(&to, &graves).await?;
+        // What had been erased in the source was only in the target until now.
+        let only_in_target = report.only_in_target.saturating_sub(erased.threads);
         if self.json {
             output::json(&json!({
                 "copied": report.copied, "caught_up": report.caught_up, "same": report.same,
                 "entries": report.entries, "bytes": report.bytes,
-                "only_in_target": report.only_in_target, "erased_again": erased,
+                "only_in_target": only_in_target, "erased_again": erased,
                 "problems": report.problems, "notes": to.facts().notes,
             }))?;
         } else {
@@ -67,9 +69,10 @@ impl Migrate {
                 "{} threads copied, {} brought up to date, {} were the same; {} entries, {} bytes",
                 report.copied, report.caught_up, report.same, report.entries, report.bytes
             ))?;
-            if report.only_in_target > 0 {
-                let count = report.only_in_target;
-                output::line(format!("{count} threads are only in {target} and were left alone"))?;
+            if only_in_target > 0 {
+                output::line(format!(
+                    "{only_in_target} threads are only in {target} and were left alone"
+                ))?;
             }
             if erased.threads > 0 {
                 let count = erased.threads;
