@@ -36,6 +36,13 @@ pub trait Index: Send + Sync + 'static {
     /// How far the session is indexed; `None` when it is not at all.
     async fn position(&self, scope: &Scope, session: &SessionId) -> Result<Option<Position>>;
 
+    /// The same for several sessions of a scope, in their order.
+    async fn positions(
+        &self,
+        scope: &Scope,
+        sessions: &[SessionId],
+    ) -> Result<Vec<Option<Position>>>;
+
     /// Removes all of a session and answers how many documents went.
     async fn remove_session(&self, scope: &Scope, session: &SessionId) -> Result<u64>;
 

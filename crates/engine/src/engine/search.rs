@@ -1,9 +1,12 @@
 //! Search across a caller's sessions.
 //!
 //! Words come from the full-text index; what matches by meaning within the found sessions is ranked by
-//! the same formula as recall. The index is brought up to date for the caller's newest sessions before it
-//! is asked, and the answer says how many are still behind.
+//! the same formula as recall. The index is brought up to date for the caller's sessions before it is
+//! asked, up to a bound, and the answer says how many are still behind.
+//!
+//! Invariant: 0 behind means that every session of the caller is in the index as it was when the search began.
 
+use jiff::SignedDuration;
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
@@ -20,17 +23,21 @@ use super::Engine;
 pub const LIMIT_MAX: usize = 100;
 /// Turns indexed in one step.
 const STEP_TURNS: u64 = 256;
-/// Sessions looked at per step while catching up before a search.
-const CATCH_UP_SESSIONS: usize = 50;
-/// Sessions brought up to date before one search at most.
+/// Sessions looked at before a search: always, and in further steps where older ones may be behind.
+const NEWEST_SESSIONS: usize = 50;
+const OLDER_SESSIONS: usize = 1_000;
+/// Sessions brought up to date before one search at most, and then handed to the background.
 const CATCH_UP_MAX: usize = 500;
+const BACKGROUND_MAX: u64 = 1_000;
+/// How far the clocks of copies may be apart. A change with an earlier time than others is found all the same.
+const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchResults {
     /// The hits, best first.
     pub hits: Vec<SearchHit>,
-    /// Sessions whose last changes are not in the index yet, as far as was looked.
+    /// Sessions whose last changes are not in the index yet.
     pub sessions_behind: u64,
 }
 
@@ -108,43 +115,51 @@ impl Engine {
         Ok(stands)
     }
 
-    /// Indexes the scope's newest sessions until a whole step is up to date; says how many are left.
+    /// Brings the index up for the scope's sessions, newest first; what is too much for one search is left to
+    /// the background. Says how many are left.
     async fn catch_up(&self, scope: &Scope) -> Result<u64> {
+        let Some(index) = &self.index else { return Ok(0) };
+        let mut known_until = self.indexed_until.get(scope);
         let mut after: Option<PageMark> = None;
-        let mut brought = 0;
+        let (mut newest, mut brought, mut left) = (None, 0, 0);
         loop {
-            let page = Page { limit: CATCH_UP_SESSIONS, after: after.clone() };
-            let listed = self.store().list(scope, Kind::Session, page).await?;
-            let Some(last) = listed.last() else { return Ok(0) };
+            let limit = if after.is_none() { NEWEST_SESSIONS } else { OLDER_SESSIONS };
+            let listed = self.store().list(scope, Kind::Session, Page { limit, after }).await?;
+            let Some(last) = listed.last() else { break };
+            newest = newest.or(listed.first().map(|newest| newest.changed_at));
+            let ids: Vec<SessionId> = listed.iter().map(|row| row.key.id.clone().into()).collect();
+            for (listed, position) in listed.iter().zip(index.positions(scope, &ids).await?) {
+                if position.is_some_and(|position| is_at(position, listed)) {
+                    continue;
+                }
+                // It was there when everything was: somebody has emptied the index.
+                if position.is_none() && known_until.is_some_and(|until| listed.changed_at < until)
+                {
+                    known_until = None;
+                }
+                if brought < CATCH_UP_MAX {
+                    if let Some(loaded) = self.sessions.find(&listed.key).await? {
+                        self.index_session(&loaded).await?;
+                    }
+                    brought += 1;
+                } else {
+                    if left < BACKGROUND_MAX {
+                        self.work.add(&listed.key);
+                    }
+                    left += 1;
+                }
+            }
+            if known_until.is_some_and(|until| last.changed_at < until) {
+                break;
+            }
             after = Some(PageMark { changed_at: last.changed_at, id: last.key.id.clone() });
-            let mut behind = Vec::new();
-            for listed in &listed {
-                if self.lags(listed).await? {
-                    behind.push(listed.key.clone());
-                }
-            }
-            if behind.is_empty() {
-                return Ok(0);
-            }
-            for (at, key) in behind.iter().enumerate() {
-                if brought == CATCH_UP_MAX {
-                    return Ok((behind.len() - at) as u64);
-                }
-                if let Some(loaded) = self.sessions.find(key).await? {
-                    self.index_session(&loaded).await?;
-                }
-                brought += 1;
-            }
         }
-    }
-
-    async fn lags(&self, listed: &Listed) -> Result<bool> {
-        let Some(index) = &self.index else { return Ok(false) };
-        let session: SessionId = listed.key.id.clone().into();
-        let position = index.position(&listed.key.scope, &session).await?;
-        Ok(position.is_none_or(|position| {
-            position.version != listed.version || position.entries != listed.entries
-        }))
+        if left == 0
+            && let Some(until) = newest.and_then(|newest| newest.checked_sub(CLOCKS_DIFFER).ok())
+        {
+            self.indexed_until.insert(scope.clone(), until);
+        }
+        Ok(left)
     }
 
     /// Brings the index up to date for one session.
@@ -204,7 +219,7 @@ impl Engine {
         let mut after: Option<Key> = None;
         let mut sessions = 0;
         loop {
-            let listed = self.store().scan(after.as_ref(), CATCH_UP_SESSIONS).await?;
+            let listed = self.store().scan(after.as_ref(), OLDER_SESSIONS).await?;
             let Some(last) = listed.last() else { return Ok(sessions) };
             after = Some(last.key.clone());
             for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Session) {
@@ -216,4 +231,8 @@ impl Engine {
             }
         }
     }
+}
+
+fn is_at(position: Position, listed: &Listed) -> bool {
+    position.version == listed.version && position.entries == listed.entries
 }

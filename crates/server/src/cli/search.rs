@@ -4,9 +4,11 @@ use clap::{Args, Subcommand};
 use console::style;
 use serde_json::json;
 use throughline_engine::index::{Part, Snippet};
+use throughline_store::index;
 
 use super::local::{Local, Who};
 use super::{Settings, output};
+use crate::assemble;
 use crate::failure::Failure;
 
 /// Flags of `search`.
@@ -83,6 +85,13 @@ impl Index {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Verb::Rebuild = self.verb;
+        let (url, options) = assemble::store_options(&settings.load()?)?;
+        if index::place_of(&url, &options).is_none() {
+            let what =
+                format!("each server of {url} has its index in memory, made anew at its start");
+            let hint = "name a file in store.index to keep one on disk, and to rebuild it";
+            return Err(Failure::new(what, hint));
+        }
         let local = Local::open(settings, &self.who).await?;
         let counter = output::counter("sessions indexed:");
         let progress = counter.clone();

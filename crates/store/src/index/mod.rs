@@ -28,19 +28,23 @@ use crate::sqlite::worker::Workers;
 
 /// The index of a store: a file beside a local store, memory for all others.
 pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Index>> {
-    let place = match (&options.index_path, url) {
-        (Some(path), _) => Some(path.clone()),
-        (None, StoreUrl::Sqlite(path)) => Some(path.with_extension("index.db")),
-        (None, StoreUrl::Files(folder)) => Some(beside(folder)),
-        (None, _) => None,
-    };
-    let index = SqliteIndex::open(place, options.busy_wait).await?;
+    let index = SqliteIndex::open(place_of(url, options), options.busy_wait).await?;
     #[cfg(feature = "sabotage")]
     let index = SqliteIndex {
         ignores_scopes: options.sabotage == Some(crate::sabotage::Sabotage::IgnoreScopes),
         ..index
     };
     Ok(Arc::new(index))
+}
+
+/// The file of a store's index; `None` where it is in memory and lives as long as the process.
+pub fn place_of(url: &StoreUrl, options: &OpenOptions) -> Option<PathBuf> {
+    match (&options.index_path, url) {
+        (Some(path), _) => Some(path.clone()),
+        (None, StoreUrl::Sqlite(path)) => Some(path.with_extension("index.db")),
+        (None, StoreUrl::Files(folder)) => Some(beside(folder)),
+        (None, StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_)) => None,
+    }
 }
 
 /// A folder of files holds threads only, so its index lies next to it.
@@ -140,6 +144,18 @@ impl Index for SqliteIndex {
     async fn position(&self, scope: &Scope, session: &SessionId) -> Result<Option<Position>> {
         let (scope, session) = (scope.clone(), session.clone());
         self.read(move |connection| search::position(connection, &scope, &session)).await
+    }
+
+    async fn positions(
+        &self,
+        scope: &Scope,
+        sessions: &[SessionId],
+    ) -> Result<Vec<Option<Position>>> {
+        let (scope, sessions) = (scope.clone(), sessions.to_vec());
+        let each = move |connection: &mut Connection| {
+            sessions.iter().map(|session| search::position(connection, &scope, session)).collect()
+        };
+        self.read(each).await
     }
 
     async fn remove_session(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
