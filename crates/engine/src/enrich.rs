@@ -4,7 +4,8 @@
 //! once ([`Enrichments`]): an application that prepares and then asks, or asks again after a failure, does
 //! not pay twice.
 //!
-//! Invariant: an enrichment is used only for the version of the session that it was made from.
+//! Invariant: an enrichment is used only for the version of the session that it was made from, and what was
+//! looked up for it only until something is changed through a tool.
 
 mod kept;
 
@@ -18,7 +19,7 @@ use crate::entity::{Entity, KnownEntities, Noticed};
 use crate::error::Result;
 use crate::history;
 use crate::memory::{self, Reach, Recalled};
-use crate::notice::{self, Meant, Understood};
+use crate::notice::{self, LookedUp, Meant, Understood};
 use crate::piece::Piece;
 use crate::resolve::{self, Reader};
 use crate::session::Loaded;
@@ -43,6 +44,8 @@ pub struct Enrichment {
     pub noticed: Noticed,
     /// What was looked up for it.
     pub found: Vec<Entity>,
+    /// When that was.
+    pub looked_up: LookedUp,
     /// Parts of earlier turns that fit, best first.
     pub recalled: Vec<Recalled>,
     /// What is told of all that.
@@ -60,7 +63,13 @@ pub async fn enrich(
     let turns_max = brought.history_turns.unwrap_or(engine.limits().window_turns);
     let place = kept::Place::new(&session.key, &brought.message, turns_max, reader);
     let made_of = kept::MadeOf { version: session.version, agents: engine.agents_generation() };
-    if let Some(enrichment) = engine.enrichments.get(&place, made_of, engine.now()) {
+    let kept = engine.enrichments.get(&place, made_of, engine.now());
+    let kept = match kept {
+        Some(kept) if holds(engine, kept.looked_up).await => Some(kept),
+        _ => None,
+    };
+    engine.enrichments.count(kept.is_some());
+    if let Some(enrichment) = kept {
         let known = engine.memory.known(&engine.sessions, session).await?;
         let known = notice::with_all(known, &enrichment.found, session);
         return Ok(Enriched { enrichment, known });
@@ -69,8 +78,19 @@ pub async fn enrich(
     let meant = resolve::at_once(engine, session, meant, reader, cancel).await?;
     let known = meant.known.clone();
     let enrichment = Arc::new(gather(engine, session, brought, turns_max, meant).await?);
-    engine.enrichments.keep(place, made_of, enrichment.clone(), engine.now());
+    if enrichment.looked_up != LookedUp::Sometime {
+        engine.enrichments.keep(place, made_of, enrichment.clone(), engine.now());
+    }
     Ok(Enriched { enrichment, known })
+}
+
+/// Whether what was looked up then may still be told.
+async fn holds(engine: &Engine, looked_up: LookedUp) -> bool {
+    match looked_up {
+        LookedUp::Never => true,
+        LookedUp::At(mark) => engine.look_ups.changes.mark().await == Some(mark),
+        LookedUp::Sometime => false,
+    }
 }
 
 async fn gather(
@@ -80,7 +100,7 @@ async fn gather(
     turns_max: u64,
     meant: Meant,
 ) -> Result<Enrichment> {
-    let Meant { noticed, known, found } = meant;
+    let Meant { noticed, known, found, looked_up } = meant;
     let (limits, head) = (engine.limits(), &session.head);
     let understood = Understood { noticed: &noticed, entities: &head.entities, known: &known };
     let mut pieces = notice::recall(&understood, engine.packs(), engine.now());
@@ -94,5 +114,5 @@ async fn gather(
     let message = (brought.message.as_str(), vector.as_slice());
     let recalled = engine.memory.search(&engine.sessions, session, message, reach).await?;
     pieces.extend(memory::pieces(&recalled, first, limits.recalled_turns));
-    Ok(Enrichment { vector, noticed, found, recalled, pieces })
+    Ok(Enrichment { vector, noticed, found, looked_up, recalled, pieces })
 }

@@ -52,6 +52,7 @@ pub mod resolve;
 pub mod search;
 pub mod select;
 pub mod session;
+pub mod shared;
 pub mod store;
 pub mod summary;
 pub mod tend;

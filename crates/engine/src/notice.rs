@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::pack::PackSet;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt::quote;
+use crate::resolve::Mark;
 use crate::session::Loaded;
 use crate::session::record::EntityMention;
 
@@ -23,13 +24,26 @@ pub struct Meant {
     pub known: Arc<KnownEntities>,
     /// What was looked up for the message.
     pub found: Vec<Entity>,
+    /// When that was.
+    pub looked_up: LookedUp,
+}
+
+/// When things were looked up for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LookedUp {
+    /// There was nothing to look up.
+    Never,
+    /// When changes through tools had come that far.
+    At(Mark),
+    /// When nobody could tell how far changes had come.
+    Sometime,
 }
 
 /// Notices the things in a message.
 pub async fn read(engine: &Engine, session: &Loaded, message: &str) -> Result<Meant> {
     let known = engine.memory.known(&engine.sessions, session).await?;
     let noticed = entity::notice(message, &session.head.entities, &known, engine.packs());
-    Ok(Meant { noticed, known, found: Vec::new() })
+    Ok(Meant { noticed, known, found: Vec::new(), looked_up: LookedUp::Never })
 }
 
 /// What is known, with what was looked up for the turn.

@@ -9,6 +9,7 @@
 //! Invariant: what is found is data from a tool and carries that origin.
 
 mod at_once;
+mod changes;
 mod kept;
 
 use std::time::Duration;
@@ -29,6 +30,8 @@ use crate::store::Scope;
 use crate::tool::ToolDefinition;
 
 pub use at_once::{Reader, at_once};
+pub(crate) use changes::Changes;
+pub use changes::Mark;
 pub use kept::{LookUpStatistics, LookUps};
 
 /// Things looked up for one turn.
@@ -58,8 +61,9 @@ pub async fn look_up_open(engine: &Engine, loaded: &Loaded) -> Result<Harvest> {
     let mut found = Harvest::default();
     for entity in open(&loaded.head, engine.packs()).take(LOOK_UPS_MAX) {
         let mention = mention_of(entity);
-        let looked_up =
-            looking.look_up(&mention, BACKGROUND_LIMIT, &CancellationToken::new()).await;
+        let mark = engine.look_ups.changes.mark().await;
+        let cancel = CancellationToken::new();
+        let looked_up = looking.look_up(&mention, mark, BACKGROUND_LIMIT, &cancel).await;
         match looked_up.map_err(Error::Upstream)? {
             Resolution::One(entity) => found.entities.push(*entity),
             Resolution::Several(_) | Resolution::None => {}
@@ -85,10 +89,11 @@ impl<'a> LookingUp<'a> {
         Ok(Self { engine, scope, tools: tools.collect() })
     }
 
-    /// Looks up one thing, within the time.
+    /// Looks up one thing, within the time. `mark` was read just now; without it nothing is spared or kept.
     async fn look_up(
         &self,
         mention: &Mention,
+        mark: Option<Mark>,
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Result<Resolution, UpstreamError> {
@@ -97,7 +102,9 @@ impl<'a> LookingUp<'a> {
             return Ok(Resolution::None);
         };
         let place = kept::Place::new(self.scope, mention, &tool, &arguments);
-        if let Some(kept) = engine.look_ups.get(&place, engine.now()) {
+        if let Some(mark) = mark
+            && let Some(kept) = engine.look_ups.get(&place, mark, engine.now()).await
+        {
             return Ok(kept);
         }
         // Whoever stops waiting also stops the call.
@@ -122,7 +129,9 @@ impl<'a> LookingUp<'a> {
             tracing::info!(%tool, %error, "a look-up failed");
         })?;
         let resolution = read_resolution(mention, &tool, &output, engine.packs(), engine.now());
-        engine.look_ups.keep(place, &resolution, engine.now());
+        if let Some(mark) = mark {
+            engine.look_ups.keep(place, mark, &resolution, engine.now()).await;
+        }
         Ok(resolution)
     }
 }

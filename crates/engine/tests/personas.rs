@@ -98,6 +98,7 @@ async fn place_with(limits: Limits) -> Place {
     let name = AgentName::new("default").unwrap();
     let parts = Parts {
         store: Arc::new(Memory::new()),
+        shared: None,
         index: None,
         tools: Arc::new(NoTools),
         models: ModelBook::default(),

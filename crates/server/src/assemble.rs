@@ -75,6 +75,19 @@ pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
     Ok(Arc::new(Watched::new(store, ErasureLog::new(&config.backups.folder))))
 }
 
+/// Refuses to serve where erasing would fail later: a folder for backups that cannot be written to.
+pub fn can_note_erasures(config: &Config) -> Result<(), Failure> {
+    let (url, _) = store_options(config)?;
+    if url == StoreUrl::Memory {
+        return Ok(());
+    }
+    let log = ErasureLog::new(&config.backups.folder);
+    log.prepare().map_err(|error| {
+        let what = format!("erasures cannot be noted in {}: {error}", log.path().display());
+        Failure::new(what, "name a folder that can be written to in backups.folder")
+    })
+}
+
 /// Whether the demo's agent is part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Demo {

@@ -27,4 +27,4 @@ pub mod s3;
 pub mod sabotage;
 pub mod sqlite;
 
-pub use open::{OpenOptions, StoreUrl, open};
+pub use open::{OpenOptions, StoreUrl, open, open_shared};

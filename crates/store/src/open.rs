@@ -8,11 +8,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use throughline_engine::shared::SharedCache;
 use throughline_engine::store::{Result, Store};
 
 use crate::files::Files;
 use crate::memory::Memory;
-use crate::redis::{RedisOptions, RedisStore};
+use crate::redis::{RedisOptions, RedisShared, RedisStore};
 use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
 
@@ -181,6 +182,16 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
         None => store,
     };
     Ok(store)
+}
+
+/// The cache that copies of the server share beside the store; only Redis has one.
+pub async fn open_shared(url: &StoreUrl) -> Result<Option<Arc<dyn SharedCache>>> {
+    match url {
+        StoreUrl::Redis(url) => {
+            Ok(Some(Arc::new(RedisShared::open(RedisOptions::from_url(url)?).await?)))
+        }
+        StoreUrl::Memory | StoreUrl::Sqlite(_) | StoreUrl::Files(_) | StoreUrl::S3(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ impl Engine {
         let loaded = self.sessions.load(&key).await?;
         let tombstone = self.bury(&key, loaded.head.last_activity).await?;
         self.forget_derived(&key);
+        self.look_ups.forget(&key.scope).await;
         let stored = self.sessions.erase(&key).await?;
         let index_documents = self.unindex(&key).await?;
         Ok(ErasureReceipt {
@@ -90,6 +91,7 @@ impl Engine {
             return Ok(0);
         }
         self.forget_derived(&key);
+        self.look_ups.forget(&key.scope).await;
         self.sessions
             .overwrite(&key, |head| {
                 head.erased_turns += fresh.len() as u64;

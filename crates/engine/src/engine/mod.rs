@@ -45,13 +45,14 @@ use crate::model::Model;
 use crate::pack::PackSet;
 use crate::pin::{PinPolicy, Pins};
 use crate::receipt::Parameters;
-use crate::resolve::{LookUpStatistics, LookUps};
+use crate::resolve::{Changes, LookUpStatistics, LookUps};
 use crate::search::Calibration;
 use crate::select::{KnownTool, Selector};
 use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
 use crate::session::{CacheStatistics, Sessions};
-use crate::store::{Key, Store};
+use crate::shared::SharedCache;
+use crate::store::{Key, Scope, Store};
 use crate::tend::{WorkStatistics, Worklist};
 use crate::tokens::Factors;
 use crate::tool::Tools;
@@ -81,6 +82,8 @@ pub use usage::{AgentUsage, SessionUsage};
 pub struct Parts {
     /// Where threads live.
     pub store: Arc<dyn Store>,
+    /// Derived values that all copies of the server share; none where the store offers no such thing.
+    pub shared: Option<Arc<dyn SharedCache>>,
     /// Full-text search across sessions; none where it is switched off.
     pub index: Option<Arc<dyn Index>>,
     /// Upstream tools.
@@ -162,6 +165,9 @@ const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
 /// Most sessions whose older turns are searchable in memory at a time.
 const MEMORY_SESSIONS_MAX: u64 = 1_000;
 
+/// Users of whom it is remembered how far the index has come.
+const SCOPES_MAX: u64 = 10_000;
+
 /// The engine.
 pub struct Engine {
     pub(crate) sessions: Sessions,
@@ -172,6 +178,8 @@ pub struct Engine {
     packs: Arc<PackSet>,
     pub(crate) pins: Pins,
     pub(crate) index: Option<Arc<dyn Index>>,
+    /// Every session of the scope that was last changed before that is in the index.
+    pub(crate) indexed_until: moka::sync::Cache<Scope, Timestamp>,
     pub(crate) work: Worklist,
     pub(crate) factors: Factors,
     pub(crate) models: ModelBook,
@@ -188,12 +196,24 @@ type Watcher = Box<dyn Fn(&TurnRecord) + Send + Sync>;
 impl Engine {
     /// Puts the parts together: measures the embedder and reads the pins.
     pub async fn start(parts: Parts) -> Result<Self> {
-        let Parts { store, index, tools, models, embedder, clock, agents, packs, limits, settings } =
-            parts;
+        let Parts {
+            store,
+            shared,
+            index,
+            tools,
+            models,
+            embedder,
+            clock,
+            agents,
+            packs,
+            limits,
+            settings,
+        } = parts;
         let packs = Arc::new(packs);
         let calibration = measure(embedder.as_ref()).await;
         let pins = Pins::new(store.clone(), clock.clone(), settings.pin_policy);
         pins.load().await?;
+        let changes = Changes::new(store.clone(), clock.clone());
         let sessions = Sessions::new(
             store,
             clock.clone(),
@@ -212,10 +232,11 @@ impl Engine {
                 settings.cache_age,
             ),
             enrichments: Enrichments::new(settings.enrichment_bytes, settings.enrichment_age),
-            look_ups: LookUps::new(settings.look_up_age),
+            look_ups: LookUps::new(settings.look_up_age, changes, shared),
             packs,
             pins,
             index,
+            indexed_until: moka::sync::Cache::new(SCOPES_MAX),
             work: Worklist::default(),
             factors: Factors::default(),
             models,

@@ -88,9 +88,13 @@ impl Enrichments {
     ) -> Option<Arc<Enrichment>> {
         let kept = self.kept.get(place);
         let kept = kept.filter(|kept| kept.made_of == made_of && now < kept.until);
-        let counter = if kept.is_some() { &self.hits } else { &self.misses };
-        counter.fetch_add(1, Ordering::Relaxed);
         kept.map(|kept| kept.enrichment)
+    }
+
+    /// Counts a message whose enrichment was there and could be used, or not.
+    pub(super) fn count(&self, hit: bool) {
+        let counter = if hit { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn keep(

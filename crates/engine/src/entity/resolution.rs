@@ -6,6 +6,7 @@
 //! Invariant: a tool that its server calls changing or destructive is never planned.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::harvest::harvest;
@@ -15,7 +16,8 @@ use crate::pack::{PackSet, Resolver};
 use crate::tool::{ToolDefinition, ToolName, ToolOutput};
 
 /// What a look-up found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Resolution {
     /// Exactly one that fits.
     One(Box<Entity>),

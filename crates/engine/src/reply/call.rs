@@ -140,13 +140,17 @@ impl Caller<'_> {
             tool: tool.clone(),
             arguments: arguments.clone(),
         });
+        let changing = match definition.changes_something() {
+            true => Some(self.engine.look_ups.changes.begin().await),
+            false => None,
+        };
         let started = Instant::now();
         let span = trace::tool_call(&tool, &wanted.id);
         let calling = self.engine.tools.call(&tool, arguments, self.cancel.child_token());
         let answered = calling.instrument(span.clone()).await;
         let took = started.elapsed();
-        if definition.changes_something() {
-            self.engine.look_ups.clear();
+        if let Some(changing) = changing {
+            changing.end().await;
         }
         let mut record = record_of(&wanted, tool.clone(), arguments.clone());
         record.took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

@@ -18,7 +18,7 @@ use crate::entity::{
     Topic, is_known_by_id_only,
 };
 use crate::error::Result;
-use crate::notice::{Meant, with_all};
+use crate::notice::{LookedUp, Meant, with_all};
 use crate::session::Loaded;
 use crate::tool::ToolDefinition;
 
@@ -51,7 +51,15 @@ pub async fn at_once(
     let agent = engine.agents().get(session.head.agent.as_ref())?;
     let looking = LookingUp::new(engine, &session.key.scope, &agent).await?;
     let sought = sought(&meant, session, reader, engine, &looking.tools);
-    let asking = sought.iter().map(|mention| looking.look_up(mention, limit, cancel));
+    let mark = match sought.is_empty() {
+        true => None,
+        false => {
+            let mark = engine.look_ups.changes.mark().await;
+            meant.looked_up = mark.map_or(LookedUp::Sometime, LookedUp::At);
+            mark
+        }
+    };
+    let asking = sought.iter().map(|mention| looking.look_up(mention, mark, limit, cancel));
     let found = join_all(asking).await;
     let answers: Vec<(Mention, Resolution)> = sought
         .iter()

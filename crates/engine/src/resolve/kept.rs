@@ -1,18 +1,24 @@
 //! What look-ups found, kept for a while: by who asked, what for, and with which call.
 //!
-//! A thing that was not found is forgotten soon, since it may be made at any moment. A call that changes
-//! something clears everything, so that nothing is told as it was before.
+//! In memory, and where the store offers it in a cache that all copies of the server share. A thing that was
+//! not found is forgotten soon, since it may be made at any moment. A call that changes something, in any
+//! copy, ends everything that was looked up until then: see [`changes`](super::changes).
 //!
-//! Invariant: what one tenant or user found is never given to another.
+//! Invariant: what one tenant or user found is never given to another, and nothing is told as it was before
+//! a change.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::changes::{Changes, Mark};
 use crate::entity::{Entity, Kind, Mention, Resolution};
+use crate::hash::ContentHash;
+use crate::shared::SharedCache;
 use crate::store::Scope;
 use crate::tool::ToolName;
 
@@ -20,6 +26,8 @@ use crate::tool::ToolName;
 const KEPT_MAX: u64 = 10_000;
 /// How long "there is none" holds, in seconds.
 const NOTHING_SECONDS: u64 = 60;
+/// The largest that is shared with other copies, in bytes.
+const SHARED_BYTES_MAX: usize = 64 * 1024;
 
 /// What identifies a look-up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,15 +47,38 @@ impl Place {
             arguments: arguments.to_string(),
         }
     }
+
+    /// Its name among the user's. Who reads the cache's keys does not learn what was asked.
+    fn name(&self) -> String {
+        let call = format!("{}\n{}\n{}", self.tool.server, self.tool.name, self.arguments);
+        format!("{}:{}", self.kind, ContentHash::of(&call))
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kept {
+    mark: Mark,
+    until: Timestamp,
+    resolution: Resolution,
+}
+
+impl Kept {
+    fn holds(&self, mark: Mark, now: Timestamp) -> bool {
+        self.mark == mark && now < self.until
+    }
 }
 
 /// Look-ups and their figures.
 pub struct LookUps {
-    kept: moka::sync::Cache<Place, (Timestamp, Resolution)>,
+    kept: moka::sync::Cache<Place, Kept>,
+    shared: Option<Arc<dyn SharedCache>>,
+    pub(crate) changes: Changes,
     life: Duration,
     made: AtomicU64,
     failed: AtomicU64,
     spared: AtomicU64,
+    shared_spared: AtomicU64,
+    shared_failed: AtomicU64,
 }
 
 /// How look-ups are doing since the start.
@@ -57,22 +88,58 @@ pub struct LookUpStatistics {
     pub made: u64,
     /// Of those, calls that failed or took too long.
     pub failed: u64,
-    /// Look-ups answered from memory.
+    /// Look-ups answered from memory, or by what another copy of the server had found.
     pub spared: u64,
+    /// Of those, the ones that another copy had made.
+    pub shared: u64,
+    /// Questions to the shared cache that failed; each was a miss.
+    pub shared_failed: u64,
 }
 
 impl LookUps {
     /// Nothing looked up yet; what is found holds for `life`.
-    pub fn new(life: Duration) -> Self {
-        let kept = moka::sync::Cache::builder().max_capacity(KEPT_MAX).time_to_live(life).build();
+    pub(crate) fn new(
+        life: Duration,
+        changes: Changes,
+        shared: Option<Arc<dyn SharedCache>>,
+    ) -> Self {
+        let kept = moka::sync::Cache::builder()
+            .max_capacity(KEPT_MAX)
+            .time_to_live(life)
+            .support_invalidation_closures()
+            .build();
         let zero = || AtomicU64::new(0);
-        Self { kept, life, made: zero(), failed: zero(), spared: zero() }
+        Self {
+            kept,
+            shared,
+            changes,
+            life,
+            made: zero(),
+            failed: zero(),
+            spared: zero(),
+            shared_spared: zero(),
+            shared_failed: zero(),
+        }
     }
 
-    pub(super) fn get(&self, place: &Place, now: Timestamp) -> Option<Resolution> {
-        let (_, found) = self.kept.get(place).filter(|(until, _)| now < *until)?;
+    /// What was found there, if nothing was changed until `mark`, which must have been read just now.
+    pub(super) async fn get(
+        &self,
+        place: &Place,
+        mark: Mark,
+        now: Timestamp,
+    ) -> Option<Resolution> {
+        let kept = match self.kept.get(place).filter(|kept| kept.holds(mark, now)) {
+            Some(kept) => kept,
+            None => {
+                let kept = self.ask(place).await.filter(|kept| kept.holds(mark, now))?;
+                self.shared_spared.fetch_add(1, Ordering::Relaxed);
+                self.kept.insert(place.clone(), kept.clone());
+                kept
+            }
+        };
         self.spared.fetch_add(1, Ordering::Relaxed);
-        Some(match found {
+        Some(match kept.resolution {
             Resolution::One(entity) => Resolution::One(Box::new(seen(*entity, now))),
             Resolution::Several(entities) => {
                 Resolution::Several(entities.into_iter().map(|entity| seen(entity, now)).collect())
@@ -81,13 +148,43 @@ impl LookUps {
         })
     }
 
-    pub(super) fn keep(&self, place: Place, resolution: &Resolution, now: Timestamp) {
+    /// Keeps what was found by a look-up that began at `mark`.
+    pub(super) async fn keep(
+        &self,
+        place: Place,
+        mark: Mark,
+        resolution: &Resolution,
+        now: Timestamp,
+    ) {
         let life = match resolution {
             Resolution::None => self.life.min(Duration::from_secs(NOTHING_SECONDS)),
             Resolution::One(_) | Resolution::Several(_) => self.life,
         };
         let Ok(until) = now.checked_add(life) else { return };
-        self.kept.insert(place, (until, resolution.clone()));
+        let kept = Kept { mark, until, resolution: resolution.clone() };
+        self.tell(&place, &kept, life).await;
+        self.kept.insert(place, kept);
+    }
+
+    /// What another copy of the server found there.
+    async fn ask(&self, place: &Place) -> Option<Kept> {
+        let found = self.shared.as_ref()?.get(&place.scope, &place.name()).await;
+        let found = found.map_err(|error| self.fails(&error)).ok()??;
+        serde_json::from_slice(&found).map_err(|error| self.fails(&error)).ok()
+    }
+
+    async fn tell(&self, place: &Place, kept: &Kept, life: Duration) {
+        let (Some(shared), Ok(value)) = (&self.shared, serde_json::to_vec(kept)) else { return };
+        if value.len() <= SHARED_BYTES_MAX
+            && let Err(error) = shared.put(&place.scope, &place.name(), value.into(), life).await
+        {
+            self.fails(&error);
+        }
+    }
+
+    fn fails(&self, error: &dyn std::error::Error) {
+        self.shared_failed.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!(%error, "look-ups are not shared with other copies of the server");
     }
 
     pub(super) fn count(&self, ok: bool) {
@@ -95,9 +192,17 @@ impl LookUps {
         self.failed.fetch_add(u64::from(!ok), Ordering::Relaxed);
     }
 
-    /// Forgets everything: something was changed.
-    pub fn clear(&self) {
-        self.kept.invalidate_all();
+    /// Forgets what was looked up for a user: something of theirs is erased, and may have named it.
+    pub(crate) async fn forget(&self, scope: &Scope) {
+        let of = scope.clone();
+        if self.kept.invalidate_entries_if(move |place, _| place.scope == of).is_err() {
+            self.kept.invalidate_all();
+        }
+        if let Some(shared) = &self.shared
+            && let Err(error) = shared.forget(scope).await
+        {
+            self.fails(&error);
+        }
     }
 
     /// The figures.
@@ -107,6 +212,8 @@ impl LookUps {
             made: count(&self.made),
             failed: count(&self.failed),
             spared: count(&self.spared),
+            shared: count(&self.shared_spared),
+            shared_failed: count(&self.shared_failed),
         }
     }
 }

@@ -12,14 +12,17 @@ use throughline_engine::context::Brought;
 use throughline_engine::engine::{Engine, EngineSettings, ModelBook, Parts};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::index::Index;
 use throughline_engine::limits::Limits;
 use throughline_engine::model::Model;
 use throughline_engine::pack::PackSet;
 use throughline_engine::piece::IncludeMode;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::TurnRecord;
+use throughline_engine::shared::SharedCache;
 use throughline_engine::store::Store;
 use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+use throughline_store::index::SqliteIndex;
 use throughline_store::memory::Memory;
 use throughline_testkit::fixed_clock::FixedClock;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +48,8 @@ pub struct BenchBuilder {
     rules: Vec<Document>,
     with_tools: bool,
     store: Arc<dyn Store>,
+    shared: Option<Arc<dyn SharedCache>>,
+    index: Option<Arc<dyn Index>>,
 }
 
 pub fn bench() -> BenchBuilder {
@@ -55,6 +60,8 @@ pub fn bench() -> BenchBuilder {
         rules: Vec::new(),
         with_tools: false,
         store: Arc::new(Memory::new()),
+        shared: None,
+        index: None,
     }
 }
 
@@ -114,6 +121,19 @@ impl BenchBuilder {
         self
     }
 
+    /// With a cache that other copies share.
+    pub fn sharing(mut self, shared: Arc<dyn SharedCache>) -> Self {
+        self.shared = Some(shared);
+        self
+    }
+
+    /// With a search index of its own, in memory.
+    pub async fn indexed(mut self) -> Self {
+        let index = SqliteIndex::open(None, std::time::Duration::from_secs(5)).await.unwrap();
+        self.index = Some(Arc::new(index));
+        self
+    }
+
     pub async fn start(self) -> Bench {
         let (with_model, with_formatter) = (self.lines.is_some(), self.formatter.is_some());
         let model = ScriptedModel::playing("scripted/model", self.lines.unwrap_or_default());
@@ -138,7 +158,8 @@ impl BenchBuilder {
         let store = self.store;
         let parts = Parts {
             store: store.clone(),
-            index: None,
+            shared: self.shared,
+            index: self.index,
             tools: tools.clone(),
             models,
             embedder: Arc::new(WordEmbedder),

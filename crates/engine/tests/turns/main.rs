@@ -5,6 +5,7 @@
 mod approvals;
 mod bench;
 mod budgets;
+mod copies;
 mod doubles;
 mod enrichment;
 mod keys;

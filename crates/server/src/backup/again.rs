@@ -122,6 +122,7 @@ async fn bare_engine(store: Arc<dyn Store>) -> Result<Engine, Failure> {
     let name = AgentName::new("default").expect("a constant name is valid");
     let parts = Parts {
         store,
+        shared: None,
         index: None,
         tools: Arc::new(tools),
         models: ModelBook::default(),

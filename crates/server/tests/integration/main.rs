@@ -2,4 +2,5 @@
 
 mod demo_inventory;
 mod inspector;
+mod look_ups;
 mod mcp;

@@ -41,6 +41,7 @@ pub async fn bench() -> Bench {
     agent.servers = vec![AgentServer { server, include: None, tools: [].into() }];
     let parts = Parts {
         store: Arc::new(Memory::new()),
+        shared: None,
         index: None,
         tools: proxy.clone(),
         models: ModelBook::default(),

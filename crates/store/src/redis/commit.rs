@@ -137,7 +137,7 @@ impl RedisStore {
 
     pub(super) async fn erase_thread(&self, key: &Key) -> Result<Erased> {
         let set = self.keys.set(&key.scope, key.kind);
-        let mut names = vec![self.keys.thread(key), self.keys.log(key), self.keys.contexts(key)];
+        let mut names = vec![self.keys.thread(key), self.keys.log(key)];
         if !self.connection.is_cluster() {
             names.push(set.clone());
         }

@@ -6,8 +6,8 @@
 //! | `session:{tenant/user/session/id}:log` | list of entries |
 //! | `user_sessions:{tenant/user}` | sorted set of session ids by time of change |
 //! | `user_sessions:{tenant/user}:announced` | cluster only: ids whose thread may be on its way |
-//! | `context_cache:{tenant/user/session/id}:HASH` | what was computed for a message |
-//! | `entity_index:{tenant/user}:TYPE:NAME` | a resolved entity |
+//! | `entity_index:{tenant/user}:TYPE:HASH` | what a look-up of such a thing found |
+//! | `entity_index:{tenant/user}` | sorted set of those names by when they expire |
 //!
 //! Other kinds stand where `session` stands. What is in braces decides the slot of a cluster, so a
 //! thread's keys are always together; names hold no brace and no slash, so they cannot escape.
@@ -47,20 +47,14 @@ impl Keys {
         format!("{}:announced", self.set(scope, kind))
     }
 
-    /// The set of what is cached for a thread.
-    pub(super) fn contexts(&self, key: &Key) -> String {
-        format!("{}context_cache:{{{key}}}", self.prefix)
+    /// The names of what was looked up for a user.
+    pub(super) fn entities(&self, scope: &Scope) -> String {
+        format!("{}entity_index:{{{}/{}}}", self.prefix, scope.tenant, scope.user)
     }
 
-    /// One cached context.
-    pub(super) fn context(&self, key: &Key, hash: &str) -> String {
-        format!("{}:{hash}", self.contexts(key))
-    }
-
-    /// One resolved entity.
-    pub(super) fn entity(&self, scope: &Scope, entity_type: &str, name: &str) -> String {
-        let Scope { tenant, user } = scope;
-        format!("{}entity_index:{{{tenant}/{user}}}:{entity_type}:{name}", self.prefix)
+    /// One of them.
+    pub(super) fn entity(&self, scope: &Scope, name: &str) -> String {
+        format!("{}:{name}", self.entities(scope))
     }
 
     /// What finds every thread's hash, and little else.
@@ -92,7 +86,8 @@ mod tests {
         let key = Key { scope, kind: Kind::Session, id: ThreadId::new("s").unwrap() };
         assert_eq!(keys.thread(&key), "app:session:{t/u/session/s}");
         assert_eq!(keys.parse(&keys.thread(&key)), Some(key.clone()));
-        for other in [keys.log(&key), keys.set(&key.scope, Kind::Session), keys.contexts(&key)] {
+        let scope = &key.scope;
+        for other in [keys.log(&key), keys.set(scope, Kind::Session), keys.entities(scope)] {
             assert_eq!(keys.parse(&other), None, "{other}");
         }
     }

@@ -5,11 +5,10 @@
 //! set to is read at start and stated: see [`settings`].
 //!
 //! - [`options`]: the URL. [`keys`]: the layout. [`connection`]: commands and retries.
-//! - [`commit`], [`listing`], [`check`]: what the contract asks for. [`cache`]: keys beside threads.
+//! - [`commit`], [`listing`], [`check`]: what the contract asks for. [`shared`]: keys beside threads.
 //!
 //! Invariant: a thread that exists is named in its user's set; a name without a thread is harmless.
 
-mod cache;
 mod check;
 mod commit;
 mod connection;
@@ -17,6 +16,7 @@ mod keys;
 mod listing;
 pub mod options;
 mod settings;
+mod shared;
 mod single;
 
 use std::ops::Range;
@@ -32,6 +32,7 @@ use throughline_engine::store::{
 use connection::{Connection, Script};
 use keys::Keys;
 pub use options::RedisOptions;
+pub use shared::RedisShared;
 
 /// Entries that are read with one command.
 const ENTRIES_AT_ONCE: u64 = 5_000;

@@ -6,4 +6,5 @@ mod copy;
 mod faults;
 mod redis;
 mod s3;
+mod shared;
 mod twins;

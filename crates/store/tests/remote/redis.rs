@@ -26,7 +26,6 @@ async fn redis_conforms() {
     let store = Arc::new(store);
     conformance::check_all(store.clone()).await;
     sessions_expire_and_leave_the_listing(&store, server.port).await;
-    what_is_cached_for_a_session_goes_with_it(&store, server.port).await;
 }
 
 pub async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
@@ -60,21 +59,6 @@ async fn sessions_expire_and_leave_the_listing(store: &RedisStore, port: u16) {
     let listed = store.list(&usual.scope, Kind::Session, Page { limit: 9, after: None }).await;
     assert_eq!(listed.unwrap().len(), 1);
     assert_eq!(ask::<i64>(port, &["ZCARD", set]).await, 1, "the listing healed the set");
-}
-
-async fn what_is_cached_for_a_session_goes_with_it(store: &RedisStore, port: u16) {
-    let session = key("cached", "s");
-    store.commit(&session, Expected::Absent, change(0, "", &["x"])).await.unwrap();
-    let context = Bytes::from_static(b"computed");
-    store.cache_context(&session, "abc", &context).await.unwrap();
-    assert_eq!(store.cached_context(&session, "abc").await.unwrap(), Some(context.clone()));
-    let left: i64 = ask(port, &["TTL", &format!("context_cache:{{{session}}}:abc")]).await;
-    assert!((590..=600).contains(&left), "ten minutes, not {left} s");
-    store.index_entity(&session.scope, "device", "switch-1", &context).await.unwrap();
-    let entity = store.indexed_entity(&session.scope, "device", "switch-1").await.unwrap();
-    assert_eq!(entity, Some(context));
-    store.erase(&session).await.unwrap();
-    assert_eq!(store.cached_context(&session, "abc").await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -31,8 +31,12 @@ pub struct MemoryStats {
     pub look_ups_made: u64,
     /// Of those, look-ups that failed or took too long.
     pub look_ups_failed: u64,
-    /// Look-ups answered from memory.
+    /// Look-ups answered from memory, or by what another copy of the server had found.
     pub look_ups_spared: u64,
+    /// Of those, the ones that another copy had made.
+    pub look_ups_shared: u64,
+    /// Questions to the cache that copies share which failed; each was a miss.
+    pub shared_cache_failures: u64,
     /// Turns under way.
     pub turns_under_way: usize,
     /// Sessions that wait for background work: indexing, summaries, look-ups.
@@ -68,6 +72,8 @@ pub async fn stats(
         look_ups_made: look_ups.made,
         look_ups_failed: look_ups.failed,
         look_ups_spared: look_ups.spared,
+        look_ups_shared: look_ups.shared,
+        shared_cache_failures: look_ups.shared_failed,
         turns_under_way: app.turns().len(),
         jobs_waiting: work.waiting,
         jobs_done: work.done,

@@ -1,0 +1,78 @@
+//! The cache that copies of the server share, on a real Redis, alone and as a cluster.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use throughline_engine::shared::SharedCache;
+use throughline_engine::store::StoreError;
+use throughline_store::redis::{RedisOptions, RedisShared};
+use throughline_testkit::redis_server::{RedisCluster, RedisServer};
+
+use super::copy::key;
+use super::redis::ask;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const NAME: &str = "device:0123456789abcdef";
+
+async fn open(url: &str) -> RedisShared {
+    RedisShared::open(RedisOptions::from_url(url).unwrap()).await.unwrap()
+}
+
+/// What holds on one server and on a cluster: seen by the other copy, by no other user, and forgotten whole.
+async fn check(url: &str) {
+    let (one, other) = (open(url).await, open(url).await);
+    let (ann, bob) = (key("ann", "x").scope, key("bob", "x").scope);
+    let value = Bytes::from_static(b"found");
+    assert_eq!(other.get(&ann, NAME).await.unwrap(), None);
+    one.put(&ann, NAME, value.clone(), HOUR).await.unwrap();
+    one.put(&ann, "site:1", value.clone(), HOUR).await.unwrap();
+    one.put(&bob, "site:1", Bytes::from_static(b"bob's"), HOUR).await.unwrap();
+    assert_eq!(other.get(&ann, NAME).await.unwrap(), Some(value));
+    assert_eq!(other.get(&bob, NAME).await.unwrap(), None, "it is not his");
+    other.forget(&ann).await.unwrap();
+    for name in [NAME, "site:1"] {
+        assert_eq!(one.get(&ann, name).await.unwrap(), None);
+    }
+    assert!(one.get(&bob, "site:1").await.unwrap().is_some(), "his stays");
+}
+
+#[tokio::test]
+async fn what_one_copy_shares_another_finds_and_no_other_user() {
+    let Some(server) = RedisServer::start().await else { return };
+    check(&server.url()).await;
+    // Nothing stays behind for ever: the value, its name, and the set of names all expire.
+    let shared = open(&server.url()).await;
+    let scope = key("ann", "x").scope;
+    shared.put(&scope, NAME, Bytes::from_static(b"x"), HOUR).await.unwrap();
+    shared.put(&scope, "brief", Bytes::from_static(b"x"), Duration::from_millis(1)).await.unwrap();
+    for name in ["entity_index:{t/ann}".to_owned(), format!("entity_index:{{t/ann}}:{NAME}")] {
+        let left: i64 = ask(server.port, &["TTL", &name]).await;
+        assert!((3_590..=3_600).contains(&left), "an hour is left of {name}, not {left} s");
+    }
+    while shared.get(&scope, "brief").await.unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
+    shared.put(&scope, "next", Bytes::from_static(b"x"), HOUR).await.unwrap();
+    let names: Vec<String> = ask(server.port, &["ZRANGE", "entity_index:{t/ann}", "0", "-1"]).await;
+    assert_eq!(names, [NAME, "next"], "the name of what expired is gone");
+}
+
+#[tokio::test]
+async fn a_cluster_shares_as_one_server_does() {
+    let Some(cluster) = RedisCluster::start().await else { return };
+    check(&cluster.url()).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_is_a_failure_soon_and_found_again_later() {
+    let Some(mut server) = RedisServer::start().await else { return };
+    let shared = open(&server.url()).await;
+    let scope = key("ann", "x").scope;
+    shared.put(&scope, NAME, Bytes::from_static(b"x"), HOUR).await.unwrap();
+    server.peer.kill();
+    let asked = shared.get(&scope, NAME).await;
+    assert!(matches!(asked, Err(StoreError::Unavailable { .. })), "{asked:?}");
+    server.restart().await;
+    let found = shared.get(&scope, NAME).await.unwrap();
+    assert_eq!(found, Some(Bytes::from_static(b"x")));
+}
