@@ -29,6 +29,8 @@ use super::{Answer, Asked, Ended, Owner, offline, suspicion, wording};
 
 /// Time for what is cancelled to say so.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Time for the way without a model after one failed; it may have used up the turn's.
+const FALL_BACK_TIMEOUT: Duration = Duration::from_secs(20);
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
 
@@ -107,11 +109,20 @@ fn formatter(asked: &Asked<'_>, owner: Owner) -> Option<Arc<dyn Model>> {
 }
 
 /// What is left to do when the model failed.
-async fn fall_back(asked: Asked<'_>, mut answer: Answer, failure: UpstreamError) -> Ended {
+async fn fall_back(mut asked: Asked<'_>, mut answer: Answer, failure: UpstreamError) -> Ended {
     let cancelled = failure.fault == UpstreamFault::Cancelled;
     let untouched = answer.text.is_empty() && answer.calls.is_empty();
     if untouched && !cancelled {
-        return offline::answer(asked, &failure.to_string()).await;
+        let turn = Duration::from_secs(asked.engine.limits().turn_seconds_max);
+        asked.cancel = asked.cancel.child_token();
+        let (cancel, why) = (asked.cancel.clone(), failure.to_string());
+        let answering = offline::answer(asked, &why);
+        tokio::pin!(answering);
+        if let Ok(ended) = tokio::time::timeout(turn.min(FALL_BACK_TIMEOUT), &mut answering).await {
+            return ended;
+        }
+        cancel.cancel();
+        return answering.await;
     }
     if answer.text.is_empty() && !cancelled && answer.calls.iter().any(CallRecord::ok) {
         answer.text = wording::results(&answer.calls);

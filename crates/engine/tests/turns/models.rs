@@ -147,3 +147,14 @@ async fn a_call_under_way_when_the_time_is_over_is_in_the_record_and_nothing_is_
     assert_eq!(error.message, "scripted/model failed: the turn took longer than 1 seconds");
     assert_eq!(turn.status, TurnStatus::Failed);
 }
+
+#[tokio::test]
+async fn the_way_without_a_model_has_a_time_limit_too() {
+    let limits = |limits: &mut Limits| (limits.turn_seconds_max, limits.look_up_ms_max) = (1, 0);
+    let bench = bench().tools().limits(limits).model([Line::Fails]).start().await;
+    *bench.tools.hangs.lock().unwrap() = Some("get_device");
+    let turn = bench.turn("show device sw1").await;
+    let calls: Vec<_> = turn.calls.iter().map(|call| call.error.as_deref()).collect();
+    assert_eq!(calls, [Some("inventory failed: the call was cancelled")]);
+    assert_eq!(turn.status, TurnStatus::Failed);
+}
