@@ -75,7 +75,12 @@ impl Local {
         demo: Demo,
         act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let local = Self::with(settings.load()?, who, demo).await?;
+        let mut config = settings.load()?;
+        for server in config.servers.values_mut() {
+            // Nothing else is done meanwhile, and a package may be fetched first.
+            server.list_seconds = server.list_seconds.max(server.connect_seconds);
+        }
+        let local = Self::with(config, who, demo).await?;
         let done = act(&local).await;
         local.close().await;
         done

@@ -109,7 +109,8 @@ async fn list(local: &Local, json: bool) -> Result<(), Failure> {
         eprintln!("{server} cannot be asked: {}", output::plain(reason));
     }
     if tools.is_empty() {
-        return output::line("there are no tools; servers are named under [servers]");
+        let why = if unavailable.is_empty() { "; servers are named under [servers]" } else { "" };
+        return output::line(format!("there are no tools{why}"));
     }
     output::table(["tool", "state", "description"], tools.iter().map(row))
 }

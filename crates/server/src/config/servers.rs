@@ -30,6 +30,8 @@ pub struct ServerEntry {
     pub enabled: bool,
     /// Time until its first answer.
     pub connect_seconds: u64,
+    /// How long a listing waits for it while it still connects.
+    pub list_seconds: u64,
     /// Time for one call.
     pub call_seconds: u64,
     /// The longest answer of a tool, in bytes.
@@ -47,6 +49,7 @@ impl Default for ServerEntry {
             headers: BTreeMap::new(),
             enabled: true,
             connect_seconds: 30,
+            list_seconds: 5,
             call_seconds: 60,
             output_bytes_max: 256 * 1024,
         }
@@ -91,6 +94,7 @@ fn server(
     };
     Ok(ServerConfig {
         connect_timeout: Duration::from_secs(entry.connect_seconds),
+        list_timeout: Duration::from_secs(entry.list_seconds),
         call_timeout: Duration::from_secs(entry.call_seconds),
         output_bytes_max: entry.output_bytes_max,
         ..ServerConfig::new(name, transport)

@@ -40,6 +40,16 @@ fn a_configured_server_is_used_without_an_agent_folder_and_left_alone_by_one() {
 }
 
 #[test]
+fn a_server_that_takes_longer_to_start_than_a_message_waits_is_listed() {
+    let place = Place::empty();
+    let start = format!("sleep 6; exec '{}' demo-inventory", env!("CARGO_BIN_EXE_throughline"));
+    let server = format!("[servers.late]\ncommand = \"sh\"\nargs = [\"-c\", {start:?}]\n");
+    std::fs::write(place.path("throughline.toml"), server).expect("written");
+    let listed = place.ok(&["tools", "list"], "");
+    assert!(listed.contains("late:list_devices"), "{listed}");
+}
+
+#[test]
 fn a_program_gets_one_object_a_line() {
     let place = Place::empty();
     let said = place.ok(&["chat", "--json", "p"], "hello\nhello again\n");
