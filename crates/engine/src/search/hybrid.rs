@@ -7,6 +7,9 @@
 //! Invariant: with no vector at all, the ranking is that of the words; with no common word, that of the
 //! vectors.
 
+/// Scores that are compared at once, so that no comparison waits for the one before.
+const LANES: usize = 16;
+
 /// Weight of the words; the vectors have the rest.
 pub const WORDS_WEIGHT: f32 = 0.4;
 
@@ -26,19 +29,37 @@ impl Span {
         })
     }
 
-    /// Where a score lies between the lowest (0) and the highest (1); 0 where all are alike.
+    /// Over a slice; NaN is no score.
+    pub fn over(scores: &[f32]) -> Self {
+        let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+        let (chunks, rest) = scores.as_chunks::<LANES>();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                low[lane] = if chunk[lane] < low[lane] { chunk[lane] } else { low[lane] };
+                high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
+            }
+        }
+        // The minimum and maximum of a number and NaN is the number.
+        let (rest, lanes) = (rest.iter().copied(), low.into_iter().chain(high));
+        Self::of(
+            rest.filter(|score| !score.is_nan()).chain(lanes.filter(|score| score.is_finite())),
+        )
+    }
+
+    /// Where a score lies between the lowest (0) and the highest (1); 0 where all are alike. NaN stays NaN.
     pub fn place(self, score: f32) -> f32 {
-        let width = self.high - self.low;
-        if width > f32::EPSILON { (score - self.low) / width } else { 0.0 }
+        let (above, width) = (score - self.low, self.high - self.low);
+        if width > f32::EPSILON { above / width } else { above * 0.0 }
     }
 }
 
-/// The places of the `keep` highest of `scores`, highest first; of equal ones the later place.
+/// The places of the `keep` highest of `scores`, highest first; of equal ones the later place. NaN is no
+/// score.
 pub fn best(scores: impl Iterator<Item = (u32, f32)>, keep: usize) -> Vec<(u32, f32)> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(2 * keep + 1);
     let mut floor = f32::NEG_INFINITY;
     for (place, score) in scores {
-        if score < floor || keep == 0 {
+        if score.is_nan() || score < floor || keep == 0 {
             continue;
         }
         best.push((place, score));
@@ -66,6 +87,21 @@ mod tests {
         let span = Span::of([-1.0, 0.0, 3.0].into_iter());
         assert_eq!([-1.0, 1.0, 3.0].map(|score| span.place(score)), [0.0, 0.5, 1.0]);
         assert_eq!(Span::of([2.0, 2.0].into_iter()).place(2.0), 0.0);
+    }
+
+    #[test]
+    fn a_span_over_a_slice_is_that_of_its_scores_and_knows_no_nan() {
+        for length in [0, 1, 15, 16, 17, 100] {
+            let mut scores: Vec<f32> =
+                (0..length).map(|at| ((at * 37) % 101) as f32 - 9.0).collect();
+            let exact = Span::of(scores.iter().copied());
+            scores.extend([f32::NAN; 3]);
+            scores.insert(0, f32::NAN);
+            let over = Span::over(&scores);
+            assert_eq!((over.low, over.high), (exact.low, exact.high), "{length}");
+        }
+        let scores = [1.0, f32::NAN, 2.0].into_iter().enumerate();
+        assert_eq!(best(scores.map(|(at, score)| (at as u32, score)), 3), [(2, 2.0), (0, 1.0)]);
     }
 
     #[test]

@@ -25,7 +25,11 @@ const NONE: Slot = Slot::MAX;
 pub struct Order {
     slots: BTreeMap<(u64, Part), Slot>,
     units: Vec<Unit>,
+    /// How much each unit takes from the unit before.
+    shares_of_previous: Vec<f32>,
     free: Vec<Slot>,
+    /// Whether a unit was ever put between others or taken out; else neighbours lie side by side.
+    is_mixed: bool,
 }
 
 /// One part of one turn.
@@ -39,8 +43,6 @@ pub struct Unit {
     asks: bool,
     previous: Slot,
     next: Slot,
-    /// How much it takes from the unit before.
-    share_of_previous: f32,
 }
 
 impl Order {
@@ -57,7 +59,7 @@ impl Order {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.slots.len() * size_of::<((u64, Part), Slot)>()
-            + self.units.capacity() * size_of::<Unit>()
+            + self.units.capacity() * (size_of::<Unit>() + size_of::<f32>())
     }
 
     /// The place of a unit, made where there is none.
@@ -77,6 +79,7 @@ impl Order {
         let found: Vec<_> = self.slots.range(range).map(|(key, slot)| (*key, *slot)).collect();
         let (mut removed, mut changed) = (Vec::new(), Vec::new());
         for (key, slot) in found {
+            self.is_mixed = true;
             self.slots.remove(&key);
             let unit = &mut self.units[slot as usize];
             unit.present = false;
@@ -93,20 +96,38 @@ impl Order {
     /// A unit's neighbours, those that exist, with what it takes from each.
     pub fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
         let unit = &self.units[slot as usize];
-        [(unit.previous, unit.share_of_previous), (unit.next, NEIGHBOUR_SHARE)]
+        let share = self.shares_of_previous[slot as usize];
+        [(unit.previous, share), (unit.next, NEIGHBOUR_SHARE)]
             .into_iter()
             .filter(|(slot, _)| *slot != NONE)
     }
 
-    /// A unit's score with what it takes from its neighbours added.
-    #[inline]
-    pub fn near(&self, slot: Slot, scores: &[f32]) -> f32 {
-        let at = |slot: Slot| scores.get(slot as usize).copied().unwrap_or(0.0);
-        let unit = &self.units[slot as usize];
-        at(slot) + unit.share_of_previous * at(unit.previous) + NEIGHBOUR_SHARE * at(unit.next)
+    /// Scores with what units take from their neighbours added.
+    pub fn spread(&self, scores: &[f32]) -> Vec<f32> {
+        let mut spread = scores.to_vec();
+        let shares = &self.shares_of_previous;
+        if self.is_mixed {
+            let at = |slot: Slot| scores.get(slot as usize).copied().unwrap_or(0.0);
+            for ((score, unit), share) in spread.iter_mut().zip(&self.units).zip(shares) {
+                *score += share * at(unit.previous) + NEIGHBOUR_SHARE * at(unit.next);
+            }
+            return spread;
+        }
+        // Side by side, so that several are worked on at once.
+        if let ([_, spread @ ..], [_, shares @ ..]) = (spread.as_mut_slice(), shares.as_slice()) {
+            for ((score, previous), share) in spread.iter_mut().zip(scores).zip(shares) {
+                *score += share * previous;
+            }
+        }
+        if let [_, nexts @ ..] = scores {
+            for (score, next) in spread.iter_mut().zip(nexts) {
+                *score += NEIGHBOUR_SHARE * next;
+            }
+        }
+        spread
     }
 
-    /// The same for all units, where most score nothing; and a little from the units two places away.
+    /// The same where most units score nothing, and a little from the units two places away.
     pub fn spread_wide(&self, scores: &[f32]) -> Vec<f32> {
         let mut spread = vec![0.0; scores.len()];
         let mut give = |slot: Slot, score: f32| {
@@ -122,7 +143,7 @@ impl Order {
                 give(previous.previous, SECOND_SHARE * own);
             }
             if let Some(next) = self.units.get(unit.next as usize) {
-                give(unit.next, next.share_of_previous * own);
+                give(unit.next, self.shares_of_previous[unit.next as usize] * own);
                 give(next.next, SECOND_SHARE * own);
             }
         }
@@ -135,15 +156,7 @@ impl Order {
         let previous = self.slots.range(..key).next_back().map_or(NONE, |(_, slot)| *slot);
         let after = (Bound::Excluded(key), Bound::Unbounded);
         let next = self.slots.range(after).next().map_or(NONE, |(_, slot)| *slot);
-        let unit = Unit {
-            turn,
-            part,
-            present: true,
-            asks: false,
-            previous: NONE,
-            next: NONE,
-            share_of_previous: NEIGHBOUR_SHARE,
-        };
+        let unit = Unit { turn, part, present: true, asks: false, previous: NONE, next: NONE };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.units[slot as usize] = unit;
@@ -151,9 +164,11 @@ impl Order {
             }
             None => {
                 self.units.push(unit);
+                self.shares_of_previous.push(NEIGHBOUR_SHARE);
                 self.units.len() as Slot - 1
             }
         };
+        self.is_mixed |= next != NONE || (previous != NONE && previous + 1 != slot);
         self.join(previous, slot);
         self.join(slot, next);
         self.slots.insert(key, slot);
@@ -168,7 +183,7 @@ impl Order {
         }
         if let Some(unit) = self.units.get_mut(next as usize) {
             unit.previous = previous;
-            unit.share_of_previous = share;
+            self.shares_of_previous[next as usize] = share;
         }
     }
 }

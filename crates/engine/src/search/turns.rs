@@ -145,18 +145,21 @@ impl TurnIndex {
         let mut cosines = self.vectors.scan(query_vector);
         cosines.resize(units.len(), 0.0);
 
-        let near_words = self.order.spread_wide(&words);
-        let mut near: Vec<(Slot, f32, f32)> = Vec::with_capacity(units.len());
-        for (slot, _) in (0..).zip(units).filter(|(_, u)| u.present && !excluded(u.turn)) {
-            let at = slot as usize;
-            let cosine = self.order.near(slot, &cosines) * self.dense_factors[at];
-            near.push((slot, near_words[at], cosine));
+        let mut near_words = self.order.spread_wide(&words);
+        let mut near_cosines = self.order.spread(&cosines);
+        for (cosine, factor) in near_cosines.iter_mut().zip(&self.dense_factors) {
+            *cosine *= factor;
         }
-        let word_span = Span::of(near.iter().map(|(_, words, _)| *words));
-        let cosine_span = Span::of(near.iter().map(|(_, _, cosine)| *cosine));
-        let ranked = near.into_iter().map(|(slot, words, cosine)| {
-            let mixed = WORDS_WEIGHT * word_span.place(words)
-                + (1.0 - WORDS_WEIGHT) * cosine_span.place(cosine);
+        for (at, unit) in units.iter().enumerate() {
+            if !unit.present || excluded(unit.turn) {
+                (near_words[at], near_cosines[at]) = (f32::NAN, f32::NAN);
+            }
+        }
+        let (word_span, cosine_span) = (Span::over(&near_words), Span::over(&near_cosines));
+        let near = (0..).zip(near_words.iter().zip(&near_cosines));
+        let ranked = near.map(|(slot, (words, cosine))| {
+            let mixed = WORDS_WEIGHT * word_span.place(*words)
+                + (1.0 - WORDS_WEIGHT) * cosine_span.place(*cosine);
             (slot, mixed * self.speakers.factor(slot, &named))
         });
 

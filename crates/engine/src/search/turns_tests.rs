@@ -43,6 +43,8 @@ fn excluded_and_removed_turns_are_not_found() {
     let mut index = session();
     let found = index.search("painting", &vector([0.0, 0.0, 1.0]), 10, |turn| turn == 3);
     assert!(found.iter().all(|hit| hit.turn != 3));
+    let nothing_fits = index.search("zebra", &[], 10, |turn| turn == 3);
+    assert_eq!(nothing_fits.len(), 6, "what is excluded is not found where all are alike either");
     index.remove(3);
     index.remove(99);
     let found = index.search("painting", &vector([0.0, 0.0, 1.0]), 10, |_| false);
