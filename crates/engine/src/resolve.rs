@@ -138,10 +138,11 @@ impl<'a> LookingUp<'a> {
 
 /// Whether an error only says that there is no such thing, as many servers answer it.
 fn says_none(error: &str) -> bool {
-    const SAYINGS: [&str; 6] =
-        ["not found", "404", "no such", "does not exist", "doesn't exist", "no match"];
+    const SAYINGS: [&str; 5] =
+        ["not found", "no such", "does not exist", "doesn't exist", "no match"];
     let error = error.to_lowercase();
-    SAYINGS.iter().any(|saying| error.contains(saying))
+    let mut words = error.split(|c: char| !c.is_alphanumeric());
+    SAYINGS.iter().any(|saying| error.contains(saying)) || words.any(|word| word == "404")
 }
 
 fn mention_of(entity: &EntityRef) -> Mention {

@@ -85,7 +85,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether one of the values is the mentioned thing's name or id.
-fn names(values: &Value, mention: &Mention) -> bool {
+pub(super) fn names(values: &Value, mention: &Mention) -> bool {
     let is = |value: &Value| {
         let text = match value {
             Value::String(text) => text.clone(),

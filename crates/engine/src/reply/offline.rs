@@ -284,13 +284,7 @@ async fn call(
 /// A word on things that the message named and the tool has no parameter for: the answer is not about them
 /// alone.
 fn unused(noticed: &Noticed, call: &CallRecord) -> String {
-    let given = call.arguments.as_object().map(|arguments| arguments.values().collect::<Vec<_>>());
-    let is_given = |mention: &Mention| {
-        given.iter().flatten().any(|value| {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            text.eq_ignore_ascii_case(&mention.name) || mention.id.as_ref() == Some(&text)
-        })
-    };
+    let is_given = |mention: &Mention| earlier::names(&call.arguments, mention);
     let mut left: Vec<String> = Vec::new();
     let named = noticed.mentions.iter().filter(|mention| mention.how != How::Reference);
     for mention in named.filter(|mention| call.ok() && mention.is_sure() && !is_given(mention)) {

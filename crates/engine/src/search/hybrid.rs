@@ -39,7 +39,7 @@ impl Span {
                 high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
             }
         }
-        // The minimum and maximum of a number and NaN is the number.
+        // A lane that saw no score is still infinite.
         let (rest, lanes) = (rest.iter().copied(), low.into_iter().chain(high));
         Self::of(
             rest.filter(|score| !score.is_nan()).chain(lanes.filter(|score| score.is_finite())),

@@ -173,8 +173,12 @@ async fn work_that_a_copy_died_over_is_done_when_its_lease_runs_out() {
 
 #[tokio::test]
 async fn an_error_of_the_tool_is_tried_again_but_not_where_it_says_that_there_is_none() {
-    for (text, failed) in [("Error: the upstream answered 502", true), ("Device not found", false)]
-    {
+    for (text, failed) in [
+        ("Error: the upstream answered 502", true),
+        ("no answer for device 1404", true),
+        ("HTTP 404", false),
+        ("Device not found", false),
+    ] {
         let limit = |limits: &mut throughline_engine::limits::Limits| limits.look_up_ms_max = 0;
         let bench = bench().tools().model([Line::Says("Hm.")]).limits(limit).start().await;
         bench.turn("How is device sw1 doing?").await;
