@@ -7,7 +7,7 @@
 //! Invariant: item names are unique within their type, and the book always has a default agent.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +181,32 @@ impl AgentBook {
     /// The agent for sessions that name none.
     pub fn default_name(&self) -> &AgentName {
         &self.default
+    }
+}
+
+/// The agents in force. They are replaced as a whole; a turn keeps the ones it started with.
+pub struct Agents(RwLock<(u64, Arc<AgentBook>)>);
+
+impl Agents {
+    /// Starts with `book`.
+    pub fn new(book: AgentBook) -> Self {
+        Self(RwLock::new((0, Arc::new(book))))
+    }
+
+    /// The current book.
+    pub fn current(&self) -> Arc<AgentBook> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    /// How often the book was replaced.
+    pub fn generation(&self) -> u64 {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Replaces the book.
+    pub fn replace(&self, book: AgentBook) {
+        let mut agents = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *agents = (agents.0 + 1, Arc::new(book));
     }
 }
 

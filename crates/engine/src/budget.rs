@@ -8,8 +8,10 @@
 
 use crate::error::{Error, Result};
 use crate::layout::MESSAGE_FRAME_TOKENS;
+use crate::limits::Limits;
 use crate::piece::{HistoryPart, Piece, Place, Rank, Source};
-use crate::receipt::{BudgetReport, DropReason};
+use crate::receipt::{BudgetReport, DropReason, Parameters};
+use crate::session::head::SessionHead;
 
 /// What there is to spend.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +26,47 @@ pub struct Budget {
     pub warning_share: f32,
     /// The model's count relative to ours.
     pub factor: f32,
+}
+
+/// What a window holds beside the history: instructions, the message, the reply.
+const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
+
+impl Budget {
+    /// What a request of the session may spend: `wanted` where the caller says, else the model's window less
+    /// the reply. `factor` is the model's count relative to ours.
+    pub fn of(
+        head: &SessionHead,
+        limits: &Limits,
+        wanted: Option<u32>,
+        parameters: Parameters,
+        factor: f32,
+    ) -> Self {
+        let persona = head.persona.as_ref();
+        // A persona that wants more history than the window holds says that its model has a larger one.
+        let persona_window = persona
+            .map_or(0, |persona| persona.history_tokens_max.saturating_add(WINDOW_OVERHEAD_TOKENS));
+        let window = limits.context_tokens.max(persona_window);
+        let window = head.settings.context_tokens.unwrap_or(window);
+        let total = wanted.unwrap_or_else(|| window.saturating_sub(parameters.reply_tokens_max));
+        let history = persona.map_or(limits.history_tokens, |persona| persona.history_tokens_max);
+        Self {
+            total_tokens: scaled(total, factor),
+            history_tokens: scaled(history, factor),
+            enrichment_tokens: scaled(limits.enrichment_tokens, factor),
+            warning_share: limits.warning_share,
+            factor,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a budget is a small positive number"
+)]
+fn scaled(tokens: u32, factor: f32) -> u32 {
+    (tokens as f32 / factor.max(0.25)) as u32
 }
 
 /// The pieces in the order of sending, each with its fate.

@@ -1,39 +1,30 @@
-//! What a message is enriched with: what it means, what is known of that, and older turns that fit.
+//! What a message is enriched with – what it means, what is known of that, older turns that fit – and a
+//! cache of it by session and message.
 //!
-//! The stages notice, resolve and recall meet here. The same message to an unchanged session is enriched
-//! once ([`Enrichments`]): an application that prepares and then asks, or asks again after a failure, does
-//! not pay twice.
+//! An application that prepares and then asks, or asks again after a failure, does not pay twice.
+//! Bounded by bytes and by age. An entry says which version of the session and which agents it was made
+//! from, and is only used for exactly these; so losing, expiring or racing entries costs time, never
+//! correctness. Erasing a session takes its entries along.
 //!
-//! Invariant: an enrichment is used only for the version of the session that it was made from, and what was
-//! looked up for it only until something is changed through a tool.
-
-mod kept;
+//! Invariant: what a session was before a change is never served after it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
+use jiff::Timestamp;
+use serde::Serialize;
 
-use crate::context::Brought;
-use crate::engine::Engine;
-use crate::entity::{Entity, KnownEntities, Noticed};
-use crate::error::Result;
+use crate::entity::{Entity, Noticed};
+use crate::hash::ContentHash;
 use crate::history;
-use crate::memory::{self, Reach, Recalled};
-use crate::notice::{self, LookedUp, Meant, Understood};
+use crate::memory::Recalled;
 use crate::piece::Piece;
-use crate::resolve::{self, Reader};
-use crate::session::Loaded;
+use crate::resolve::{LookedUp, Reader};
+use crate::store::{Key, Version};
 
-pub use kept::{EnrichmentStatistics, Enrichments};
-
-/// A message and what belongs to it.
-#[derive(Debug, Clone)]
-pub struct Enriched {
-    /// What was gathered.
-    pub enrichment: Arc<Enrichment>,
-    /// All things that the session knows, with what was looked up.
-    pub known: Arc<KnownEntities>,
-}
+/// What an entry weighs beside its texts, in bytes.
+const ENTRY_BYTES: usize = 1 << 10;
 
 /// What was gathered for a message.
 #[derive(Debug)]
@@ -52,67 +43,114 @@ pub struct Enrichment {
     pub pieces: Vec<Piece>,
 }
 
-/// Gathers what belongs to a message.
-pub async fn enrich(
-    engine: &Engine,
-    session: &Loaded,
-    brought: &Brought,
-    reader: Reader,
-    cancel: &CancellationToken,
-) -> Result<Enriched> {
-    let turns_max = brought.history_turns.unwrap_or(engine.limits().window_turns);
-    let place = kept::Place::new(&session.key, &brought.message, turns_max, reader);
-    let made_of = kept::MadeOf { version: session.version, agents: engine.agents_generation() };
-    let kept = engine.enrichments.get(&place, made_of, engine.now());
-    let kept = match kept {
-        Some(kept) if holds(engine, kept.looked_up).await => Some(kept),
-        _ => None,
-    };
-    engine.enrichments.count(kept.is_some());
-    if let Some(enrichment) = kept {
-        let known = engine.memory.known(&engine.sessions, session).await?;
-        let known = notice::with_all(known, &enrichment.found, session);
-        return Ok(Enriched { enrichment, known });
-    }
-    let meant = notice::read(engine, session, &brought.message).await?;
-    let meant = resolve::at_once(engine, session, meant, reader, cancel).await?;
-    let known = meant.known.clone();
-    let enrichment = Arc::new(gather(engine, session, brought, turns_max, meant).await?);
-    if enrichment.looked_up != LookedUp::Sometime {
-        engine.enrichments.keep(place, made_of, enrichment.clone(), engine.now());
-    }
-    Ok(Enriched { enrichment, known })
-}
-
-/// Whether what was looked up then may still be told.
-async fn holds(engine: &Engine, looked_up: LookedUp) -> bool {
-    match looked_up {
-        LookedUp::Never => true,
-        LookedUp::At(mark) => engine.look_ups.changes.mark().await == Some(mark),
-        LookedUp::Sometime => false,
-    }
-}
-
-async fn gather(
-    engine: &Engine,
-    session: &Loaded,
-    brought: &Brought,
+/// What is asked for: a message to a session, with so much history, for a reader.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EnrichmentKey {
+    session: Key,
+    message: ContentHash,
     turns_max: u64,
-    meant: Meant,
-) -> Result<Enrichment> {
-    let Meant { noticed, known, found, looked_up } = meant;
-    let (limits, head) = (engine.limits(), &session.head);
-    let understood = Understood { noticed: &noticed, entities: &head.entities, known: &known };
-    let mut pieces = notice::recall(&understood, engine.packs(), engine.now());
-    let vector = engine.selector.embed(&brought.message).await?;
-    let (first, count) = history::window(head, turns_max);
-    let reach = Reach {
-        parts_max: limits.recalled_turns + 3 * count,
-        window_from: first,
-        older_max: limits.recalled_turns,
-    };
-    let message = (brought.message.as_str(), vector.as_slice());
-    let recalled = engine.memory.search(&engine.sessions, session, message, reach).await?;
-    pieces.extend(memory::pieces(&recalled, first, limits.recalled_turns));
-    Ok(Enrichment { vector, noticed, found, looked_up, recalled, pieces })
+    reader: Reader,
+}
+
+impl EnrichmentKey {
+    pub fn new(session: &Key, message: &str, turns_max: u64, reader: Reader) -> Self {
+        Self { session: session.clone(), message: ContentHash::of(message), turns_max, reader }
+    }
+}
+
+/// What an enrichment was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MadeOf {
+    pub version: Version,
+    pub agents: u64,
+}
+
+#[derive(Clone)]
+struct Kept {
+    made_of: MadeOf,
+    until: Timestamp,
+    enrichment: Arc<Enrichment>,
+}
+
+/// The entries and their figures.
+pub struct Enrichments {
+    kept: moka::sync::Cache<EnrichmentKey, Kept>,
+    life: Duration,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// How often an enrichment was there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EnrichmentStatistics {
+    /// Messages whose enrichment was there.
+    pub hits: u64,
+    /// Messages that were enriched anew.
+    pub misses: u64,
+}
+
+impl Enrichments {
+    /// None yet; each holds for `life`, all of them `bytes_max` at most.
+    pub fn new(bytes_max: u64, life: Duration) -> Self {
+        let kept = moka::sync::Cache::builder()
+            .max_capacity(bytes_max)
+            .weigher(|_, kept: &Kept| u32::try_from(weight(&kept.enrichment)).unwrap_or(u32::MAX))
+            .time_to_live(life)
+            .support_invalidation_closures()
+            .build();
+        Self { kept, life, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+    }
+
+    pub fn get(
+        &self,
+        key: &EnrichmentKey,
+        made_of: MadeOf,
+        now: Timestamp,
+    ) -> Option<Arc<Enrichment>> {
+        let kept = self.kept.get(key);
+        let kept = kept.filter(|kept| kept.made_of == made_of && now < kept.until);
+        kept.map(|kept| kept.enrichment)
+    }
+
+    /// Counts a message whose enrichment was there and could be used, or not.
+    pub fn count(&self, hit: bool) {
+        let counter = if hit { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn keep(
+        &self,
+        key: EnrichmentKey,
+        made_of: MadeOf,
+        enrichment: Arc<Enrichment>,
+        now: Timestamp,
+    ) {
+        if let Ok(until) = now.checked_add(self.life) {
+            self.kept.insert(key, Kept { made_of, until, enrichment });
+        }
+    }
+
+    /// Forgets a session.
+    pub fn forget(&self, session: &Key) {
+        let session = session.clone();
+        let done = self.kept.invalidate_entries_if(move |key, _| key.session == session);
+        if let Err(error) = done {
+            tracing::warn!(%error, "all enrichments are forgotten instead of one session's");
+            self.kept.invalidate_all();
+        }
+    }
+
+    /// The figures.
+    pub fn statistics(&self) -> EnrichmentStatistics {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        EnrichmentStatistics { hits: count(&self.hits), misses: count(&self.misses) }
+    }
+}
+
+fn weight(enrichment: &Enrichment) -> usize {
+    let pieces: usize = enrichment.pieces.iter().map(|piece| piece.text.len() + 256).sum();
+    let recalled = enrichment.recalled.iter();
+    let recalled: usize =
+        recalled.map(|one| history::text_of(&one.record, one.part).len() + 256).sum();
+    ENTRY_BYTES + pieces + recalled + enrichment.vector.len() * size_of::<f32>()
 }

@@ -8,35 +8,44 @@
 //! # Layout
 //!
 //! - [`turn`]: the life of a turn, the table of contents of this crate.
-//! - [`store`], [`model`], [`tool`], [`embed`], [`clock`]: the outside, as traits.
-//! - [`session`]: the head, the log, and how both are read and written.
-//! - [`piece`], [`budget`], [`layout`], [`receipt`]: what a request is made of.
-//! - [`agent`], [`persona`], [`preset`], [`mode`], [`prompt`]: what is said to the model, and by whose word.
+//! - [`store`], [`model`], [`tool`], [`embed`], [`clock`], [`index`], [`shared`]: the outside, as traits.
+//! - [`session`]: the head, the log, and how both are read and written; [`creation`] makes sessions.
+//! - [`request`], [`piece`], [`budget`], [`layout`], [`receipt`], [`rebuild`]: what a request is made of.
+//! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: what is said to the model, and by
+//!   whose word.
+//! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`entity`], [`pack`]: things the conversation is about.
-//! - [`engine`]: the door through which transports come in.
+//! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
+//! - [`engine`]: the door through which transports come in. Nothing here depends on it.
 
 pub mod access;
 pub mod agent;
+pub mod background;
 pub mod budget;
+pub mod catalog;
 pub mod chats;
 pub mod clock;
-pub mod context;
+pub mod creation;
 pub mod embed;
 pub mod engine;
 pub mod enrich;
 pub mod entity;
 pub mod error;
+pub mod events;
 pub mod failure;
 pub mod hash;
 pub mod history;
 pub mod id;
 pub mod index;
+pub mod indexer;
+pub mod item;
 pub mod layout;
 pub mod limits;
 pub mod memory;
 pub mod mode;
 pub mod model;
+pub mod models;
 pub mod notice;
 pub mod pack;
 pub mod persona;
@@ -48,6 +57,7 @@ pub mod rebuild;
 pub mod receipt;
 pub mod receipt_diff;
 pub mod reply;
+pub mod request;
 pub mod resolve;
 pub mod search;
 pub mod select;
@@ -55,9 +65,9 @@ pub mod session;
 pub mod shared;
 pub mod store;
 pub mod summary;
-pub mod tend;
 pub mod tokens;
+pub mod tombstone;
 pub mod tool;
 pub mod trace;
 pub mod turn;
-pub mod usage;
+pub mod worklist;

@@ -23,7 +23,7 @@ use crate::pack::PackSet;
 use crate::piece::{HistoryPart, Piece, Place, Rank, Source};
 use crate::search::{Calibration, Hit, Part, TurnIndex};
 use crate::session::record::{TurnRecord, TurnStatus};
-use crate::session::{Loaded, Sessions};
+use crate::session::{LoadedSession, Sessions};
 use crate::store::Key;
 
 /// Turns read from the log at once while catching up.
@@ -93,7 +93,11 @@ impl Memory {
     }
 
     /// Every thing that the session knows.
-    pub async fn known(&self, sessions: &Sessions, loaded: &Loaded) -> Result<Arc<KnownEntities>> {
+    pub async fn known(
+        &self,
+        sessions: &Sessions,
+        loaded: &LoadedSession,
+    ) -> Result<Arc<KnownEntities>> {
         if loaded.head.entities.tracked.is_empty() {
             return Ok(Arc::new(KnownEntities::new()));
         }
@@ -108,7 +112,7 @@ impl Memory {
     pub async fn search(
         &self,
         sessions: &Sessions,
-        loaded: &Loaded,
+        loaded: &LoadedSession,
         (message, vector): (&str, &[f32]),
         reach: Reach,
     ) -> Result<Vec<Recalled>> {
@@ -139,11 +143,11 @@ impl Memory {
         Ok(recalled.collect())
     }
 
-    fn cell(&self, loaded: &Loaded) -> Arc<Mutex<SessionMemory>> {
+    fn cell(&self, loaded: &LoadedSession) -> Arc<Mutex<SessionMemory>> {
         self.sessions.get_with(loaded.key.clone(), || Arc::new(Mutex::new(self.empty(loaded))))
     }
 
-    fn empty(&self, loaded: &Loaded) -> SessionMemory {
+    fn empty(&self, loaded: &LoadedSession) -> SessionMemory {
         SessionMemory {
             incarnation: loaded.version.incarnation,
             turns: 0,
@@ -156,7 +160,7 @@ impl Memory {
     async fn catch_up(
         &self,
         sessions: &Sessions,
-        loaded: &Loaded,
+        loaded: &LoadedSession,
         memory: &mut SessionMemory,
     ) -> Result<()> {
         if memory.incarnation != loaded.version.incarnation

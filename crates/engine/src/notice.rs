@@ -5,52 +5,40 @@
 
 use std::sync::Arc;
 
-use crate::engine::Engine;
 use crate::entity::{self, Entities, Entity, KnownEntities, Noticed, with_found};
-use crate::error::Result;
 use crate::pack::PackSet;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt::quote;
-use crate::resolve::Mark;
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::record::EntityMention;
 
-/// What a message means, while a turn finds out.
-#[derive(Debug)]
-pub struct Meant {
+/// What a message means.
+#[derive(Debug, Clone)]
+pub struct Understanding {
     /// What was noticed in the message.
     pub noticed: Noticed,
-    /// All that the session knows, with what was looked up.
+    /// Everything the session knows, with what was looked up.
     pub known: Arc<KnownEntities>,
     /// What was looked up for the message.
     pub found: Vec<Entity>,
-    /// When that was.
-    pub looked_up: LookedUp,
-}
-
-/// When things were looked up for a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LookedUp {
-    /// There was nothing to look up.
-    Never,
-    /// When changes through tools had come that far.
-    At(Mark),
-    /// When nobody could tell how far changes had come.
-    Sometime,
 }
 
 /// Notices the things in a message.
-pub async fn read(engine: &Engine, session: &Loaded, message: &str) -> Result<Meant> {
-    let known = engine.memory.known(&engine.sessions, session).await?;
-    let noticed = entity::notice(message, &session.head.entities, &known, engine.packs());
-    Ok(Meant { noticed, known, found: Vec::new(), looked_up: LookedUp::Never })
+pub fn read(
+    session: &LoadedSession,
+    message: &str,
+    known: Arc<KnownEntities>,
+    packs: &PackSet,
+) -> Understanding {
+    let noticed = entity::notice(message, &session.head.entities, &known, packs);
+    Understanding { noticed, known, found: Vec::new() }
 }
 
 /// What is known, with what was looked up for the turn.
-pub fn with_all(
+pub fn with_found_entities(
     mut known: Arc<KnownEntities>,
     found: &[Entity],
-    session: &Loaded,
+    session: &LoadedSession,
 ) -> Arc<KnownEntities> {
     for found in found {
         let before = session.head.entities.best(&found.entity, &known);

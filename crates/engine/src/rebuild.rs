@@ -8,21 +8,21 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::context::hash_of;
 use crate::error::{Error, Result};
 use crate::history;
 use crate::layout;
 use crate::model::{Block, Message, ModelRequest, Role};
 use crate::piece::{HistoryPart, Piece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
+use crate::request::hash_of;
 use crate::select::spec_name;
 use crate::session::record::{CallRecord, TurnRecord};
-use crate::session::{Loaded, Sessions};
+use crate::session::{LoadedSession, Sessions};
 
 /// The request that `record`'s receipt describes.
 pub async fn request(
     sessions: &Sessions,
-    loaded: &Loaded,
+    loaded: &LoadedSession,
     record: &TurnRecord,
 ) -> Result<ModelRequest> {
     let Some(receipt) = &record.receipt else { return Err(not_kept(loaded, record)) };
@@ -38,7 +38,7 @@ pub async fn request(
         pieces.push(restored(piece, text.ok_or_else(|| not_kept(loaded, record))?));
     }
     let request = layout::lay_out(&pieces, receipt.parameters);
-    if hash_of(&request) == receipt.request_hash {
+    if hash_of(&request)? == receipt.request_hash {
         Ok(request)
     } else {
         Err(differs(loaded, record, receipt))
@@ -48,7 +48,7 @@ pub async fn request(
 /// The text of one piece, if it is kept.
 pub async fn piece_text(
     sessions: &Sessions,
-    loaded: &Loaded,
+    loaded: &LoadedSession,
     record: &TurnRecord,
     piece: &ReceiptPiece,
 ) -> Result<Option<String>> {
@@ -95,7 +95,7 @@ fn restored(piece: &ReceiptPiece, text: String) -> Piece {
     Piece::counted(source, why, place, rank, text, tokens)
 }
 
-fn not_kept(loaded: &Loaded, record: &TurnRecord) -> Error {
+fn not_kept(loaded: &LoadedSession, record: &TurnRecord) -> Error {
     Error::NotKept {
         session: loaded.head.id.clone(),
         turn: record.turn,
@@ -103,7 +103,7 @@ fn not_kept(loaded: &Loaded, record: &TurnRecord) -> Error {
     }
 }
 
-fn differs(loaded: &Loaded, record: &TurnRecord, receipt: &Receipt) -> Error {
+fn differs(loaded: &LoadedSession, record: &TurnRecord, receipt: &Receipt) -> Error {
     Error::Unreadable {
         what: format!("the request of turn {} of session {}", record.turn, loaded.head.id),
         reason: format!("what is kept does not make the bytes of hash {}", receipt.request_hash),

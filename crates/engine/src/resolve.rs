@@ -4,35 +4,37 @@
 //! failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]). A tool that
 //! answers with an error has failed, unless the error says that there is no such thing.
 //!
-//! Not here: what the found is used for. A turn gets it as a [`Meant`](crate::notice::Meant), the background as a harvest.
+//! Not here: what the found is used for. A turn gets it as an [`Understanding`](crate::notice::Understanding), the
+//! background as a harvest.
 //!
 //! Invariant: what is found is data from a tool and carries that origin.
 
 mod at_once;
+mod cache;
 mod changes;
-mod kept;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
-use crate::engine::Engine;
+use crate::catalog::KnownTool;
+use crate::clock::Clock;
 use crate::entity::{
     EntityRef, Harvest, How, Mention, Resolution, Span, plan_resolution, read_resolution,
 };
 use crate::error::{Error, Result};
 use crate::failure::{UpstreamError, UpstreamFault};
 use crate::pack::PackSet;
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::head::SessionHead;
 use crate::store::Scope;
-use crate::tool::ToolDefinition;
+use crate::tool::{ToolDefinition, Tools};
 
-pub use at_once::{Reader, at_once};
-pub(crate) use changes::Changes;
-pub use changes::Mark;
-pub use kept::{LookUpStatistics, LookUps};
+pub use at_once::{LookedUp, Reader};
+pub use cache::{LookUpStatistics, LookUps};
+pub use changes::{Changes, Mark};
 
 /// Things looked up for one turn.
 const LOOK_UPS_MAX: usize = 5;
@@ -53,64 +55,74 @@ pub fn open<'a>(
     })
 }
 
-/// Looks up what is open in a session. A look-up that failed fails the whole, so that it is tried again;
-/// what was found until then is kept and costs nothing the next time.
-pub async fn look_up_open(engine: &Engine, loaded: &Loaded) -> Result<Harvest> {
-    let agent = engine.agents().get(loaded.head.agent.as_ref())?;
-    let looking = LookingUp::new(engine, &loaded.key.scope, &agent).await?;
-    let mut found = Harvest::default();
-    for entity in open(&loaded.head, engine.packs()).take(LOOK_UPS_MAX) {
-        let mention = mention_of(entity);
-        let mark = engine.look_ups.changes.mark().await;
-        let cancel = CancellationToken::new();
-        let looked_up = looking.look_up(&mention, mark, BACKGROUND_LIMIT, &cancel).await;
-        match looked_up.map_err(Error::Upstream)? {
-            Resolution::One(entity) => found.entities.push(*entity),
-            Resolution::Several(_) | Resolution::None => {}
+/// Looks things up with tools.
+pub struct Resolver {
+    /// What was looked up lately.
+    pub look_ups: LookUps,
+    tools: Arc<dyn Tools>,
+    packs: Arc<PackSet>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Resolver {
+    /// Looks things up through `tools`, as `packs` say.
+    pub fn new(
+        look_ups: LookUps,
+        tools: Arc<dyn Tools>,
+        packs: Arc<PackSet>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { look_ups, tools, packs, clock }
+    }
+
+    /// Looks up what is open in a session. A look-up that failed fails the whole, so that it is tried
+    /// again; what was found until then is kept and costs nothing the next time.
+    pub async fn look_up_open(
+        &self,
+        session: &LoadedSession,
+        agent: &Agent,
+        tools: &[KnownTool],
+    ) -> Result<Harvest> {
+        let tools = reading_tools(agent, tools);
+        let mut found = Harvest::default();
+        for entity in open(&session.head, &self.packs).take(LOOK_UPS_MAX) {
+            let mention = mention_of(entity);
+            let mark = self.look_ups.changes.mark().await;
+            let asking = Asking {
+                scope: &session.key.scope,
+                tools: &tools,
+                mark,
+                limit: BACKGROUND_LIMIT,
+                cancel: &CancellationToken::new(),
+            };
+            match self.look_up(&mention, &asking).await.map_err(Error::Upstream)? {
+                Resolution::One(entity) => found.entities.push(*entity),
+                Resolution::Several(_) | Resolution::None => {}
+            }
         }
-    }
-    Ok(found)
-}
-
-/// The tools that things may be looked up with.
-struct LookingUp<'a> {
-    engine: &'a Engine,
-    scope: &'a Scope,
-    tools: Vec<ToolDefinition>,
-}
-
-impl<'a> LookingUp<'a> {
-    async fn new(engine: &'a Engine, scope: &'a Scope, agent: &Agent) -> Result<Self> {
-        let tools = engine.tools_of(agent).await?.into_iter();
-        let tools = tools
-            .filter(|known| known.pin.refusal().is_none())
-            .map(|known| known.definition)
-            .filter(|tool| !tool.changes_something() && agent.approval_reason(tool).is_none());
-        Ok(Self { engine, scope, tools: tools.collect() })
+        Ok(found)
     }
 
-    /// Looks up one thing, within the time. `mark` was read just now; without it nothing is spared or kept.
+    /// Looks up one thing, within the time.
     async fn look_up(
         &self,
         mention: &Mention,
-        mark: Option<Mark>,
-        limit: Duration,
-        cancel: &CancellationToken,
+        asking: &Asking<'_>,
     ) -> Result<Resolution, UpstreamError> {
-        let engine = self.engine;
-        let Some((tool, arguments)) = plan_resolution(mention, engine.packs(), &self.tools) else {
+        let Some((tool, arguments)) = plan_resolution(mention, &self.packs, asking.tools) else {
             return Ok(Resolution::None);
         };
-        let place = kept::Place::new(self.scope, mention, &tool, &arguments);
-        if let Some(mark) = mark
-            && let Some(kept) = engine.look_ups.get(&place, mark, engine.now()).await
+        let key = cache::LookUpKey::new(asking.scope, mention, &tool, &arguments);
+        if let Some(mark) = asking.mark
+            && let Some(cached) = self.look_ups.get(&key, mark, self.clock.now()).await
         {
-            return Ok(kept);
+            return Ok(cached);
         }
         // Whoever stops waiting also stops the call.
-        let cancel = cancel.child_token();
+        let cancel = asking.cancel.child_token();
         let stops = cancel.clone().drop_guard();
-        let called = engine.tools.call(&tool, &arguments, cancel);
+        let called = self.tools.call(&tool, &arguments, cancel);
+        let limit = asking.limit;
         let answered = tokio::time::timeout(limit, called).await.unwrap_or_else(|_| {
             let why = format!("the look-up took longer than {} ms", limit.as_millis());
             Err(UpstreamError::new(&tool.server, UpstreamFault::TimedOut, why))
@@ -124,16 +136,37 @@ impl<'a> LookingUp<'a> {
                 }
                 false => Ok(output),
             });
-        engine.look_ups.count(answered.is_ok());
+        self.look_ups.count(answered.is_ok());
         let output = answered.inspect_err(|error| {
             tracing::info!(%tool, %error, "a look-up failed");
         })?;
-        let resolution = read_resolution(mention, &tool, &output, engine.packs(), engine.now());
-        if let Some(mark) = mark {
-            engine.look_ups.keep(place, mark, &resolution, engine.now()).await;
+        let now = self.clock.now();
+        let resolution = read_resolution(mention, &tool, &output, &self.packs, now);
+        if let Some(mark) = asking.mark {
+            self.look_ups.keep(key, mark, &resolution, now).await;
         }
         Ok(resolution)
     }
+}
+
+/// How one thing is looked up.
+struct Asking<'a> {
+    scope: &'a Scope,
+    tools: &'a [ToolDefinition],
+    /// Read just now; without it nothing is taken from the cache or put into it.
+    mark: Option<Mark>,
+    limit: Duration,
+    cancel: &'a CancellationToken,
+}
+
+/// The tools that things may be looked up with.
+fn reading_tools(agent: &Agent, tools: &[KnownTool]) -> Vec<ToolDefinition> {
+    let approved = tools.iter().filter(|known| known.pin.refusal().is_none());
+    approved
+        .map(|known| &known.definition)
+        .filter(|tool| !tool.changes_something() && agent.approval_reason(tool).is_none())
+        .cloned()
+        .collect()
 }
 
 /// Whether an error only says that there is no such thing, as many servers answer it.

@@ -12,27 +12,18 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::agent::{Agent, Document};
+use crate::catalog::KnownTool;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::id::AgentName;
+use crate::item::{ItemName, SessionItem};
 use crate::limits::Limits;
 use crate::model::ToolSpec;
 use crate::piece::{IncludeMode, Piece, Place, Rank, Source};
-use crate::pin::PinState;
 use crate::receipt::DropReason;
 use crate::search::{Calibration, ItemHit, ItemIndex, Steering, tool_text};
-use crate::session::head::{ItemName, SessionItem};
 use crate::tool::{ToolDefinition, ToolName};
-
-/// A tool with how it stands.
-#[derive(Debug, Clone)]
-pub struct KnownTool {
-    /// Its definition.
-    pub definition: ToolDefinition,
-    /// Whether it may run.
-    pub pin: PinState,
-}
 
 /// What was selected.
 #[derive(Debug, Default)]

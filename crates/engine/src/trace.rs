@@ -9,17 +9,16 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use crate::model::{ModelRequest, StopReason, Usage};
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::record::{CallRecord, TurnKind, TurnRecord};
 use crate::store::Store;
 use crate::tool::ToolName;
-use crate::turn::TurnOutcome;
 
 /// The target of all spans here, for listeners to choose by.
 pub const TARGET: &str = "throughline::trace";
 
 /// A whole turn.
-pub fn turn(session: &Loaded, agent: &str, kind: TurnKind) -> Span {
+pub fn turn(session: &LoadedSession, agent: &str, kind: TurnKind) -> Span {
     tracing::info_span!(
         target: TARGET,
         "turn",
@@ -36,15 +35,9 @@ pub fn turn(session: &Loaded, agent: &str, kind: TurnKind) -> Span {
     )
 }
 
-/// How a turn ended.
-pub fn turn_ended(span: &Span, outcome: &crate::error::Result<TurnOutcome>) {
-    match outcome {
-        Ok(TurnOutcome::Finished { record, .. }) => turn_kept(span, record.turn, record),
-        Ok(TurnOutcome::Paused { .. }) => {
-            span.record("throughline.turn.status", "waiting_for_approval");
-        }
-        Err(error) => failed(span, error.code()),
-    }
+/// A turn that waits for an approval.
+pub fn turn_paused(span: &Span) {
+    span.record("throughline.turn.status", "waiting_for_approval");
 }
 
 /// A turn that is in the log under that number.

@@ -1,67 +1,92 @@
-//! The life of a turn: load, notice, resolve, recall, select, fit, reply, commit, tend.
+//! The life of a turn: load, notice, resolve, recall, select, fit, reply, commit.
 //!
-//! The table of contents of the engine. Stages do not call each other; this file does. A failed turn is
-//! a turn: whatever a model, a tool or a network does, the message is kept with the error.
+//! The table of contents of the engine. Stages do not call each other; this file does. Messages that are
+//! answered here ([`Pipeline::converse`]), requests that an application sends itself
+//! ([`Pipeline::prepare`], [`Pipeline::record`]), approved calls ([`Pipeline::decide`]) and unchanged model
+//! clients ([`Pipeline::begin_drop_in`]) differ only in where the message comes from and who replies.
 //!
-//! Invariant: a turn is committed exactly once, with the receipt of what was sent.
+//! Invariants: what a turn needs is fixed when its session is loaded ([`Turn`]); a turn is committed exactly
+//! once, with the receipt of what was sent; a failed turn is a turn.
 
-mod begin;
+mod checks;
+mod commit;
+mod draft;
+mod drop_in;
+mod open;
 mod pause;
-mod said;
+mod prepared;
+mod record;
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
-use crate::access::{Action, Caller, authorize};
-use crate::context::{Brought, assemble};
-use crate::engine::{Engine, FinishedTurn, Recorded, answered};
-use crate::enrich::enrich;
+use crate::access::Caller;
+use crate::agent::{Agent, Agents};
+use crate::budget::Budget;
+use crate::catalog::{KnownTool, ToolCatalog};
+use crate::clock::Clock;
+use crate::creation::SessionCreator;
+use crate::enrich::{Enrichment, EnrichmentKey, Enrichments, MadeOf};
+use crate::entity::KnownEntities;
 use crate::error::{Error, Result};
+use crate::events::{Events, TurnEvent};
+use crate::history;
 use crate::id::{AgentName, SessionId};
-pub use crate::model::LentModel;
-use crate::model::Usage;
+use crate::limits::Limits;
+use crate::memory::{self, Memory, Reach};
+use crate::mode;
+use crate::model::LentModel;
+use crate::models::{ModelBook, ModelChoice};
+use crate::notice::{self, Understanding, Understood};
+use crate::pack::PackSet;
 use crate::persona::Persona;
-use crate::receipt::Receipt;
-use crate::reply::{self, Answer, Asked, Ended};
-use crate::session::Loaded;
+use crate::receipt::Parameters;
+use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
+use crate::request::{self, AssembledRequest, Material, TurnInput};
+use crate::resolve::{LookedUp, Reader, Resolver};
+use crate::select::Selector;
 use crate::session::apply::RequestKey;
-use crate::session::keep::Step;
-use crate::session::pending::{AwaitedCall, PendingTurn};
+use crate::session::pending::PendingTurn;
 use crate::session::record::{TurnKind, TurnRecord};
-use crate::tool::ToolName;
+use crate::session::{LoadedSession, Sessions};
+use crate::tokens::Factors;
 use crate::trace;
-use begin::with_history;
-use said::Said;
+use crate::worklist::Worklist;
 
-/// Which way a message is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Way {
-    /// A conversation, with as many tool calls as it takes.
-    #[default]
-    Chat,
-    /// One tool, worded.
-    Query,
+pub(crate) use checks::{answered, check_version, id_for_key, message as check_message};
+pub use commit::Recorded;
+use draft::TurnDraft;
+pub use drop_in::{Addition, ClientRequest, DropIn, DropInTurn, Exchange, HandedOn, handed_on};
+use open::Opened;
+pub use prepared::PreparedRequests;
+pub use record::RecordedTurn;
+
+/// What the pipeline uses: the stages and the ports that it hands to them.
+pub struct Pipeline {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) creator: SessionCreator,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) catalog: Arc<ToolCatalog>,
+    pub(crate) models: ModelBook,
+    pub(crate) factors: Factors,
+    pub(crate) memory: Memory,
+    pub(crate) enrichments: Enrichments,
+    pub(crate) resolver: Arc<Resolver>,
+    pub(crate) selector: Arc<Selector>,
+    pub(crate) replying: ReplyPorts,
+    pub(crate) prepared: PreparedRequests,
+    pub(crate) packs: Arc<PackSet>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) work: Arc<Worklist>,
+    pub(crate) observer: OnceLock<Observer>,
 }
 
-impl Way {
-    /// The way that led to a turn of that kind.
-    fn of(kind: TurnKind) -> Self {
-        if kind == TurnKind::Query { Self::Query } else { Self::Chat }
-    }
-
-    /// The kind of turn that it leads to.
-    fn kind(self) -> TurnKind {
-        match self {
-            Self::Chat => TurnKind::Chat,
-            Self::Query => TurnKind::Query,
-        }
-    }
-}
+/// Called with every turn before it is numbered.
+pub type Observer = Box<dyn Fn(&TurnRecord) + Send + Sync>;
 
 /// A message and how it is to be answered.
 #[derive(Debug, Clone, Default)]
@@ -70,10 +95,8 @@ pub struct TurnRequest {
     pub session: Option<SessionId>,
     /// The agent of a session that is created.
     pub agent: Option<AgentName>,
-    /// Which way.
-    pub way: Way,
     /// The message and what comes with it.
-    pub brought: Brought,
+    pub input: TurnInput,
     /// The idempotency key.
     pub key: Option<RequestKey>,
     /// The persona of a session that is created.
@@ -84,69 +107,13 @@ pub struct TurnRequest {
     pub model: Option<LentModel>,
 }
 
-/// What happens while a turn runs.
-#[derive(Debug, Clone)]
-pub enum TurnEvent {
-    /// The request is assembled.
-    Context(Box<Receipt>),
-    /// A tool is called.
-    ToolCall {
-        /// The call's id.
-        id: String,
-        /// Which tool.
-        tool: ToolName,
-        /// The arguments.
-        arguments: Value,
-    },
-    /// A tool has answered.
-    ToolResult {
-        /// The call's id.
-        id: String,
-        /// Which tool.
-        tool: ToolName,
-        /// Whether it succeeded.
-        ok: bool,
-        /// The answer.
-        text: String,
-    },
-    /// A call waits for approval.
-    Approval(AwaitedCall),
-    /// More words of the reply.
-    Delta(String),
-    /// Tokens so far.
-    Usage(Usage),
-}
-
-/// Where the events of a turn go.
-#[derive(Debug, Clone, Default)]
-pub struct Events(Option<UnboundedSender<TurnEvent>>);
-
-impl Events {
-    /// Events go to `sender`.
-    pub fn to(sender: UnboundedSender<TurnEvent>) -> Self {
-        Self(Some(sender))
-    }
-
-    /// Nobody listens.
-    pub fn nowhere() -> Self {
-        Self(None)
-    }
-
-    /// Tells whoever listens; a listener that has gone is no reason to stop.
-    pub fn tell(&self, event: TurnEvent) {
-        if let Some(sender) = &self.0 {
-            let _ = sender.send(event);
-        }
-    }
-}
-
 /// How a turn ended.
 #[derive(Debug)]
 pub enum TurnOutcome {
     /// It is in the log.
     Finished {
         /// The session after it.
-        session: Loaded,
+        session: LoadedSession,
         /// The turn.
         record: Arc<TurnRecord>,
         /// Whether the same key had made it before.
@@ -155,13 +122,39 @@ pub enum TurnOutcome {
     /// It waits for approval.
     Paused {
         /// The session now.
-        session: Loaded,
+        session: LoadedSession,
         /// The turn so far.
         pending: Box<PendingTurn>,
     },
 }
 
-impl Engine {
+/// What a turn needs, fixed when its session is loaded.
+pub(crate) struct Turn {
+    session: LoadedSession,
+    agent: Arc<Agent>,
+    /// How often agents had been replaced then.
+    agents_generation: u64,
+    /// The agent's tools, listed once.
+    tools: Vec<KnownTool>,
+    /// The model that answers, or why there is none.
+    model: std::result::Result<ModelChoice, String>,
+    parameters: Parameters,
+    kind: TurnKind,
+    started: Instant,
+    cancel: CancellationToken,
+    span: Span,
+}
+
+/// What sets a turn apart before it is loaded.
+struct TurnStart<'a> {
+    kind: TurnKind,
+    lent: Option<&'a LentModel>,
+    /// Whether tools can be called at all.
+    with_tools: bool,
+    cancel: CancellationToken,
+}
+
+impl Pipeline {
     /// Answers a message.
     pub async fn converse(
         &self,
@@ -170,192 +163,264 @@ impl Engine {
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnOutcome> {
-        authorize(caller, Action::Write)?;
-        self.check_message(&request.brought.message)?;
-        let started = Instant::now();
-
-        // load
-        let session = self.session_for(caller, &request).await?;
-        self.check_active(&session.head)?;
-        if let Some(turn) = answered(&session.head, request.key.as_ref())? {
-            return self.finished(caller, &session.head.id, turn, true).await;
-        }
-        if let Some(pending) = pause::of_key(&session.head, request.key.as_ref(), self.now())? {
-            return Ok(TurnOutcome::Paused { session, pending });
-        }
-        let session = self.end_waiting(caller, session).await?;
-        if let Some(turn) = answered(&session.head, request.key.as_ref())? {
-            return self.finished(caller, &session.head.id, turn, true).await;
-        }
-        let session = self.reserve(session, request.key.as_ref()).await?;
-
-        // notice, resolve, recall
-        let agent = self.agent_name(&session);
-        let span = trace::turn(&session, agent.as_str(), request.way.kind());
-        let brought = with_history(request.brought, request.way, self);
-        let reader = reply::reader(self, &session, request.way, request.model.as_ref())?;
-        let enriching = enrich(self, &session, &brought, reader, &cancel);
-        let enriched = enriching.instrument(span.clone()).await?;
-
-        // select, fit
-        let assembling = assemble(self, &session, &brought, enriched);
-        let context = assembling.instrument(span.clone()).await?;
-        events.tell(TurnEvent::Context(Box::new(context.receipt.clone())));
-
-        // reply
-        let asked = Asked {
-            engine: self,
-            session: &session,
-            context: &context,
-            way: request.way,
-            message: &brought.message,
-            before: Answer::default(),
-            decided: Vec::new(),
-            lent: request.model.as_ref(),
-            events: &events,
-            cancel,
+        let TurnRequest { input, key, model, .. } = &request;
+        checks::message(&input.message, &self.limits)?;
+        let session = match self.open(caller, &request).await? {
+            Opened::Ready(session) => session,
+            Opened::Over(outcome) => return Ok(outcome),
         };
-        let ended = reply::answer(asked).instrument(span.clone()).await;
-
-        // commit
-        let said = Said { message: brought.message, way: request.way, context, started };
-        let concluding = self.conclude(caller, &session, said, ended, request.key, &events);
-        let outcome = concluding.instrument(span.clone()).await;
-        trace::turn_ended(&span, &outcome);
+        let kind = if input.is_query { TurnKind::Query } else { TurnKind::Chat };
+        let start = TurnStart {
+            kind,
+            lent: model.as_ref(),
+            with_tools: !input.without_tools,
+            cancel: cancel.clone(),
+        };
+        let turn = self.load(session, start).await?;
+        let span = turn.span.clone();
+        let answering = async {
+            let assembled = self.assemble(&turn, input).await?;
+            events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
+            let before = Answer::default();
+            let ended = self.reply(&turn, &assembled, &input.message, before, &[], &events).await;
+            let draft = TurnDraft::of(&turn, &input.message, assembled);
+            self.conclude(caller, &turn, draft, ended, key.as_ref(), &events).await
+        };
+        let outcome = answering.instrument(span.clone()).await;
+        self.trace_outcome(&span, &outcome);
         outcome
     }
 
-    /// Decides a call that waits, and goes on when all are decided. The request context stays frozen.
+    /// The request for an application that calls its own model. Changes nothing.
+    pub async fn prepare(
+        &self,
+        session: LoadedSession,
+        input: &TurnInput,
+    ) -> Result<Arc<AssembledRequest>> {
+        checks::active(&session.head, self.clock.now())?;
+        checks::message(&input.message, &self.limits)?;
+        if input.budget_tokens == Some(0) {
+            return Err(Error::invalid("budget_tokens", "0 is outside 1-4294967295"));
+        }
+        let start = TurnStart {
+            kind: TurnKind::Recorded,
+            lent: None,
+            with_tools: !input.without_tools,
+            cancel: CancellationToken::new(),
+        };
+        let turn = self.load(session, start).await?;
+        let assembled = self.assemble(&turn, input).await?;
+        Ok(self.prepared.keep(turn.session.key.clone(), assembled))
+    }
+
+    /// Decides a call that waits, and goes on when all are decided. The assembled request stays as it was.
     pub async fn decide(
         &self,
         caller: &Caller,
-        id: &SessionId,
-        call: &str,
+        (id, call): (&SessionId, &str),
         approve: bool,
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnOutcome> {
-        authorize(caller, Action::Write)?;
-        let started = Instant::now();
-        let key = caller.session_key(id);
-        let now = self.now();
-        let (session, pending) = self
-            .sessions
-            .update(&key, |head, _| {
-                let missing = || Error::NoApproval { session: id.clone(), call: call.into() };
-                let pending = head.pending.as_mut().ok_or_else(missing)?;
-                if pending.expires_at <= now {
-                    return Err(missing());
-                }
-                let awaited = pending
-                    .awaited
-                    .iter_mut()
-                    .find(|awaited| awaited.id == call && awaited.approved.is_none())
-                    .ok_or_else(missing)?;
-                awaited.approved = Some(approve);
-                let pending = pending.as_ref().clone();
-                Ok(Step::Commit(Box::new(None), pending))
-            })
-            .await?;
+        let (session, pending) = self.note_decision(caller, id, call, approve).await?;
         if pending.undecided().next().is_some() {
             return Ok(TurnOutcome::Paused { session, pending: Box::new(pending) });
         }
-        let context = self.thaw(&session, &pending).await?;
-        let way = Way::of(pending.kind);
-        let before = Answer {
-            text: pending.said.clone(),
-            calls: pending.calls.clone(),
-            ..Answer::default()
+        let start = TurnStart { kind: pending.kind, lent: None, with_tools: true, cancel };
+        let turn = self.load(session, start).await?;
+        let span = turn.span.clone();
+        let answering = async {
+            let assembled = self.restore_request(&turn, &pending).await?;
+            let before = Answer {
+                text: pending.said.clone(),
+                calls: pending.calls.clone(),
+                ..Answer::default()
+            };
+            let (message, decided) = (&pending.message, &pending.awaited);
+            let ended = self.reply(&turn, &assembled, message, before, decided, &events).await;
+            let draft = TurnDraft::of(&turn, message, assembled);
+            let key = pending.request_key();
+            self.conclude(caller, &turn, draft, ended, key.as_ref(), &events).await
         };
-        let asked = Asked {
-            engine: self,
-            session: &session,
-            context: &context,
-            way,
-            message: &pending.message,
-            before,
-            decided: pending.awaited.clone(),
-            lent: None,
-            events: &events,
-            cancel,
-        };
-        let span = trace::turn(&session, context.agent.name.as_str(), way.kind());
-        let ended = reply::answer(asked).instrument(span.clone()).await;
-        let request_key = pending.request_key();
-        let said = Said { message: pending.message, way, context, started };
-        let concluding = self.conclude(caller, &session, said, ended, request_key, &events);
-        let outcome = concluding.instrument(span.clone()).await;
-        trace::turn_ended(&span, &outcome);
+        let outcome = answering.instrument(span.clone()).await;
+        self.trace_outcome(&span, &outcome);
         outcome
     }
 
-    /// The agent of a session, by name.
-    pub(crate) fn agent_name(&self, session: &Loaded) -> AgentName {
-        session.head.agent.clone().unwrap_or_else(|| self.agents().default_name().clone())
+    /// **load**: everything that a turn needs, once.
+    async fn load(&self, session: LoadedSession, start: TurnStart<'_>) -> Result<Turn> {
+        let agents_generation = self.agents.generation();
+        let book = self.agents.current();
+        let agent = book.get(session.head.agent.as_ref())?;
+        let tools = match start.with_tools {
+            true => self.catalog.of(&agent).await?,
+            false => Vec::new(),
+        };
+        let model = self.models.choose(&session.head.settings, &agent, start.kind, start.lent);
+        let span = trace::turn(&session, agent.name.as_str(), start.kind);
+        Ok(Turn {
+            parameters: request::parameters(&session.head, &self.limits),
+            session,
+            agent,
+            agents_generation,
+            tools,
+            model,
+            kind: start.kind,
+            started: Instant::now(),
+            cancel: start.cancel,
+            span,
+        })
     }
 
-    /// Commits what the reply came to, or the pause.
-    async fn conclude(
+    /// **notice**, **resolve**, **recall**, **select**, **fit**: the request for a message.
+    async fn assemble(&self, turn: &Turn, input: &TurnInput) -> Result<AssembledRequest> {
+        let head = &turn.session.head;
+        let turns_max = self.turns_max(input);
+        let (enrichment, known) = self.enrich(turn, input, turns_max).await?;
+
+        let message = (input.message.as_str(), enrichment.vector.as_slice());
+        let items = match input.without_tools {
+            true => request::without_tools(&head.items),
+            false => head.items.clone(),
+        };
+        let selecting =
+            self.selector.select(&turn.agent, &items, &turn.tools, message, &self.limits);
+        let selected = selecting.await?;
+
+        let (_, count) = history::window(head, turns_max);
+        let mode = match head.settings.mode {
+            Some(mode) => (mode, "set for the session".to_owned()),
+            None => mode::infer(&input.message, &head.last_tools()),
+        };
+        request::assemble(Material {
+            head,
+            input,
+            mode,
+            selected,
+            recent: self.sessions.tail(&turn.session, count).await?,
+            enrichment: &enrichment,
+            known,
+            budget: self.budget(turn, input.budget_tokens),
+            parameters: turn.parameters,
+            limits: &self.limits,
+            now: self.clock.now(),
+        })
+    }
+
+    /// **notice**, **resolve**, **recall**, once for the same message to an unchanged session.
+    async fn enrich(
         &self,
-        caller: &Caller,
-        session: &Loaded,
-        said: Said,
-        ended: Ended,
-        key: Option<RequestKey>,
-        events: &Events,
-    ) -> Result<TurnOutcome> {
-        let id = &session.head.id;
-        match ended {
-            Ended::Finished(answer) => {
-                let kept = self.keep(caller, session, said, answer, key.as_ref(), None);
-                let recorded = kept.await?;
-                self.finished(caller, id, recorded.turn, recorded.repeated).await
-            }
-            Ended::Paused(answer, awaited) => {
-                for call in &awaited {
-                    events.tell(TurnEvent::Approval(call.clone()));
-                }
-                let pending = said.pending(answer, awaited, key, self);
-                let (session, ()) = self
-                    .sessions
-                    .update(&session.key, |head, _| {
-                        head.pending = Some(Box::new(pending.clone()));
-                        Ok(Step::Commit(Box::new(None), ()))
-                    })
-                    .await?;
-                self.work.look_later(&session.key, self.time_left(&pending));
-                Ok(TurnOutcome::Paused { session, pending: Box::new(pending) })
-            }
+        turn: &Turn,
+        input: &TurnInput,
+        turns_max: u64,
+    ) -> Result<(Arc<Enrichment>, Arc<KnownEntities>)> {
+        let session = &turn.session;
+        let reader = match (&turn.model, turn.kind) {
+            (Err(_), TurnKind::Chat | TurnKind::Query) => Reader::Offline,
+            _ => Reader::Model,
+        };
+        let known = self.memory.known(&self.sessions, session).await?;
+        let key = EnrichmentKey::new(&session.key, &input.message, turns_max, reader);
+        let made_of = MadeOf { version: session.version, agents: turn.agents_generation };
+        if let Some(enrichment) = self.cached_enrichment(&key, made_of).await {
+            let known = notice::with_found_entities(known, &enrichment.found, session);
+            return Ok((enrichment, known));
         }
+
+        let understanding = notice::read(session, &input.message, known, &self.packs);
+        let things = (session, turn.agent.as_ref(), turn.tools.as_slice());
+        let limit = Duration::from_millis(self.limits.look_up_ms_max);
+        let resolving = self.resolver.at_once(things, understanding, reader, limit, &turn.cancel);
+        let (Understanding { noticed, known, found }, looked_up) = resolving.await;
+
+        let vector = self.selector.embed(&input.message).await?;
+        let (first, count) = history::window(&session.head, turns_max);
+        let older_max = self.limits.recalled_turns;
+        let reach = Reach { parts_max: older_max + 3 * count, window_from: first, older_max };
+        let message = (input.message.as_str(), vector.as_slice());
+        let recalled = self.memory.search(&self.sessions, session, message, reach).await?;
+
+        let entities = &session.head.entities;
+        let understood = Understood { noticed: &noticed, entities, known: &known };
+        let mut pieces = notice::recall(&understood, &self.packs, self.clock.now());
+        pieces.extend(memory::pieces(&recalled, first, older_max));
+        let enrichment =
+            Arc::new(Enrichment { vector, noticed, found, looked_up, recalled, pieces });
+        if enrichment.looked_up != LookedUp::Unknown {
+            self.enrichments.keep(key, made_of, enrichment.clone(), self.clock.now());
+        }
+        Ok((enrichment, known))
     }
 
-    /// Puts what was said at the end of the conversation.
-    async fn keep(
+    /// **reply**: by a model with tools, or by the way that needs none.
+    async fn reply(
         &self,
-        caller: &Caller,
-        session: &Loaded,
-        said: Said,
-        answer: Answer,
-        key: Option<&RequestKey>,
-        expected: Option<u64>,
-    ) -> Result<Recorded> {
-        let noticed = said.context.noticed.clone();
-        let found = said.context.found.clone();
-        let known = said.context.known.clone();
-        let mut record = said.record(answer, self);
-        self.mark_used(session, &mut record).await;
-        let finished = FinishedTurn { record, noticed, found, known };
-        self.commit_turn(caller, &session.head.id, &finished, key, expected).await
+        turn: &Turn,
+        assembled: &AssembledRequest,
+        message: &str,
+        before: Answer,
+        decided: &[crate::session::pending::AwaitedCall],
+        events: &Events,
+    ) -> reply::ReplyOutcome {
+        reply::answer(ReplyRequest {
+            ports: &self.replying,
+            session: &turn.session,
+            agent: &turn.agent,
+            tools: &turn.tools,
+            assembled,
+            kind: turn.kind,
+            message,
+            model: &turn.model,
+            before,
+            decided: decided.to_vec(),
+            events,
+            cancel: turn.cancel.clone(),
+        })
+        .await
     }
 
-    async fn finished(
+    /// An enrichment that was made lately and still holds.
+    async fn cached_enrichment(
         &self,
-        caller: &Caller,
-        id: &SessionId,
-        turn: u64,
-        repeated: bool,
-    ) -> Result<TurnOutcome> {
-        let (session, record) = self.turn(caller, id, turn).await?;
-        Ok(TurnOutcome::Finished { session, record, repeated })
+        key: &EnrichmentKey,
+        made_of: MadeOf,
+    ) -> Option<Arc<Enrichment>> {
+        let cached = self.enrichments.get(key, made_of, self.clock.now());
+        let cached = match cached {
+            Some(cached) => {
+                let holds = match cached.looked_up {
+                    LookedUp::Never => true,
+                    LookedUp::At(mark) => self.resolver.look_ups.changes.mark().await == Some(mark),
+                    LookedUp::Unknown => false,
+                };
+                holds.then_some(cached)
+            }
+            None => None,
+        };
+        self.enrichments.count(cached.is_some());
+        cached
+    }
+
+    /// A query is shown more exchanges than a chat.
+    fn turns_max(&self, input: &TurnInput) -> u64 {
+        let usual =
+            if input.is_query { self.limits.query_exchanges } else { self.limits.window_turns };
+        input.history_turns.unwrap_or(usual)
+    }
+
+    /// What a request of this turn may spend.
+    fn budget(&self, turn: &Turn, wanted: Option<u32>) -> Budget {
+        let head = &turn.session.head;
+        let name = head.settings.model.as_deref().or(turn.agent.models.chat.as_deref());
+        let factor = self.models.get(name).map_or(1.0, |model| self.factors.of(model.name()));
+        Budget::of(head, &self.limits, wanted, turn.parameters, factor)
+    }
+
+    fn trace_outcome(&self, span: &Span, outcome: &Result<TurnOutcome>) {
+        match outcome {
+            Ok(TurnOutcome::Finished { record, .. }) => trace::turn_kept(span, record.turn, record),
+            Ok(TurnOutcome::Paused { .. }) => trace::turn_paused(span),
+            Err(error) => trace::failed(span, error.code()),
+        }
     }
 }

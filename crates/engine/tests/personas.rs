@@ -11,24 +11,28 @@ use futures::stream::{self, BoxStream};
 use throughline_engine::access::{Caller, Grants};
 use throughline_engine::agent::AgentBook;
 use throughline_engine::clock::Clock;
-use throughline_engine::context::Brought;
 use throughline_engine::embed::{Embedder, Vector};
 use throughline_engine::engine::{
-    BeforePurge, ContextPatch, Engine, EngineSettings, ExpiryState, Export, ModelBook, NewContext,
-    Order, Parts, PresetGone, StartingPoint, Unwanted, expiry_state,
+    BeforePurge, ContextPatch, Engine, EngineSettings, ExpiryState, Export, NewContext, Order,
+    Parts, StartingPoint, Unwanted, expiry_state,
 };
+use throughline_engine::events::Events;
 use throughline_engine::failure::UpstreamError;
 use throughline_engine::id::{AgentName, TenantId, UserId};
 use throughline_engine::limits::Limits;
+use throughline_engine::model::LentModel;
 use throughline_engine::model::{Model, ModelEvent, ModelRequest, StopReason};
+use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::piece::Source;
+use throughline_engine::preset::PresetGone;
 use throughline_engine::preset::{PersonaDraft, PresetDraft};
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::{ReplyForm, TurnRecord};
 use throughline_engine::store::{Key, Scope};
 use throughline_engine::tool::{ToolListing, ToolName, ToolOutput, Tools};
-use throughline_engine::turn::{Events, LentModel, TurnOutcome, TurnRequest, Way};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::memory::Memory;
 use throughline_testkit::fixed_clock::FixedClock;
 use tokio_util::sync::CancellationToken;
@@ -131,8 +135,7 @@ impl Place {
         let request = TurnRequest {
             session: Some(context.parse().unwrap()),
             agent: None,
-            way: Way::Chat,
-            brought: Brought { message: message.into(), ..Brought::default() },
+            input: TurnInput { message: message.into(), ..TurnInput::default() },
             key: None,
             persona: None,
             preset: None,
@@ -163,21 +166,21 @@ async fn a_built_in_preset_can_be_changed_deactivated_and_restored_by_one_user_a
     let (engine, caller) = (&place.engine, &place.caller);
     let id = "preset-rational-advisor";
     let draft = PresetDraft { temperature: Some(0.1), ..PresetDraft::default() };
-    let (changed, _) = engine.update_preset(caller, id, draft).await.unwrap();
+    let (changed, _) = engine.presets().update(caller, id, draft).await.unwrap();
     assert_eq!(changed.settings.temperature, 0.1);
-    assert_eq!(engine.delete_preset(caller, id).await.unwrap(), PresetGone::Deactivated);
-    assert_eq!(engine.list_presets(caller, 1, 100, false).await.unwrap().total, 5);
-    assert_eq!(engine.list_presets(caller, 1, 100, true).await.unwrap().total, 6);
+    assert_eq!(engine.presets().delete(caller, id).await.unwrap(), PresetGone::Deactivated);
+    assert_eq!(engine.presets().list(caller, 1, 100, false).await.unwrap().total, 5);
+    assert_eq!(engine.presets().list(caller, 1, 100, true).await.unwrap().total, 6);
     let error = engine.create_context(caller, from_preset(id)).await.unwrap_err();
     assert!(error.to_string().contains("deactivated"), "{error}");
 
     let scope =
         Scope { tenant: TenantId::new("other").unwrap(), user: UserId::new("other").unwrap() };
     let other = Caller { scope, grants: Grants::Write };
-    assert_eq!(engine.preset(&other, id).await.unwrap().settings.temperature, 0.5);
+    assert_eq!(engine.presets().get(&other, id).await.unwrap().settings.temperature, 0.5);
 
-    let restored = engine.restore_preset(caller, id).await.unwrap();
-    assert_eq!(engine.preset(caller, id).await.unwrap(), restored);
+    let restored = engine.presets().restore(caller, id).await.unwrap();
+    assert_eq!(engine.presets().get(caller, id).await.unwrap(), restored);
     assert_eq!(restored.settings.temperature, 0.5);
 }
 
@@ -190,20 +193,24 @@ async fn ones_own_preset_is_reviewed_made_once_per_key_and_erased() {
         system_prompt: Some("Be nice.".into()),
         ..PresetDraft::default()
     };
-    let (preset, review) = engine.create_preset(caller, None, draft.clone(), None).await.unwrap();
+    let (preset, review) =
+        engine.presets().create(caller, None, draft.clone(), None).await.unwrap();
     assert_eq!(preset.id, "preset-night-owl");
     assert!(!review.effective() && !review.advice.is_empty());
 
     let key = RequestKey::new("k", b"body");
-    let (one, _) = engine.create_preset(caller, None, draft.clone(), Some(&key)).await.unwrap();
-    let (same, _) = engine.create_preset(caller, None, draft.clone(), Some(&key)).await.unwrap();
+    let (one, _) = engine.presets().create(caller, None, draft.clone(), Some(&key)).await.unwrap();
+    let (same, _) = engine.presets().create(caller, None, draft.clone(), Some(&key)).await.unwrap();
     assert_eq!(one.id, same.id);
     let other = PresetDraft { name: Some("Other".into()), ..draft };
-    let error = engine.create_preset(caller, None, other, Some(&key)).await.unwrap_err();
+    let error = engine.presets().create(caller, None, other, Some(&key)).await.unwrap_err();
     assert_eq!(error.code(), "idempotency_key_reused");
 
-    assert_eq!(engine.delete_preset(caller, "preset-night-owl").await.unwrap(), PresetGone::Erased);
-    let error = engine.preset(caller, "preset-night-owl").await.unwrap_err();
+    assert_eq!(
+        engine.presets().delete(caller, "preset-night-owl").await.unwrap(),
+        PresetGone::Erased
+    );
+    let error = engine.presets().get(caller, "preset-night-owl").await.unwrap_err();
     assert_eq!(error.to_string(), "there is no preset preset-night-owl");
     assert!(error.hint().contains("preset-calm-counselor"), "{}", error.hint());
 }

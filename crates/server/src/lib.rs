@@ -26,7 +26,10 @@ pub mod demo;
 pub mod expiry;
 pub mod failure;
 pub mod http;
+pub mod json_limits;
 pub mod mcp;
+pub mod persona_view;
+pub mod request_key;
 #[cfg(feature = "sabotage")]
 pub mod sabotage;
 pub mod telemetry;

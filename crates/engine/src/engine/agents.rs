@@ -4,18 +4,18 @@ use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
 use crate::agent::Agent;
+use crate::catalog::KnownTool;
 use crate::error::{Error, Result};
 use crate::id::{AgentName, SessionId};
+use crate::item::{ItemName, SessionItem};
 use crate::piece::IncludeMode;
 use crate::pin::Pin;
-use crate::select::KnownTool;
-use crate::session::Loaded;
-use crate::session::head::{ItemName, SessionItem};
-use crate::session::keep::Step;
-use crate::tool::{ToolListing, ToolName};
+use crate::session::LoadedSession;
+use crate::session::sessions::Step;
+use crate::tool::ToolName;
 
 use super::Engine;
-use super::sessions::check_version;
+use crate::turn::check_version;
 
 /// An item of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ impl Engine {
     pub async fn agent_items(&self, caller: &Caller, name: &AgentName) -> Result<Vec<AgentItem>> {
         authorize(caller, Action::Read)?;
         let agent = self.agents().get(Some(name))?;
-        let tools = self.tools_of(&agent).await?;
+        let tools = self.catalog.of(&agent).await?;
         Ok(items_of(&agent, &tools))
     }
 
@@ -58,10 +58,10 @@ impl Engine {
         &self,
         caller: &Caller,
         id: &SessionId,
-    ) -> Result<(Loaded, Vec<SessionItemView>)> {
+    ) -> Result<(LoadedSession, Vec<SessionItemView>)> {
         let loaded = self.session(caller, id).await?;
         let agent = self.agents().get(loaded.head.agent.as_ref())?;
-        let available = items_of(&agent, &self.tools_of(&agent).await?);
+        let available = items_of(&agent, &self.catalog.of(&agent).await?);
         let items = loaded
             .head
             .items
@@ -81,11 +81,11 @@ impl Engine {
         id: &SessionId,
         item: ItemName,
         expected: Option<u64>,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let loaded = self.session(caller, id).await?;
         let agent = self.agents().get(loaded.head.agent.as_ref())?;
-        let available = items_of(&agent, &self.tools_of(&agent).await?);
+        let available = items_of(&agent, &self.catalog.of(&agent).await?);
         if !available.iter().any(|a| a.item == item) {
             let known = available.iter().map(|a| a.item.to_string()).collect();
             return Err(Error::Missing { kind: "item", name: item.to_string(), known });
@@ -107,7 +107,7 @@ impl Engine {
                     });
                 }
                 head.items.push(SessionItem { item: item.clone(), mode: IncludeMode::Manual });
-                Ok(Step::Commit(Box::new(None), ()))
+                Ok(Step::Commit(None, ()))
             })
             .await?;
         Ok(loaded)
@@ -120,7 +120,7 @@ impl Engine {
         id: &SessionId,
         item: &ItemName,
         expected: Option<u64>,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let (loaded, ()) = self
             .sessions
@@ -132,7 +132,7 @@ impl Engine {
                     let known = head.items.iter().map(|i| i.item.to_string()).collect();
                     return Err(Error::Missing { kind: "item", name: item.to_string(), known });
                 }
-                Ok(Step::Commit(Box::new(None), ()))
+                Ok(Step::Commit(None, ()))
             })
             .await?;
         Ok(loaded)
@@ -141,14 +141,7 @@ impl Engine {
     /// All upstream tools, each with how it stands, and the servers that could not be asked.
     pub async fn tools(&self, caller: &Caller) -> Result<(Vec<KnownTool>, Vec<(String, String)>)> {
         authorize(caller, Action::Read)?;
-        let ToolListing { tools, unavailable } = self.tools.list().await;
-        let states = self.pins.admit(&tools).await?;
-        let known = tools
-            .into_iter()
-            .zip(states)
-            .map(|(definition, pin)| KnownTool { definition, pin })
-            .collect();
-        Ok((known, unavailable))
+        self.catalog.all().await
     }
 
     /// Approves a tool's definition as it is now.

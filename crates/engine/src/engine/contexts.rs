@@ -11,14 +11,15 @@ use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::{AgentName, SessionId};
 use crate::preset::{PersonaDraft, template};
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::apply::RequestKey;
-use crate::session::keep::Step;
+use crate::session::sessions::Step;
 
+use super::Engine;
 use super::listing::SessionQuery;
-use super::presets::check_page;
-use super::sessions::{NewSession, checked_tags, id_for_key};
-use super::{Engine, answered};
+use crate::creation::{NewSession, checked_tags};
+use crate::preset::check_page;
+use crate::turn::{answered, id_for_key};
 
 /// Sessions that are looked through when contexts are listed or counted.
 const LOOKED_THROUGH_MAX: usize = 10_000;
@@ -69,7 +70,7 @@ pub struct ContextPatch {
 #[derive(Debug)]
 pub struct ContextList {
     /// The contexts, most recently changed first.
-    pub contexts: Vec<Loaded>,
+    pub contexts: Vec<LoadedSession>,
     /// How many there are in all.
     pub total: usize,
     /// Whether there may be more, beyond the sessions that were looked through.
@@ -78,13 +79,13 @@ pub struct ContextList {
 
 impl Engine {
     /// Creates a context. The same key with the same request answers the one that it made before.
-    pub async fn create_context(&self, caller: &Caller, new: NewContext) -> Result<Loaded> {
+    pub async fn create_context(&self, caller: &Caller, new: NewContext) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let mut tags = new.tags;
         let persona = match &new.from {
             StartingPoint::Blank => new.draft.build(self.limits())?,
             StartingPoint::Preset(id) => {
-                new.draft.over(&self.active_preset(caller, id).await?.persona())?
+                new.draft.over(&self.presets.active(caller, id).await?.persona())?
             }
             StartingPoint::Template(id) => {
                 let Some(template) = template::find(id) else {
@@ -94,7 +95,7 @@ impl Engine {
                 if tags.is_empty() {
                     tags.clone_from(&template.tags);
                 }
-                let preset = self.active_preset(caller, &template.preset).await?;
+                let preset = self.presets.active(caller, &template.preset).await?;
                 new.draft.over(&template.draft().over(&preset.persona())?)?
             }
         };
@@ -141,7 +142,7 @@ impl Engine {
     }
 
     /// The context of that id, also an expired or deleted one. Not found names those there are.
-    pub async fn context(&self, caller: &Caller, id: &str) -> Result<Loaded> {
+    pub async fn context(&self, caller: &Caller, id: &str) -> Result<LoadedSession> {
         authorize(caller, Action::Read)?;
         let found = match SessionId::new(id) {
             Ok(id) => self.sessions.find(&caller.session_key(&id)).await?,
@@ -159,7 +160,7 @@ impl Engine {
         caller: &Caller,
         id: &str,
         patch: ContextPatch,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let key = self.context(caller, id).await?.key;
         let tags = patch.tags.map(|tags| checked_tags(tags, self.limits())).transpose()?;
@@ -183,14 +184,14 @@ impl Engine {
                     None => {}
                 }
                 head.touch(now);
-                Ok(Step::Commit(Box::new(None), ()))
+                Ok(Step::Commit(None, ()))
             })
             .await?;
         Ok(loaded)
     }
 
     /// Puts a context aside; it can be brought back until it is purged.
-    pub async fn delete_context(&self, caller: &Caller, id: &str) -> Result<Loaded> {
+    pub async fn delete_context(&self, caller: &Caller, id: &str) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let id = self.context(caller, id).await?.head.id.clone();
         self.put_aside(caller, &id).await
@@ -212,7 +213,7 @@ impl Engine {
         &self,
         caller: &Caller,
         with_inactive: bool,
-    ) -> Result<(Vec<Loaded>, bool)> {
+    ) -> Result<(Vec<LoadedSession>, bool)> {
         let (mut contexts, mut looked, mut after) = (Vec::new(), 0, None);
         loop {
             let query = SessionQuery { limit: 500, after, tag: None, with_inactive };

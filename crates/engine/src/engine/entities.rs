@@ -8,8 +8,8 @@ use crate::entity::{
 };
 use crate::error::{Error, Result};
 use crate::id::SessionId;
-use crate::session::Loaded;
-use crate::session::keep::Step;
+use crate::session::LoadedSession;
+use crate::session::sessions::Step;
 use crate::store::{Page, PageMark};
 
 use super::Engine;
@@ -62,7 +62,7 @@ impl Engine {
     /// The things of a session, with relations and relevance.
     pub async fn entities(&self, caller: &Caller, id: &SessionId) -> Result<EntityList> {
         let loaded = self.session(caller, id).await?;
-        let known = self.memory.known(&self.sessions, &loaded).await?;
+        let known = self.turns.memory.known(&self.sessions, &loaded).await?;
         let entities = &loaded.head.entities;
         let active = entities.active();
         let views: Vec<EntityView> = entities
@@ -91,7 +91,7 @@ impl Engine {
         query: Option<&str>,
     ) -> Result<Vec<Reference>> {
         let loaded = self.session(caller, id).await?;
-        let known = self.memory.known(&self.sessions, &loaded).await?;
+        let known = self.turns.memory.known(&self.sessions, &loaded).await?;
         let kind = Kind::new(kind);
         Ok(match query {
             Some(query) => known
@@ -129,12 +129,17 @@ impl Engine {
         Ok(about)
     }
 
-    async fn about_it(&self, loaded: &Loaded, kind: &Kind, name: &str) -> Result<Option<AboutIt>> {
+    async fn about_it(
+        &self,
+        loaded: &LoadedSession,
+        kind: &Kind,
+        name: &str,
+    ) -> Result<Option<AboutIt>> {
         if loaded.head.deleted_at.is_some() || loaded.head.entities.tracked.is_empty() {
             return Ok(None);
         }
         let tracked = &loaded.head.entities.tracked;
-        let known = self.memory.known(&self.sessions, loaded).await?;
+        let known = self.turns.memory.known(&self.sessions, loaded).await?;
         let found = tracked.iter().find(|entity| is(entity, kind, name)).cloned();
         let found = found.or_else(|| known.iter().find(|entity| is(entity, kind, name)).cloned());
         Ok(found.map(|entity| AboutIt {
@@ -152,12 +157,12 @@ impl Engine {
         id: &SessionId,
         kind: &str,
         name: &str,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let kind = Kind::new(kind);
         let loaded = self.session(caller, id).await?;
         let key = loaded.key.clone();
-        let known = self.memory.known(&self.sessions, &loaded).await?;
+        let known = self.turns.memory.known(&self.sessions, &loaded).await?;
         let (loaded, ()) = self
             .sessions
             .update(&key, |head, _| {
@@ -176,7 +181,7 @@ impl Engine {
                 head.entities.forgotten.retain(|gone| !gone.entity.is(&entity));
                 head.entities.forgotten.push(Forgotten { entity, turn });
                 check_forgotten(&head.entities.forgotten)?;
-                Ok(Step::Commit(Box::new(None), ()))
+                Ok(Step::Commit(None, ()))
             })
             .await?;
         self.forget_derived(&key);
@@ -190,7 +195,7 @@ impl Engine {
         id: &SessionId,
         wrong: Option<EntityRef>,
         right: EntityRef,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let correction =
             crate::entity::Correction { wrong, kind: Some(right.kind.clone()), right: Some(right) };
@@ -199,7 +204,7 @@ impl Engine {
             .update(&caller.session_key(id), |head, _| {
                 let turn = head.turns;
                 head.entities.correct(&correction, turn);
-                Ok(Step::Commit(Box::new(None), ()))
+                Ok(Step::Commit(None, ()))
             })
             .await?;
         Ok(loaded)

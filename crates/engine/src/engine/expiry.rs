@@ -11,11 +11,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::access::{Action, Caller, Grants, authorize};
+use crate::background::Lease;
 use crate::error::Result;
 use crate::session::head::SessionHead;
-use crate::session::keep::Step;
+use crate::session::sessions::Step;
 use crate::store::{Key, Kind};
-use crate::tend::Lease;
 
 use super::Engine;
 use super::called::is_forgotten;
@@ -134,7 +134,7 @@ impl Engine {
                             return Ok(Step::Leave(false));
                         }
                         head.deleted_at = Some(now);
-                        Ok(Step::Commit(Box::new(None), true))
+                        Ok(Step::Commit(None, true))
                     })
                     .await?;
                 sweep.put_aside += u64::from(changed);

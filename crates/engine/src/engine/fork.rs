@@ -4,9 +4,9 @@ use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::session::head::{ForkedFrom, SessionHead};
-use crate::session::keep::encode;
 use crate::session::record::TurnRecord;
-use crate::session::{Loaded, apply};
+use crate::session::sessions::encode;
+use crate::session::{LoadedSession, apply};
 
 use super::Engine;
 
@@ -21,7 +21,7 @@ impl Engine {
         id: &SessionId,
         turn: Option<u64>,
         new_id: Option<SessionId>,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let loaded = self.sessions.load(&caller.session_key(id)).await?;
         let turns = loaded.head.turns;

@@ -9,7 +9,7 @@ use crate::model::ModelRequest;
 use crate::rebuild;
 use crate::receipt::Receipt;
 use crate::receipt_diff::{self, ReceiptDiff};
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::record::TurnRecord;
 
 use super::Engine;
@@ -88,7 +88,7 @@ impl Engine {
         caller: &Caller,
         id: &SessionId,
         turn: u64,
-    ) -> Result<(Loaded, Arc<TurnRecord>)> {
+    ) -> Result<(LoadedSession, Arc<TurnRecord>)> {
         authorize(caller, Action::Read)?;
         let loaded = self.sessions.load(&caller.session_key(id)).await?;
         let record = match turn {

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::session::apply;
 use crate::session::head::SessionHead;
-use crate::session::keep::encode;
 use crate::session::record::{SaidTokens, TurnKind, TurnRecord, TurnStatus};
+use crate::session::sessions::encode;
 use crate::tokens;
 
 use super::Engine;
@@ -98,7 +98,7 @@ impl Engine {
         for exchange in chat.exchanges {
             at = exchange.at.unwrap_or(at);
             let mut record = record_of(exchange, at);
-            self.check_message(&record.message)?;
+            crate::turn::check_message(&record.message, &self.limits)?;
             apply::turn(&mut head, &mut record, None, 0, at);
             log.push(encode(&key, &record)?);
         }

@@ -4,7 +4,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::store::{Page, PageMark};
 
 use super::Engine;
@@ -31,7 +31,7 @@ pub struct SessionQuery {
 #[derive(Debug)]
 pub struct SessionList {
     /// The sessions.
-    pub sessions: Vec<Loaded>,
+    pub sessions: Vec<LoadedSession>,
     /// Where the next answer begins.
     pub next: Option<PageMark>,
 }
@@ -47,7 +47,7 @@ impl Engine {
             ));
         }
         let now = self.now();
-        let mut sessions: Vec<Loaded> = Vec::new();
+        let mut sessions: Vec<LoadedSession> = Vec::new();
         let mut after = query.after;
         loop {
             let page = Page { limit: query.limit, after: after.clone() };
@@ -57,7 +57,7 @@ impl Engine {
                 .iter()
                 .map(|l| PageMark { changed_at: l.changed_at, id: l.key.id.clone() })
                 .collect();
-            let found: Vec<Option<Loaded>> = stream::iter(listed)
+            let found: Vec<Option<LoadedSession>> = stream::iter(listed)
                 .map(|listed| async move { self.sessions.find(&listed.key).await })
                 .buffered(READS_AT_ONCE)
                 .try_collect()

@@ -14,12 +14,12 @@ use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::model::Role;
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::record::{TurnRecord, TurnStatus};
 
 use super::Engine;
 use super::history::Order;
-use super::presets::check_page;
+use crate::preset::check_page;
 
 /// Turns read at once.
 const STRETCH: u64 = 500;
@@ -127,7 +127,7 @@ impl Engine {
     /// Turns that were not erased, without the first `skipped` of them.
     async fn standing_turns(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedSession,
         order: Order,
         skipped: usize,
         wanted: usize,
@@ -161,7 +161,7 @@ impl Engine {
         Ok(found)
     }
 
-    async fn turns_before(&self, loaded: &Loaded, time: Timestamp) -> Result<BTreeSet<u64>> {
+    async fn turns_before(&self, loaded: &LoadedSession, time: Timestamp) -> Result<BTreeSet<u64>> {
         let mut turns = BTreeSet::new();
         let mut at = 0;
         while at < loaded.head.turns {

@@ -1,15 +1,14 @@
 //! The door through which every transport comes in.
 //!
-//! An [`Engine`] holds the outside (store, models, tools, embedder, clock) and what is derived from it in
-//! memory. Its methods are grouped by noun in the files beside this one; each starts by asking
-//! [`crate::access::authorize`].
+//! An [`Engine`] holds the services that the parts outside (store, models, tools, embedder, clock) make up, and
+//! asks [`crate::access::authorize`] before it hands a call on. Its methods are grouped by noun in the files
+//! beside this one; what a turn does is in [`crate::turn`].
 //!
-//! Invariant: a transport calls the engine once per request and does nothing else with its parts.
+//! Invariant: no other module depends on this one.
 
 mod agents;
 mod called;
 mod contexts;
-mod dropin;
 mod entities;
 mod erase;
 mod expiry;
@@ -18,62 +17,61 @@ mod history;
 mod import_chats;
 mod listing;
 mod messages;
-mod presets;
 mod proxy;
-mod record;
 mod search;
 mod sessions;
 mod statistics;
 mod transfer;
+mod turns;
 mod usage;
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Agent, AgentBook};
-use crate::budget::Budget;
+use crate::agent::{AgentBook, Agents};
+use crate::background::Background;
+use crate::catalog::ToolCatalog;
 use crate::clock::Clock;
+use crate::creation::SessionCreator;
 use crate::embed::Embedder;
 use crate::enrich::{EnrichmentStatistics, Enrichments};
 use crate::error::Result;
 use crate::index::Index;
+use crate::indexer::Indexer;
 use crate::limits::Limits;
 use crate::memory::Memory;
-use crate::model::Model;
+use crate::models::ModelBook;
 use crate::pack::PackSet;
 use crate::pin::{PinPolicy, Pins};
-use crate::receipt::Parameters;
-use crate::resolve::{Changes, LookUpStatistics, LookUps};
+use crate::preset::Presets;
+use crate::reply::{ReplyPorts, ToolRunner};
+use crate::resolve::{Changes, LookUpStatistics, LookUps, Resolver};
 use crate::search::Calibration;
-use crate::select::{KnownTool, Selector};
-use crate::session::head::SessionHead;
+use crate::select::Selector;
 use crate::session::record::TurnRecord;
 use crate::session::{CacheStatistics, Sessions};
 use crate::shared::SharedCache;
-use crate::store::{Key, Scope, Store};
-use crate::tend::{WorkStatistics, Worklist};
+use crate::store::{Key, Store};
 use crate::tokens::Factors;
 use crate::tool::Tools;
+use crate::turn::{Pipeline, PreparedRequests};
+use crate::worklist::{WorkStatistics, Worklist};
 
 pub use agents::{AgentItem, SessionItemView};
 pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
-pub use dropin::{Addition, ClientRequest, Exchange, HandedOn};
 pub use entities::{AboutIt, EntityList, EntityView};
-pub use erase::{ErasureReceipt, Tombstone, tombstone_of};
+pub use erase::ErasureReceipt;
 pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state, stored_expiry};
 pub use history::{HistoryPage, HistoryQuery, Order};
 pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
 pub use listing::{SessionList, SessionQuery};
 pub use messages::{MessagePage, SaidMessage, Unwanted, messages_of};
-pub use presets::{PresetGone, PresetList};
 pub use proxy::{Called, FoundTool, ToolRequest};
-pub(crate) use record::{FinishedTurn, answered};
-pub use record::{Recorded, RecordedTurn};
 pub use search::{SearchHit, SearchResults};
-pub(crate) use sessions::id_for_key;
-pub use sessions::{NewSession, SessionPatch};
+pub use sessions::SessionPatch;
 pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};
 pub use usage::{AgentUsage, SessionUsage};
@@ -134,124 +132,134 @@ impl Default for EngineSettings {
     }
 }
 
-/// Configured models.
-#[derive(Default, Clone)]
-pub struct ModelBook {
-    models: Vec<(String, Arc<dyn Model>)>,
-    default: Option<String>,
-}
-
-impl ModelBook {
-    /// Models by their configured names; `default` serves where none is named.
-    pub fn new(models: Vec<(String, Arc<dyn Model>)>, default: Option<String>) -> Self {
-        Self { models, default }
-    }
-
-    /// The model of that name, or the default one; `None` when there is none.
-    pub fn get(&self, name: Option<&str>) -> Option<Arc<dyn Model>> {
-        let name = name.or(self.default.as_deref())?;
-        self.models.iter().find(|(known, _)| known == name).map(|(_, model)| model.clone())
-    }
-
-    /// The configured names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.models.iter().map(|(name, _)| name.as_str())
-    }
-}
-
-/// What a window holds beside the history: instructions, the message, the reply.
-const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
-
 /// Most sessions whose older turns are searchable in memory at a time.
 const MEMORY_SESSIONS_MAX: u64 = 1_000;
 
-/// Users of whom it is remembered how far the index has come.
-const SCOPES_MAX: u64 = 10_000;
-
-/// The engine.
+/// What transports call.
 pub struct Engine {
-    pub(crate) sessions: Sessions,
-    pub(crate) selector: Selector,
-    pub(crate) memory: Memory,
-    pub(crate) enrichments: Enrichments,
-    pub(crate) look_ups: LookUps,
+    turns: Arc<Pipeline>,
+    background: Background,
+    presets: Arc<Presets>,
+    sessions: Arc<Sessions>,
+    agents: Arc<Agents>,
+    catalog: Arc<ToolCatalog>,
+    pins: Arc<Pins>,
+    indexer: Arc<Indexer>,
+    work: Arc<Worklist>,
     packs: Arc<PackSet>,
-    pub(crate) pins: Pins,
-    pub(crate) index: Option<Arc<dyn Index>>,
-    /// Every session of the scope that was last changed before that is in the index.
-    pub(crate) indexed_until: moka::sync::Cache<Scope, Timestamp>,
-    pub(crate) work: Worklist,
-    pub(crate) factors: Factors,
-    pub(crate) models: ModelBook,
-    pub(crate) tools: Arc<dyn Tools>,
     clock: Arc<dyn Clock>,
-    agents: RwLock<(u64, Arc<AgentBook>)>,
-    limits: Limits,
-    watcher: OnceLock<Watcher>,
+    limits: Arc<Limits>,
 }
-
-/// Is told of every turn that was put into a log, whichever way it came.
-type Watcher = Box<dyn Fn(&TurnRecord) + Send + Sync>;
 
 impl Engine {
     /// Puts the parts together: measures the embedder and reads the pins.
     pub async fn start(parts: Parts) -> Result<Self> {
-        let Parts {
-            store,
-            shared,
-            index,
-            tools,
-            models,
-            embedder,
-            clock,
-            agents,
-            packs,
-            limits,
-            settings,
-        } = parts;
-        let packs = Arc::new(packs);
+        let Parts { store, shared, index, tools, models, embedder, clock, packs, settings, .. } =
+            parts;
+        let (packs, limits) = (Arc::new(packs), Arc::new(parts.limits));
+        let agents = Arc::new(Agents::new(parts.agents));
         let calibration = measure(embedder.as_ref()).await;
-        let pins = Pins::new(store.clone(), clock.clone(), settings.pin_policy);
+        let pins = Arc::new(Pins::new(store.clone(), clock.clone(), settings.pin_policy));
         pins.load().await?;
         let changes = Changes::new(store.clone(), clock.clone());
-        let sessions = Sessions::new(
-            store,
-            clock.clone(),
-            settings.cache_bytes,
-            settings.cache_age,
-            limits.commit_attempts_max,
-        );
-        Ok(Self {
-            sessions,
-            selector: Selector::new(embedder.clone(), calibration),
-            memory: Memory::new(
-                embedder,
-                calibration,
-                packs.clone(),
-                MEMORY_SESSIONS_MAX,
-                settings.cache_age,
-            ),
-            enrichments: Enrichments::new(settings.enrichment_bytes, settings.enrichment_age),
-            look_ups: LookUps::new(settings.look_up_age, changes, shared),
-            packs,
-            pins,
-            index,
-            indexed_until: moka::sync::Cache::new(SCOPES_MAX),
-            work: Worklist::default(),
+        let look_ups = LookUps::new(settings.look_up_age, changes, shared);
+        let resolver =
+            Arc::new(Resolver::new(look_ups, tools.clone(), packs.clone(), clock.clone()));
+        let presets = Arc::new(Presets::new(store.clone(), clock.clone()));
+        let (cache_bytes, cache_age) = (settings.cache_bytes, settings.cache_age);
+        let attempts_max = limits.commit_attempts_max;
+        let sessions =
+            Arc::new(Sessions::new(store, clock.clone(), cache_bytes, cache_age, attempts_max));
+        let catalog = Arc::new(ToolCatalog::new(tools.clone(), pins.clone()));
+        let selector = Arc::new(Selector::new(embedder.clone(), calibration));
+        let work = Arc::new(Worklist::default());
+        let indexer = Arc::new(Indexer::new(index, sessions.clone(), work.clone()));
+        let memory =
+            Memory::new(embedder, calibration, packs.clone(), MEMORY_SESSIONS_MAX, cache_age);
+        let turns = Arc::new(Pipeline {
+            sessions: sessions.clone(),
+            creator: SessionCreator {
+                sessions: sessions.clone(),
+                agents: agents.clone(),
+                catalog: catalog.clone(),
+                presets: presets.clone(),
+                clock: clock.clone(),
+                limits: limits.clone(),
+            },
+            agents: agents.clone(),
+            catalog: catalog.clone(),
+            models: models.clone(),
             factors: Factors::default(),
+            memory,
+            enrichments: Enrichments::new(settings.enrichment_bytes, settings.enrichment_age),
+            resolver: resolver.clone(),
+            selector: selector.clone(),
+            replying: ReplyPorts {
+                runner: ToolRunner {
+                    tools,
+                    pins: pins.clone(),
+                    resolver: resolver.clone(),
+                    limits: limits.clone(),
+                },
+                selector,
+                packs: packs.clone(),
+                clock: clock.clone(),
+                limits: limits.clone(),
+            },
+            prepared: PreparedRequests::default(),
+            packs: packs.clone(),
+            clock: clock.clone(),
+            limits: limits.clone(),
+            work: work.clone(),
+            observer: OnceLock::new(),
+        });
+        let background = Background {
+            sessions: sessions.clone(),
+            turns: turns.clone(),
+            indexer: indexer.clone(),
+            resolver,
+            catalog: catalog.clone(),
+            agents: agents.clone(),
             models,
-            tools,
+            packs: packs.clone(),
+            clock: clock.clone(),
+            limits: limits.clone(),
+            work: work.clone(),
+        };
+        Ok(Self {
+            turns,
+            background,
+            presets,
+            sessions,
+            agents,
+            catalog,
+            pins,
+            indexer,
+            work,
+            packs,
             clock,
-            agents: RwLock::new((0, Arc::new(agents))),
             limits,
-            watcher: OnceLock::new(),
         })
     }
 
-    /// Has `tell` told of every turn from now on that is put into a log; its number is not known yet. The
-    /// first one stays.
-    pub fn watch(&self, tell: impl Fn(&TurnRecord) + Send + Sync + 'static) {
-        let _ = self.watcher.set(Box::new(tell));
+    /// Calls `observer` with every turn before it is numbered. Only the first registration takes effect.
+    pub fn observe_turns(&self, observer: impl Fn(&TurnRecord) + Send + Sync + 'static) {
+        let _ = self.turns.observer.set(Box::new(observer));
+    }
+
+    /// Does what is due after turns, until `stop`.
+    pub async fn run_background(&self, stop: CancellationToken) {
+        self.background.run_until(stop).await;
+    }
+
+    /// What happens after turns.
+    pub fn background(&self) -> &Background {
+        &self.background
+    }
+
+    /// Personas' starting points.
+    pub fn presets(&self) -> &Presets {
+        &self.presets
     }
 
     /// The bounds in force.
@@ -276,23 +284,22 @@ impl Engine {
 
     /// The agents in force.
     pub fn agents(&self) -> Arc<AgentBook> {
-        self.agents.read().unwrap_or_else(PoisonError::into_inner).1.clone()
-    }
-
-    /// How often the agents were replaced.
-    pub(crate) fn agents_generation(&self) -> u64 {
-        self.agents.read().unwrap_or_else(PoisonError::into_inner).0
+        self.agents.current()
     }
 
     /// Replaces the agents; turns under way keep the ones they started with.
     pub fn replace_agents(&self, book: AgentBook) {
-        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
-        *agents = (agents.0 + 1, Arc::new(book));
+        self.agents.replace(book);
     }
 
     /// The store beneath.
     pub fn store(&self) -> &Arc<dyn Store> {
         self.sessions.store()
+    }
+
+    /// Names of the configured models.
+    pub fn model_names(&self) -> Vec<String> {
+        self.turns.models.names().map(str::to_owned).collect()
     }
 
     /// How the session cache is doing.
@@ -307,84 +314,19 @@ impl Engine {
 
     /// How often an enrichment was there already.
     pub fn enrichment_statistics(&self) -> EnrichmentStatistics {
-        self.enrichments.statistics()
+        self.turns.enrichments.statistics()
     }
 
     /// How look-ups are doing.
     pub fn look_up_statistics(&self) -> LookUpStatistics {
-        self.look_ups.statistics()
+        self.turns.resolver.look_ups.statistics()
     }
 
     /// Forgets what memory holds of a session beside its cached head.
-    pub(crate) fn forget_derived(&self, key: &Key) {
-        self.memory.forget(key);
-        self.enrichments.forget(key);
+    fn forget_derived(&self, key: &Key) {
+        self.turns.memory.forget(key);
+        self.turns.enrichments.forget(key);
     }
-
-    /// Names of the configured models.
-    pub fn model_names(&self) -> Vec<String> {
-        self.models.names().map(str::to_owned).collect()
-    }
-
-    /// The tools of an agent's servers, each with how it stands.
-    pub(crate) async fn tools_of(&self, agent: &Agent) -> Result<Vec<KnownTool>> {
-        if agent.servers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let listing = self.tools.list().await;
-        let definitions: Vec<_> =
-            listing.tools.into_iter().filter(|d| agent.tool_mode(&d.tool).is_some()).collect();
-        let states = self.pins.admit(&definitions).await?;
-        Ok(definitions
-            .into_iter()
-            .zip(states)
-            .map(|(definition, pin)| KnownTool { definition, pin })
-            .collect())
-    }
-
-    /// What a request of this session may spend.
-    pub(crate) fn budget(
-        &self,
-        head: &SessionHead,
-        agent: &Agent,
-        wanted: Option<u32>,
-        parameters: Parameters,
-    ) -> Budget {
-        // A persona that wants more history than the window holds says that its model has a larger one.
-        let persona_window = head
-            .persona
-            .as_ref()
-            .map_or(0, |persona| persona.history_tokens_max.saturating_add(WINDOW_OVERHEAD_TOKENS));
-        let window = head
-            .settings
-            .context_tokens
-            .unwrap_or_else(|| self.limits.context_tokens.max(persona_window));
-        let total = wanted.unwrap_or_else(|| window.saturating_sub(parameters.reply_tokens_max));
-        let model =
-            self.models.get(head.settings.model.as_deref().or(agent.models.chat.as_deref()));
-        let factor = model.map_or(1.0, |model| self.factors.of(model.name()));
-        let history = head
-            .persona
-            .as_ref()
-            .map_or(self.limits.history_tokens, |persona| persona.history_tokens_max);
-        Budget {
-            total_tokens: scaled(total, factor),
-            history_tokens: scaled(history, factor),
-            enrichment_tokens: scaled(self.limits.enrichment_tokens, factor),
-            warning_share: self.limits.warning_share,
-            factor,
-        }
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a budget is a small positive number"
-)]
-fn scaled(tokens: u32, factor: f32) -> u32 {
-    (tokens as f32 / factor.max(0.25)) as u32
 }
 
 /// How to read the embedder's cosines; the built-in embedder's reading when it cannot be asked.

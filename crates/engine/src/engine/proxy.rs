@@ -7,15 +7,17 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, Caller, authorize};
+use crate::catalog::KnownTool;
 use crate::error::{Error, Result};
+use crate::events::Events;
 use crate::id::AgentName;
-use crate::reply::call::{self, Checked, Wanted};
-use crate::select::KnownTool;
+use crate::reply::TurnCalls;
+use crate::reply::call::{RequestedCall, Verdict};
 use crate::session::apply::RequestKey;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::tool::ToolName;
-use crate::turn::Events;
+use crate::turn::check_message;
 
 use super::Engine;
 
@@ -66,13 +68,13 @@ impl Engine {
         if !(1..=FOUND_MAX).contains(&limit) {
             return Err(Error::invalid("limit", format!("{limit} is outside 1-{FOUND_MAX}")));
         }
-        self.check_message(query)?;
+        check_message(query, &self.limits)?;
         let (tools, _) = self.tools(caller).await?;
         let definitions: Vec<_> = tools.iter().map(|known| known.definition.clone()).collect();
         if definitions.is_empty() {
             return Ok(Vec::new());
         }
-        let ranked = self.selector.rank_tools(&definitions, query, limit, &[]).await?;
+        let ranked = self.turns.selector.rank_tools(&definitions, query, limit, &[]).await?;
         let found = ranked.into_iter().filter_map(|(name, hit)| {
             let tool = tools.iter().find(|known| known.definition.tool == name)?.clone();
             Some(FoundTool { tool, score: hit.score })
@@ -101,8 +103,9 @@ impl Engine {
             return Err(Error::Missing { kind: "tool", name: tool.to_string(), known });
         };
         let events = Events::nowhere();
-        let calls = call::Caller { engine: self, agent: &agent, events: &events, cancel: &cancel };
-        let wanted = Wanted {
+        let runner = &self.turns.replying.runner;
+        let calls = TurnCalls { runner, agent: &agent, events: &events, cancel: &cancel };
+        let call = RequestedCall {
             id: self.new_id().to_string(),
             tool: Ok(known.definition.clone()),
             arguments: Ok(request.arguments),
@@ -111,12 +114,12 @@ impl Engine {
             approved: request.approved,
             suspicion: None,
         };
-        let wanted = match calls.check(wanted) {
-            Checked::Ready(wanted) => wanted,
-            Checked::Refused(record) => return Ok(Called::Made(*record)),
-            Checked::Waits(awaited) => return Ok(Called::Waits(awaited)),
+        let call = match calls.check(call) {
+            Verdict::Ready(call) => call,
+            Verdict::Refused(record) => return Ok(Called::Made(*record)),
+            Verdict::Waits(awaited) => return Ok(Called::Waits(awaited)),
         };
-        let Some(key) = &request.key else { return Ok(Called::Made(calls.make(wanted).await)) };
+        let Some(key) = &request.key else { return Ok(Called::Made(calls.make(call).await)) };
         let Some(reserved) = self.reserve_call(caller, key).await? else {
             // Another copy makes it, or has made it by now.
             return match self.called_before(caller, key).await? {
@@ -124,7 +127,7 @@ impl Engine {
                 None => Err(Error::UnderWay { key: key.shown.clone() }),
             };
         };
-        let record = calls.make(wanted).await;
+        let record = calls.make(call).await;
         self.remember_call(reserved, &record).await?;
         Ok(Called::Made(record))
     }

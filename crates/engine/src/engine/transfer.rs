@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
-use crate::session::Loaded;
+use crate::session::LoadedSession;
 use crate::session::head::{FORMAT, SessionHead};
-use crate::session::keep::encode;
 use crate::session::record::TurnRecord;
+use crate::session::sessions::encode;
 
 use super::Engine;
 
@@ -56,7 +56,7 @@ impl Engine {
         caller: &Caller,
         export: Export,
         new_id: Option<SessionId>,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         check(&export)?;
         let Export { mut head, turns, .. } = export;

@@ -1,19 +1,10 @@
 //! Which items are used: in one session, and over all sessions with an agent.
 
-use std::collections::HashMap;
-
 use crate::access::{Action, Caller, authorize};
 use crate::error::Result;
-use crate::hash::ContentHash;
 use crate::id::{AgentName, SessionId};
-use crate::rebuild;
-use crate::receipt::ReceiptPiece;
-use crate::select::{reference_text, rule_text};
-use crate::session::Loaded;
-use crate::session::head::ItemName;
-use crate::session::record::TurnRecord;
+use crate::session::usage::{self, ItemTotal, ItemUsage, Totals};
 use crate::store::{Page, PageMark};
-use crate::usage::{self, ItemTotal, ItemUsage, Totals, item_of};
 
 use super::Engine;
 
@@ -70,51 +61,5 @@ impl Engine {
             }
         }
         Ok(AgentUsage { sessions, items: totals.items() })
-    }
-
-    /// Marks the items that the reply of a turn referred to. A text that cannot be had leaves its item
-    /// unmarked: counting is no reason to lose a turn.
-    pub(crate) async fn mark_used(&self, session: &Loaded, record: &mut TurnRecord) {
-        let mut texts = HashMap::new();
-        for piece in record.receipt.iter().flat_map(|receipt| &receipt.pieces) {
-            let item = item_of(&piece.source).filter(|_| piece.sent());
-            let Some(item @ (ItemName::Rule { .. } | ItemName::Reference { .. })) = item else {
-                continue;
-            };
-            match self.sent_text(session, record, piece, &item).await {
-                Ok(Some(text)) => drop(texts.insert(piece.hash.clone(), text)),
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "an item's use is not counted"),
-            }
-        }
-        usage::mark(record, &texts);
-    }
-
-    /// What an item said when it was sent: kept with this turn, as the agent still has it, or kept with
-    /// an earlier turn.
-    async fn sent_text(
-        &self,
-        session: &Loaded,
-        record: &TurnRecord,
-        piece: &ReceiptPiece,
-        item: &ItemName,
-    ) -> Result<Option<String>> {
-        if let Some(text) = record.contents.get(&piece.hash) {
-            return Ok(Some(text.clone()));
-        }
-        let agent = self.agents().get(session.head.agent.as_ref())?;
-        let today = match item {
-            ItemName::Rule { name } => {
-                agent.rules.iter().find(|rule| rule.name == *name).map(rule_text)
-            }
-            ItemName::Reference { name } => {
-                agent.references.iter().find(|found| found.name == *name).map(reference_text)
-            }
-            ItemName::Tool { .. } => None,
-        };
-        match today.filter(|text| ContentHash::of(text) == piece.hash) {
-            Some(text) => Ok(Some(text)),
-            None => rebuild::piece_text(&self.sessions, session, record, piece).await,
-        }
     }
 }

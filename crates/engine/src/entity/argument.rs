@@ -6,11 +6,11 @@
 use serde_json::Value;
 
 use super::mention::{Mention, Noticed};
-use super::record::{Entity, Kind};
+use super::record::Entity;
 use super::resolution::typed;
 use super::trust::Trust;
 use super::{Entities, KnownEntities};
-use crate::pack::{EntityType, Field, PackSet, words_of_identifier};
+use crate::pack::{EntityType, Field, Kind, PackSet, words_of_identifier};
 
 /// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,10 @@
 
 use super::mention::{Correction, How, Mention};
 use super::notice::Reading;
-use super::record::{EntityRef, Kind};
+use super::record::EntityRef;
 use super::reference;
 use super::token::Gap;
-use crate::pack::Grammar;
+use crate::pack::{Grammar, Kind};
 
 /// A correction is short; a longer message that begins with "no" answers a question.
 const CORRECTION_WORDS_MAX: usize = 14;

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::known::phrase_of;
-use super::record::{Entity, EntityRef, Kind};
+use super::record::{Entity, EntityRef};
 use super::{Entities, KnownEntities};
-use crate::pack::Action;
+use crate::pack::{Action, Kind};
 
 /// Entities looked at for one word of a search, so that a common word costs no more than a rare one.
 const POSTINGS_MAX: usize = 2000;

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::limits::*;
-use super::record::{Entity, EntityRef, Kind, bounded};
-use crate::pack::{Check, EntityType, PackSet};
+use super::record::{Entity, EntityRef, bounded};
+use crate::pack::{Check, EntityType, Kind, PackSet};
 
 /// Keys that describe every object and say nothing of this one.
 const NOT_DATA: [&str; 8] =

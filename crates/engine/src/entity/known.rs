@@ -8,9 +8,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::limits::{KNOWN_ENTITIES_MAX, NAME_WORDS_MAX};
-use super::record::{Entity, EntityRef, Kind};
+use super::record::{Entity, EntityRef};
 use super::spelling::Spellings;
 use super::token;
+use crate::pack::Kind;
 
 /// An index of entities.
 #[derive(Debug, Clone, Default)]

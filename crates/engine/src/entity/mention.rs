@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{EntityRef, Kind};
+use super::record::EntityRef;
+use crate::pack::Kind;
 
 /// Bytes of the message, as `message[start..end]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -40,6 +40,7 @@ mod trust;
 mod within;
 mod words;
 
+pub use crate::pack::Kind;
 pub use apply::{Moment, add_aliases, with_found};
 pub use argument::{Filled, Parameter, is_about, is_known_by_id_only, value_for};
 pub use find::{Found, Reference};
@@ -49,7 +50,7 @@ pub use limits::*;
 pub use mention::{Ambiguity, Correction, Guess, How, Mention, Noticed, Span, Topic, Unresolved};
 pub use notice::notice;
 pub use recall::{EntityNote, recall, usage};
-pub use record::{ActionAt, Entity, EntityRef, Kind, MentionContext, Relation, RelationKind};
+pub use record::{ActionAt, Entity, EntityRef, MentionContext, Relation, RelationKind};
 pub use relevance::relevance;
 pub use resolution::{Resolution, plan_resolution, read_resolution};
 pub use tracked::{Entities, Focus, Forgotten};

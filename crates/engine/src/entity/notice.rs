@@ -9,13 +9,13 @@ use std::cell::Cell;
 
 use super::limits::{CANDIDATES_MAX, MENTIONS_MAX};
 use super::mention::{Ambiguity, How, Mention, Noticed, Span, Unresolved};
-use super::record::{Entity, EntityRef, Kind};
+use super::record::{Entity, EntityRef};
 use super::token::{self, Gap, Setting, Token};
 use super::words::{HYPOTHETICAL, is_article, is_placing};
 use super::{
     Entities, KnownEntities, correction, cue, name, pattern, reference, settle, topic, within,
 };
-use crate::pack::{EntityType, Grammar, PackSet};
+use crate::pack::{EntityType, Grammar, Kind, PackSet};
 
 /// Quotations of this many words or more are sentences, not names.
 const QUOTED_NAME_WORDS_MAX: usize = 4;

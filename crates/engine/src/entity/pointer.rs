@@ -2,10 +2,10 @@
 
 use super::expletive::is_empty_it;
 use super::notice::{BareCue, Reading};
-use super::record::Kind;
 use super::token::Gap;
 use super::words::{cardinal, ordinal};
 use crate::pack::Grammar;
+use crate::pack::Kind;
 
 /// A reference.
 pub(super) struct Pointer {

@@ -11,30 +11,7 @@ use serde_json::{Map, Value};
 
 use super::limits::*;
 use super::trust::{Origin, Trust};
-use crate::pack::Action;
-
-/// The name of an entity type: `device`, `project`…
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Kind(String);
-
-impl Kind {
-    /// A type of that name.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use crate::pack::{Action, Kind};
 
 /// Which entity: its type and what is known of its id and name. At least one of the two is set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

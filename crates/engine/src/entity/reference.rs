@@ -6,7 +6,8 @@
 use super::mention::{How, Span};
 use super::notice::Reading;
 use super::pointer::{Number, Pointer, pointer_at};
-use super::record::{EntityRef, Kind};
+use super::record::EntityRef;
+use crate::pack::Kind;
 
 /// How sure a reference with a type is, and one without.
 const WITH_TYPE: f32 = 0.85;

@@ -6,9 +6,9 @@
 
 use super::mention::{Guess, How, Mention};
 use super::notice::Reading;
-use super::record::Kind;
 use super::token::{Gap, Shape};
 use super::words::{is_calendar, is_ordinary};
+use crate::pack::Kind;
 
 /// How far after a cue or a name its place may stand, in words.
 const REACH_WORDS: usize = 6;

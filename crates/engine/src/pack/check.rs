@@ -8,13 +8,13 @@ use std::ops::Range;
 use regex::RegexBuilder;
 use toml::Spanned;
 
+use super::Kind;
 use super::alias;
 use super::file::{Action, MatchMeans, NumberMeans, PackFile, PatternFile, ResolveFile, TypeFile};
 use super::limits::*;
 use super::steering::Guidance;
 use super::types::{Cue, EntityType, Grammar, Pattern, Resolver};
 use super::words_of_identifier;
-use crate::entity::Kind;
 
 /// A reason and its place.
 pub(super) type Refusal = (Option<Range<usize>>, String);

@@ -13,6 +13,7 @@
 mod alias;
 mod check;
 mod file;
+mod kind;
 mod limits;
 mod noun;
 mod problem;
@@ -22,6 +23,7 @@ mod types;
 
 pub use alias::{AliasRule, ENTITY_ALIASES_MAX};
 pub use file::{Action, Check, Field, NamedBefore, NumberMeans};
+pub use kind::Kind;
 pub use limits::*;
 pub use noun::words_of_identifier;
 pub use problem::PackProblem;

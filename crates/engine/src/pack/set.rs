@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::Kind;
 use super::alias::aliases_of;
 use super::check::{self, Pack};
 use super::limits::PACKS_MAX;
@@ -13,7 +14,6 @@ use super::noun::{Nouns, words_of_identifier};
 use super::problem::PackProblem;
 use super::steering::{Guidance, Steering, padded};
 use super::types::{EntityType, Grammar, Pattern};
-use crate::entity::Kind;
 
 const BUILTIN: [(&str, &str); 3] = [
     ("netbox.toml", include_str!("../../packs/netbox.toml")),

@@ -1,7 +1,7 @@
 //! What the shipped packs hold, and how a wrong pack is refused.
 
+use super::Kind;
 use super::{Action, PackSet};
-use crate::entity::Kind;
 
 #[test]
 fn the_shipped_packs_hold_the_types_of_the_three_domains() {

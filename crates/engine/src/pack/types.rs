@@ -7,9 +7,9 @@ use ipnet::IpNet;
 use regex::Regex;
 use serde_json::Value;
 
+use super::Kind;
 use super::alias::AliasRule;
 use super::file::{Action, Check, Field, NamedBefore, NumberMeans};
-use crate::entity::Kind;
 
 /// A type of thing that a pack knows.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@
 pub mod built_in;
 pub mod draft;
 pub mod review;
+mod stored;
 pub mod template;
 
 use jiff::Timestamp;
@@ -19,6 +20,8 @@ use crate::persona::Persona;
 
 pub use draft::{PersonaDraft, PresetDraft};
 pub use review::{Advice, Review};
+pub(crate) use stored::check_page;
+pub use stored::{PresetGone, PresetList, Presets};
 pub use template::Template;
 
 /// The longest description, in bytes.

@@ -6,6 +6,7 @@
 //!
 //! Invariant: no check, no call.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,16 +14,18 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::Agent;
-use crate::engine::Engine;
+use crate::events::{Events, TurnEvent};
+use crate::limits::Limits;
+use crate::pin::Pins;
+use crate::resolve::Resolver;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
-use crate::tool::{ToolDefinition, ToolName, ToolOutput};
+use crate::tool::{ToolDefinition, ToolName, ToolOutput, Tools};
 use crate::trace;
-use crate::turn::{Events, TurnEvent};
 
-/// A call that is wanted.
+/// A call that is call.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct RequestedCall {
     /// The call's id.
     pub id: String,
     /// The tool, or the name that names none.
@@ -39,21 +42,34 @@ pub struct Wanted {
     pub suspicion: Option<String>,
 }
 
-/// What became of a wanted call.
-pub enum Checked {
+/// What became of a call call.
+pub enum Verdict {
     /// It may be made.
-    Ready(Wanted),
+    Ready(RequestedCall),
     /// It cannot be made; the record says why.
     Refused(Box<CallRecord>),
     /// Somebody has to approve it.
     Waits(AwaitedCall),
 }
 
-/// Makes the calls of one turn.
-pub struct Caller<'a> {
-    /// The engine.
-    pub engine: &'a Engine,
-    /// The agent.
+/// Makes calls; the only way there is.
+pub struct ToolRunner {
+    /// The tools.
+    pub tools: Arc<dyn Tools>,
+    /// Which of them may run.
+    pub pins: Arc<Pins>,
+    /// Looked-up values that a change makes stale.
+    pub resolver: Arc<Resolver>,
+    /// Bounds.
+    pub limits: Arc<Limits>,
+}
+
+/// The calls of one turn.
+#[derive(Clone, Copy)]
+pub struct TurnCalls<'a> {
+    /// Makes them.
+    pub runner: &'a ToolRunner,
+    /// The agent, whose rules of approval hold.
     pub agent: &'a Agent,
     /// Who is told.
     pub events: &'a Events,
@@ -61,35 +77,35 @@ pub struct Caller<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-impl Caller<'_> {
+impl TurnCalls<'_> {
     /// Checks a call without making it.
-    pub fn check(&self, wanted: Wanted) -> Checked {
-        let definition = match &wanted.tool {
+    pub fn check(&self, call: RequestedCall) -> Verdict {
+        let definition = match &call.tool {
             Ok(definition) => definition.clone(),
-            Err(name) => return refuse(&wanted, format!("there is no tool {name}")),
+            Err(name) => return refuse(&call, format!("there is no tool {name}")),
         };
-        let arguments = match &wanted.arguments {
+        let arguments = match &call.arguments {
             Ok(arguments) => arguments.clone(),
             Err(raw) => {
                 let shown: String = raw.chars().take(200).collect();
                 let reason = format!("the arguments are not JSON: {shown}");
-                return refuse(&wanted, reason);
+                return refuse(&call, reason);
             }
         };
-        if let Some(reason) = self.engine.pins.state(&definition).refusal() {
-            return refuse(&wanted, format!("it may not run: {reason}"));
+        if let Some(reason) = self.runner.pins.state(&definition).refusal() {
+            return refuse(&call, format!("it may not run: {reason}"));
         }
         if let Err(reason) = validate(&definition.input_schema, &arguments) {
             let reason = format!("the arguments do not fit its schema: {reason}");
-            return refuse(&wanted, reason);
+            return refuse(&call, reason);
         }
-        let reason = self.agent.approval_reason(&definition).or_else(|| wanted.suspicion.clone());
+        let reason = self.agent.approval_reason(&definition).or_else(|| call.suspicion.clone());
         match reason {
-            Some(reason) if !wanted.approved => {
-                let id = wanted.id.clone();
+            Some(reason) if !call.approved => {
+                let id = call.id.clone();
                 let tool = definition.tool;
-                let (round, said_before) = (wanted.round, wanted.said_before);
-                Checked::Waits(AwaitedCall {
+                let (round, said_before) = (call.round, call.said_before);
+                Verdict::Waits(AwaitedCall {
                     id,
                     tool,
                     arguments,
@@ -99,7 +115,7 @@ impl Caller<'_> {
                     approved: None,
                 })
             }
-            _ => Checked::Ready(wanted),
+            _ => Verdict::Ready(call),
         }
     }
 
@@ -113,7 +129,7 @@ impl Caller<'_> {
             return not_approved(awaited);
         }
         let tool = tools.iter().find(|definition| definition.tool == awaited.tool).cloned();
-        let wanted = Wanted {
+        let call = RequestedCall {
             id: awaited.id.clone(),
             tool: tool.ok_or_else(|| awaited.tool.to_string()),
             arguments: Ok(awaited.arguments.clone()),
@@ -122,41 +138,41 @@ impl Caller<'_> {
             approved: true,
             suspicion: None,
         };
-        match self.check(wanted) {
-            Checked::Ready(wanted) => self.make(wanted).await,
-            Checked::Refused(record) => *record,
-            Checked::Waits(awaited) => not_approved(&awaited),
+        match self.check(call) {
+            Verdict::Ready(call) => self.make(call).await,
+            Verdict::Refused(record) => *record,
+            Verdict::Waits(awaited) => not_approved(&awaited),
         }
     }
 
     /// Makes a call that was checked.
-    pub async fn make(&self, wanted: Wanted) -> CallRecord {
-        let (Ok(definition), Ok(arguments)) = (&wanted.tool, &wanted.arguments) else {
+    pub async fn make(&self, call: RequestedCall) -> CallRecord {
+        let (Ok(definition), Ok(arguments)) = (&call.tool, &call.arguments) else {
             unreachable!("an unchecked call is never made");
         };
         let tool = definition.tool.clone();
         self.events.tell(TurnEvent::ToolCall {
-            id: wanted.id.clone(),
+            id: call.id.clone(),
             tool: tool.clone(),
             arguments: arguments.clone(),
         });
         let changing = match definition.changes_something() {
-            true => Some(self.engine.look_ups.changes.begin().await),
+            true => Some(self.runner.resolver.look_ups.changes.begin().await),
             false => None,
         };
         let started = Instant::now();
-        let span = trace::tool_call(&tool, &wanted.id);
-        let calling = self.engine.tools.call(&tool, arguments, self.cancel.child_token());
+        let span = trace::tool_call(&tool, &call.id);
+        let calling = self.runner.tools.call(&tool, arguments, self.cancel.child_token());
         let answered = calling.instrument(span.clone()).await;
         let took = started.elapsed();
         if let Some(changing) = changing {
             changing.end().await;
         }
-        let mut record = record_of(&wanted, tool.clone(), arguments.clone());
+        let mut record = record_of(&call, tool.clone(), arguments.clone());
         record.took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match answered {
             Ok(output) => {
-                let most = self.engine.limits().tool_result_bytes_max;
+                let most = self.runner.limits.tool_result_bytes_max;
                 record.output = Some(bounded(output, most));
             }
             Err(error) => record.error = Some(error.to_string()),
@@ -164,7 +180,7 @@ impl Caller<'_> {
         trace::tool_ended(&span, &record);
         observe(&record, took);
         self.events.tell(TurnEvent::ToolResult {
-            id: wanted.id,
+            id: call.id,
             tool,
             ok: record.ok(),
             text: record.result_text(),
@@ -173,18 +189,18 @@ impl Caller<'_> {
     }
 }
 
-fn refuse(wanted: &Wanted, reason: String) -> Checked {
-    Checked::Refused(Box::new(refused(wanted, reason)))
+fn refuse(call: &RequestedCall, reason: String) -> Verdict {
+    Verdict::Refused(Box::new(refused(call, reason)))
 }
 
 /// A record for a call that is not made.
-pub fn refused(wanted: &Wanted, reason: String) -> CallRecord {
-    let tool = match &wanted.tool {
+pub fn refused(call: &RequestedCall, reason: String) -> CallRecord {
+    let tool = match &call.tool {
         Ok(definition) => definition.tool.clone(),
         Err(name) => ToolName { server: String::new(), name: name.clone() },
     };
-    let arguments = wanted.arguments.clone().unwrap_or(Value::Null);
-    let mut record = record_of(wanted, tool, arguments);
+    let arguments = call.arguments.clone().unwrap_or(Value::Null);
+    let mut record = record_of(call, tool, arguments);
     record.error = Some(reason);
     record
 }
@@ -204,15 +220,15 @@ fn not_approved(awaited: &AwaitedCall) -> CallRecord {
     }
 }
 
-fn record_of(wanted: &Wanted, tool: ToolName, arguments: Value) -> CallRecord {
+fn record_of(call: &RequestedCall, tool: ToolName, arguments: Value) -> CallRecord {
     CallRecord {
-        id: wanted.id.clone(),
+        id: call.id.clone(),
         tool,
         arguments,
         output: None,
         error: None,
-        round: wanted.round,
-        said_before: wanted.said_before.clone(),
+        round: call.round,
+        said_before: call.said_before.clone(),
         shown_bytes: None,
         took_ms: 0,
     }

@@ -5,7 +5,6 @@
 //!
 //! Invariant: each round's request is the frozen one plus the rounds before it, nothing else.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -13,8 +12,10 @@ use futures::future::join_all;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::events::TurnEvent;
 use crate::failure::{UpstreamError, UpstreamFault};
 use crate::model::{Model, ModelEvent, ModelRequest, StopReason, Usage};
+use crate::models::ModelChoice;
 use crate::rebuild;
 use crate::select::spec_name;
 use crate::session::pending::AwaitedCall;
@@ -22,10 +23,9 @@ use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tokens;
 use crate::tool::ToolDefinition;
 use crate::trace;
-use crate::turn::{TurnEvent, Way};
 
-use super::call::{self, Checked, Wanted};
-use super::{Answer, Asked, Ended, Owner, offline, suspicion, wording};
+use super::call::{self, RequestedCall, Verdict};
+use super::{Answer, ReplyOutcome, ReplyRequest, offline, suspicion, wording};
 
 /// Time for what is cancelled to say so.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -34,26 +34,24 @@ const FALL_BACK_TIMEOUT: Duration = Duration::from_secs(20);
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
 
-/// Answers by `model`.
-pub async fn answer(mut asked: Asked<'_>, model: Arc<dyn Model>, owner: Owner) -> Ended {
+/// Answers by a model.
+pub async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
-    answer.form = owner.form(model.as_ref());
+    answer.form = choice.form(choice.model.as_ref());
     if !asked.decided.is_empty() {
         go_on(&asked, &mut answer).await;
     }
-    let formatter = formatter(&asked, owner).unwrap_or_else(|| model.clone());
-    let speakers = Speakers { first: model.as_ref(), formatter: formatter.as_ref() };
-    let limit = Duration::from_secs(asked.engine.limits().turn_seconds_max);
+    let limit = Duration::from_secs(asked.ports.limits.turn_seconds_max);
     let outer = asked.cancel.clone();
     asked.cancel = outer.child_token();
-    let talked = within(limit, &asked.cancel, talk(&asked, speakers, &mut answer)).await;
+    let talked = within(limit, &asked.cancel, talk(&asked, choice, &mut answer)).await;
     asked.cancel = outer;
-    let model = speakers.next(&asked, &answer);
+    let model = speaker(choice, &asked, &answer);
     // A lent model tells its name with its answer.
-    answer.form = owner.form(model);
+    answer.form = choice.form(model);
     let failure = match talked {
-        Some(Ok(Some(awaited))) => return Ended::Paused(answer, awaited),
-        Some(Ok(None)) => return Ended::Finished(finish(&asked, answer)),
+        Some(Ok(Some(awaited))) => return ReplyOutcome::Paused(answer, awaited),
+        Some(Ok(None)) => return ReplyOutcome::Finished(finish(&asked, answer)),
         Some(Err(failure)) => failure,
         None => UpstreamError::new(
             model.name(),
@@ -85,35 +83,26 @@ async fn within<T>(
     None
 }
 
-/// Who speaks: in a query one model chooses the tool and, where configured, another words the result.
-#[derive(Clone, Copy)]
-struct Speakers<'a> {
-    first: &'a dyn Model,
-    formatter: &'a dyn Model,
-}
-
-impl<'a> Speakers<'a> {
-    /// Whose turn it is.
-    fn next(self, asked: &Asked<'_>, answer: &Answer) -> &'a dyn Model {
-        let words = asked.way == Way::Query && !answer.calls.is_empty();
-        if words { self.formatter } else { self.first }
-    }
-}
-
-/// The configured model that words results; a lent one does both itself.
-fn formatter(asked: &Asked<'_>, owner: Owner) -> Option<Arc<dyn Model>> {
-    let agent = &asked.context.agent;
-    let role = agent.models.formatter.as_deref();
-    let ours = || super::in_role(asked.engine, asked.session, agent, role);
-    if owner == Owner::Ours { ours() } else { None }
+/// Who speaks next: in a query one model chooses the tool and the formatter words its result.
+fn speaker<'a>(
+    choice: &'a ModelChoice,
+    asked: &ReplyRequest<'_>,
+    answer: &Answer,
+) -> &'a dyn Model {
+    let words_result = asked.is_query() && !answer.calls.is_empty();
+    if words_result { choice.formatter.as_ref() } else { choice.model.as_ref() }
 }
 
 /// What is left to do when the model failed.
-async fn fall_back(mut asked: Asked<'_>, mut answer: Answer, failure: UpstreamError) -> Ended {
+async fn fall_back(
+    mut asked: ReplyRequest<'_>,
+    mut answer: Answer,
+    failure: UpstreamError,
+) -> ReplyOutcome {
     let cancelled = failure.fault == UpstreamFault::Cancelled;
     let untouched = answer.text.is_empty() && answer.calls.is_empty();
     if untouched && !cancelled {
-        let turn = Duration::from_secs(asked.engine.limits().turn_seconds_max);
+        let turn = Duration::from_secs(asked.ports.limits.turn_seconds_max);
         asked.cancel = asked.cancel.child_token();
         let (cancel, why) = (asked.cancel.clone(), failure.to_string());
         let answering = offline::answer(asked, &why);
@@ -128,17 +117,17 @@ async fn fall_back(mut asked: Asked<'_>, mut answer: Answer, failure: UpstreamEr
         answer.text = wording::results(&answer.calls);
         asked.events.tell(TurnEvent::Delta(answer.text.clone()));
         answer.form = ReplyForm::Offline { why: failure.to_string() };
-        return Ended::Finished(answer);
+        return ReplyOutcome::Finished(answer);
     }
     answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
     let code = if cancelled { "cancelled" } else { "model_failed" };
     answer.error = Some(TurnError { code: code.into(), message: failure.to_string() });
-    Ended::Finished(answer)
+    ReplyOutcome::Finished(answer)
 }
 
 /// A query that found no tool is a failed one; its reason is the reply.
-fn finish(asked: &Asked<'_>, mut answer: Answer) -> Answer {
-    if asked.way == Way::Query
+fn finish(asked: &ReplyRequest<'_>, mut answer: Answer) -> Answer {
+    if asked.is_query()
         && let Some(reason) = answer.text.trim().strip_prefix(NO_TOOL)
     {
         let reason = reason.trim().to_owned();
@@ -151,34 +140,29 @@ fn finish(asked: &Asked<'_>, mut answer: Answer) -> Answer {
 
 /// Rounds until the model has said all; calls that must be approved end it early.
 async fn talk(
-    asked: &Asked<'_>,
-    speakers: Speakers<'_>,
+    asked: &ReplyRequest<'_>,
+    choice: &ModelChoice,
     answer: &mut Answer,
 ) -> Result<Option<Vec<AwaitedCall>>, UpstreamError> {
-    let limits = asked.engine.limits();
-    let rounds_max = match asked.way {
-        Way::Chat => limits.tool_rounds_max,
-        Way::Query => 2,
-    };
+    let limits = &asked.ports.limits;
+    let rounds_max = if asked.is_query() { 2 } else { limits.tool_rounds_max };
     let first = answer.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
     for round in first..=u32::try_from(rounds_max).unwrap_or(u32::MAX) + 1 {
         let last = usize::try_from(round).unwrap_or(usize::MAX) > rounds_max
             || answer.calls.len() >= limits.tool_calls_max
-            || (asked.way == Way::Query && !answer.calls.is_empty());
-        let request = rebuild::with_rounds(&asked.context.request, &answer.calls);
-        let model = speakers.next(asked, answer);
+            || (asked.is_query() && !answer.calls.is_empty());
+        let request = rebuild::with_rounds(&asked.assembled.request, &answer.calls);
+        let model = speaker(choice, asked, answer);
         let heard = listen(asked, model, &request, answer).await?;
         if heard.calls.is_empty() || last {
             if last && !heard.calls.is_empty() {
                 answer.status = TurnStatus::Partial;
-                let message = match asked.way {
-                    Way::Query => "a query makes one tool call".to_owned(),
-                    Way::Chat if answer.calls.len() >= limits.tool_calls_max => {
-                        format!("the limit of {} tool calls is reached", limits.tool_calls_max)
-                    }
-                    Way::Chat => {
-                        format!("the limit of {rounds_max} rounds of tool calls is reached")
-                    }
+                let message = if asked.is_query() {
+                    "a query makes one tool call".to_owned()
+                } else if answer.calls.len() >= limits.tool_calls_max {
+                    format!("the limit of {} tool calls is reached", limits.tool_calls_max)
+                } else {
+                    format!("the limit of {rounds_max} rounds of tool calls is reached")
                 };
                 answer.error = Some(TurnError { code: "too_many_tool_calls".into(), message });
             }
@@ -200,17 +184,17 @@ fn stopped(model: &dyn Model) -> UpstreamError {
 }
 
 /// What the model said in one round.
-struct Heard {
+struct ParsedReply {
     text: String,
     calls: Vec<(String, String, Result<serde_json::Value, String>)>,
 }
 
 async fn listen(
-    asked: &Asked<'_>,
+    asked: &ReplyRequest<'_>,
     model: &dyn Model,
     request: &ModelRequest,
     answer: &mut Answer,
-) -> Result<Heard, UpstreamError> {
+) -> Result<ParsedReply, UpstreamError> {
     let span = trace::model_call(model.name(), request.into());
     let (mut usage, mut stop) = (Usage::default(), None);
     let hearing = hear(asked, model, request, answer, (&mut usage, &mut stop));
@@ -226,18 +210,18 @@ async fn listen(
 
 /// Hears one reply to its end; what it cost and why it ended is noted even when it breaks.
 async fn hear(
-    asked: &Asked<'_>,
+    asked: &ReplyRequest<'_>,
     model: &dyn Model,
     request: &ModelRequest,
     answer: &mut Answer,
     (usage, stop): (&mut Usage, &mut Option<StopReason>),
-) -> Result<Heard, UpstreamError> {
-    let mut heard = Heard { text: String::new(), calls: Vec::new() };
+) -> Result<ParsedReply, UpstreamError> {
+    let mut heard = ParsedReply { text: String::new(), calls: Vec::new() };
     let mut stream = model.stream(request, asked.cancel.clone()).await?;
     while let Some(event) = stream.next().await {
         match event? {
             ModelEvent::Text(text) => {
-                if answer.text.len() + text.len() > asked.engine.limits().reply_bytes_max {
+                if answer.text.len() + text.len() > asked.ports.limits.reply_bytes_max {
                     return Err(UpstreamError::new(
                         model.name(),
                         UpstreamFault::TooLarge,
@@ -269,52 +253,63 @@ async fn hear(
 }
 
 /// Makes the calls of a round at once; answers those that wait for approval.
-async fn act(asked: &Asked<'_>, heard: Heard, round: u32, answer: &mut Answer) -> Vec<AwaitedCall> {
-    let caller = asked.caller();
-    let limits = asked.engine.limits();
+async fn act(
+    asked: &ReplyRequest<'_>,
+    heard: ParsedReply,
+    round: u32,
+    answer: &mut Answer,
+) -> Vec<AwaitedCall> {
+    let calls = asked.calls();
+    let limits = &asked.ports.limits;
     let room = limits.tool_calls_max.saturating_sub(answer.calls.len()).max(1);
     // Calls beyond the limit are answered too, so that the model knows; as many as a turn records.
-    let (room, heard_max) = match asked.way {
-        Way::Query => (1, 1),
-        Way::Chat => {
-            (room, room.max(limits.tool_executions_max.saturating_sub(answer.calls.len())))
-        }
+    let (room, heard_max) = if asked.is_query() {
+        (1, 1)
+    } else {
+        (room, room.max(limits.tool_executions_max.saturating_sub(answer.calls.len())))
     };
     let mut said_before = heard.text;
     let (mut ready, mut waiting) = (Vec::new(), Vec::new());
     for (at, (id, name, input)) in heard.calls.into_iter().take(heard_max).enumerate() {
-        let tool = find(&asked.context.tools, &name).ok_or(name);
+        let tool = find(&asked.assembled.tools, &name).ok_or(name);
         let said_before = std::mem::take(&mut said_before);
         let suspicion = match (&tool, &input) {
             (Ok(definition), Ok(input)) => {
-                suspicion::of_call(definition, input, asked.message, asked.context, &answer.calls)
+                suspicion::of_call(definition, input, asked, &answer.calls)
             }
             _ => None,
         };
-        let wanted =
-            Wanted { id, tool, arguments: input, round, said_before, approved: false, suspicion };
+        let call = RequestedCall {
+            id,
+            tool,
+            arguments: input,
+            round,
+            said_before,
+            approved: false,
+            suspicion,
+        };
         if at >= room {
             let reason = format!("the limit of {} tool calls is reached", limits.tool_calls_max);
-            answer.calls.push(call::refused(&wanted, reason));
+            answer.calls.push(call::refused(&call, reason));
             continue;
         }
-        match caller.check(wanted) {
-            Checked::Ready(wanted) => ready.push(wanted),
-            Checked::Refused(record) => answer.calls.push(*record),
-            Checked::Waits(awaited) => waiting.push(awaited),
+        match calls.check(call) {
+            Verdict::Ready(call) => ready.push(call),
+            Verdict::Refused(record) => answer.calls.push(*record),
+            Verdict::Waits(awaited) => waiting.push(awaited),
         }
     }
-    let made = join_all(ready.into_iter().map(|wanted| caller.make(wanted))).await;
+    let made = join_all(ready.into_iter().map(|call| calls.make(call))).await;
     answer.calls.extend(made);
     show_what_fits(asked, answer);
     waiting
 }
 
 /// The calls of a pause, now decided: made or refused, in the round they were asked for.
-async fn go_on(asked: &Asked<'_>, answer: &mut Answer) {
-    let caller = asked.caller();
+async fn go_on(asked: &ReplyRequest<'_>, answer: &mut Answer) {
+    let calls = asked.calls();
     for awaited in &asked.decided {
-        answer.calls.push(caller.make_decided(awaited, &asked.context.tools).await);
+        answer.calls.push(calls.make_decided(awaited, &asked.assembled.tools).await);
     }
     show_what_fits(asked, answer);
 }
@@ -324,8 +319,8 @@ fn find(tools: &[ToolDefinition], name: &str) -> Option<ToolDefinition> {
 }
 
 /// Cuts, for the model, results that do not fit what is left of the window.
-fn show_what_fits(asked: &Asked<'_>, answer: &mut Answer) {
-    let budget = &asked.context.receipt.budget;
+fn show_what_fits(asked: &ReplyRequest<'_>, answer: &mut Answer) {
+    let budget = &asked.assembled.receipt.budget;
     let mut left = budget.limit_tokens.saturating_sub(budget.used_tokens);
     for call in &mut answer.calls {
         let text = call.result_text();

@@ -3,7 +3,7 @@
 //! A configured model that fails before it has said or done anything gives way to the offline form, and
 //! the record says so. After that, what was said is kept and the failure is told.
 //!
-//! Invariant: a tool is called only through [`call::Caller`], which checks pins, schema and approval.
+//! Invariant: a tool is called only through [`call::TurnCalls`], which checks pins, schema and approval.
 
 pub mod call;
 mod converse;
@@ -21,50 +21,83 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
-use crate::context::Context;
-use crate::engine::Engine;
-use crate::error::Result;
-use crate::model::{Model, Usage};
-use crate::resolve::Reader;
-use crate::session::Loaded;
+use crate::catalog::KnownTool;
+use crate::clock::Clock;
+use crate::events::Events;
+use crate::limits::Limits;
+use crate::model::Usage;
+use crate::models::ModelChoice;
+use crate::notice::{Understanding, Understood};
+use crate::pack::PackSet;
+use crate::request::AssembledRequest;
+use crate::select::Selector;
+use crate::session::LoadedSession;
 use crate::session::pending::{AwaitedCall, PendingTurn};
-use crate::session::record::{CallRecord, TurnError, TurnStatus};
-use crate::turn::{Events, LentModel, Way};
+use crate::session::record::{CallRecord, TurnError, TurnKind, TurnStatus};
 
 pub use crate::session::record::ReplyForm;
+pub use call::{ToolRunner, TurnCalls};
+
+/// What replying needs from outside.
+pub struct ReplyPorts {
+    /// Calls tools.
+    pub runner: ToolRunner,
+    /// Ranks tools.
+    pub selector: Arc<Selector>,
+    /// Domain knowledge.
+    pub packs: Arc<PackSet>,
+    /// Ids.
+    pub clock: Arc<dyn Clock>,
+    /// Bounds.
+    pub limits: Arc<Limits>,
+}
 
 /// What is to be answered.
-pub struct Asked<'a> {
-    /// The engine.
-    pub engine: &'a Engine,
+pub struct ReplyRequest<'a> {
+    /// What replying needs from outside.
+    pub ports: &'a ReplyPorts,
     /// The session.
-    pub session: &'a Loaded,
+    pub session: &'a LoadedSession,
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The agent's tools.
+    pub tools: &'a [KnownTool],
     /// The assembled request.
-    pub context: &'a Context,
-    /// Which way.
-    pub way: Way,
+    pub assembled: &'a AssembledRequest,
+    /// Chat or query.
+    pub kind: TurnKind,
     /// The message.
     pub message: &'a str,
+    /// The model that answers, or why there is none.
+    pub model: &'a Result<ModelChoice, String>,
     /// What a paused turn had come to before.
     pub before: Answer,
     /// Calls of that pause, decided.
     pub decided: Vec<AwaitedCall>,
-    /// The client's own model, used where none is configured.
-    pub lent: Option<&'a LentModel>,
     /// Who is told.
     pub events: &'a Events,
     /// Stops the reply.
     pub cancel: CancellationToken,
 }
 
-impl Asked<'_> {
-    fn caller(&self) -> call::Caller<'_> {
-        call::Caller {
-            engine: self.engine,
-            agent: &self.context.agent,
+impl ReplyRequest<'_> {
+    fn calls(&self) -> TurnCalls<'_> {
+        TurnCalls {
+            runner: &self.ports.runner,
+            agent: self.agent,
             events: self.events,
             cancel: &self.cancel,
         }
+    }
+
+    /// The message, understood.
+    fn understood(&self) -> Understood<'_> {
+        let Understanding { noticed, known, .. } = &self.assembled.understanding;
+        Understood { noticed, entities: &self.session.head.entities, known }
+    }
+
+    fn is_query(&self) -> bool {
+        self.kind == TurnKind::Query
     }
 }
 
@@ -85,27 +118,8 @@ pub struct Answer {
     pub usage: Option<Usage>,
 }
 
-/// Whose model answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
-    /// A configured one.
-    Ours,
-    /// One that the client lends.
-    TheClient,
-}
-
-impl Owner {
-    fn form(self, model: &dyn Model) -> ReplyForm {
-        let model = model.name().to_owned();
-        match self {
-            Self::Ours => ReplyForm::Model { model },
-            Self::TheClient => ReplyForm::Sampling { model },
-        }
-    }
-}
-
 /// How a reply ends.
-pub enum Ended {
+pub enum ReplyOutcome {
     /// With an answer.
     Finished(Answer),
     /// Waiting for approval of these calls.
@@ -113,66 +127,11 @@ pub enum Ended {
 }
 
 /// Answers.
-pub async fn answer(asked: Asked<'_>) -> Ended {
-    match model_of(asked.engine, asked.session, &asked.context.agent, asked.way, asked.lent) {
-        Some((model, owner)) => converse::answer(asked, model, owner).await,
-        None => {
-            let role = role_of(&asked.context.agent, asked.way);
-            let why = match wanted(asked.session, &asked.context.agent, role) {
-                Some(name) => format!("there is no model {name} in the configuration"),
-                None => "no model is configured".to_owned(),
-            };
-            offline::answer(asked, &why).await
-        }
+pub async fn answer(request: ReplyRequest<'_>) -> ReplyOutcome {
+    match request.model {
+        Ok(model) => converse::answer(request, model).await,
+        Err(why) => offline::answer(request, why).await,
     }
-}
-
-/// Who will read what a turn gathers.
-pub fn reader(
-    engine: &Engine,
-    session: &Loaded,
-    way: Way,
-    lent: Option<&LentModel>,
-) -> Result<Reader> {
-    let agent = engine.agents().get(session.head.agent.as_ref())?;
-    let model = model_of(engine, session, &agent, way, lent);
-    Ok(model.map_or(Reader::Offline, |_| Reader::Model))
-}
-
-/// The model that answers, and whose it is.
-fn model_of(
-    engine: &Engine,
-    session: &Loaded,
-    agent: &Agent,
-    way: Way,
-    lent: Option<&LentModel>,
-) -> Option<(Arc<dyn Model>, Owner)> {
-    let role = role_of(agent, way);
-    let ours = in_role(engine, session, agent, role).map(|model| (model, Owner::Ours));
-    ours.or_else(|| lent.map(|LentModel(model)| (model.clone(), Owner::TheClient)))
-}
-
-/// The model that an agent names for the first word of a turn.
-fn role_of(agent: &Agent, way: Way) -> Option<&str> {
-    match way {
-        Way::Chat => None,
-        Way::Query => agent.models.selector.as_deref(),
-    }
-}
-
-/// The configured model for a role.
-fn in_role(
-    engine: &Engine,
-    session: &Loaded,
-    agent: &Agent,
-    role: Option<&str>,
-) -> Option<Arc<dyn Model>> {
-    engine.models.get(wanted(session, agent, role))
-}
-
-/// The name of the model for a role; a session's own choice serves in all of them.
-fn wanted<'a>(session: &'a Loaded, agent: &'a Agent, role: Option<&'a str>) -> Option<&'a str> {
-    session.head.settings.model.as_deref().or(role).or(agent.models.chat.as_deref())
 }
 
 /// What a turn becomes when its approval was not given.

@@ -9,16 +9,16 @@
 use serde_json::Value;
 
 use crate::entity::{How, Kind, Mention, Noticed, Parameter, is_about};
+use crate::events::TurnEvent;
 use crate::mode::PromptMode;
 use crate::pack::PackSet;
 use crate::search::words::stems;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
-use crate::turn::{TurnEvent, Way};
 
-use super::call::{Checked, Wanted};
+use super::call::{RequestedCall, Verdict};
 use super::fill::{Filling, fill};
-use super::{Answer, Asked, Ended, earlier, recollect, verb, wording};
+use super::{Answer, ReplyOutcome, ReplyPorts, ReplyRequest, earlier, recollect, verb, wording};
 
 /// Tools that are considered.
 const CANDIDATES: usize = 12;
@@ -45,15 +45,15 @@ const VERB_GAIN: f32 = 0.4;
 const OTHER_VERB_LOSS: f32 = 0.6;
 
 /// Answers without a model, because of `why`.
-pub async fn answer(mut asked: Asked<'_>, why: &str) -> Ended {
+pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
     answer.form = ReplyForm::Offline { why: why.to_owned() };
     if !asked.decided.is_empty() {
-        return Ended::Finished(go_on(&asked, answer).await);
+        return ReplyOutcome::Finished(go_on(&asked, answer).await);
     }
     // "No, the rack" is about something else than what was answered before.
-    let noticed = &asked.context.noticed;
-    let earlier = earlier::find(asked.message, &noticed.mentions, &asked.context.recent)
+    let noticed = &asked.assembled.understanding.noticed;
+    let earlier = earlier::find(asked.message, &noticed.mentions, &asked.assembled.recent)
         .filter(|_| noticed.correction.is_none());
     if let Some(found) = earlier {
         answer.text = format!("From turn {}: {}", found.turn, found.text);
@@ -87,28 +87,22 @@ enum Choice {
 
 /// The tool that fits best, if one fits well enough; or what the agent's references say, where
 /// that fits better than a tool that nobody asked for.
-async fn choose(asked: &Asked<'_>) -> Choice {
+async fn choose(asked: &ReplyRequest<'_>) -> Choice {
     let written = recollect::written(asked);
     let written_score = written.as_ref().map_or(0.0, |(score, _)| *score);
     let otherwise = written.map_or(Choice::None, |(_, text)| Choice::Read(text));
-    let engine = asked.engine;
-    let tools: Vec<ToolDefinition> = match engine.tools_of(&asked.context.agent).await {
-        Ok(tools) => {
-            tools.into_iter().filter(|t| t.pin.refusal().is_none()).map(|t| t.definition).collect()
-        }
-        Err(_) => return otherwise,
-    };
-    let Ok(ranked) = engine.selector.rank_tools(&tools, asked.message, CANDIDATES, &[]).await
-    else {
+    let ReplyPorts { selector, packs, .. } = asked.ports;
+    let tools = asked.tools.iter().filter(|known| known.pin.refusal().is_none());
+    let tools: Vec<ToolDefinition> = tools.map(|known| known.definition.clone()).collect();
+    let Ok(ranked) = selector.rank_tools(&tools, asked.message, CANDIDATES, &[]).await else {
         return otherwise;
     };
-    let packs = engine.packs();
     let steering = packs.steering(asked.message);
     let wanted_verb = verb::of_message(asked.message);
-    let mode = asked.context.receipt.mode;
+    let mode = asked.assembled.receipt.mode;
     let wants_change =
         wanted_verb.is_some() || matches!(mode, PromptMode::Creation | PromptMode::Modification);
-    let understood = asked.context.understood();
+    let understood = asked.understood();
     let asked_about = asked_about(asked.message, understood.noticed, packs);
     let mut best: Option<(f32, &ToolDefinition, Filling, bool)> = None;
     for (name, hit) in &ranked {
@@ -180,15 +174,20 @@ fn changes_nothing(definition: &ToolDefinition, filling: &Filling) -> Option<Str
 
 /// Whether words that fit several things would have filled a parameter: without them, the call would
 /// answer something else than what was asked.
-fn is_left_open(definition: &ToolDefinition, filling: &Filling, asked: &Asked<'_>) -> bool {
+fn is_left_open(definition: &ToolDefinition, filling: &Filling, asked: &ReplyRequest<'_>) -> bool {
     let properties = definition.input_schema.get("properties").and_then(Value::as_object);
     let unfilled = |name: &str| filling.arguments.get(name).is_none();
-    let candidates =
-        asked.context.noticed.ambiguous.iter().filter_map(|open| open.candidates.first());
+    let candidates = asked
+        .assembled
+        .understanding
+        .noticed
+        .ambiguous
+        .iter()
+        .filter_map(|open| open.candidates.first());
     candidates.into_iter().any(|candidate| {
         properties.into_iter().flatten().any(|(name, schema)| {
             let parameter = Parameter { tool: &definition.tool.name, name, schema };
-            unfilled(name) && is_about(parameter, &candidate.kind, asked.engine.packs())
+            unfilled(name) && is_about(parameter, &candidate.kind, &asked.ports.packs)
         })
     })
 }
@@ -225,8 +224,8 @@ fn asked_about<'a>(message: &str, noticed: &'a Noticed, packs: &'a PackSet) -> V
 }
 
 /// What has to be said before the tool can be called.
-fn question(asked: &Asked<'_>, definition: &ToolDefinition, filling: &Filling) -> String {
-    let understood = asked.context.understood();
+fn question(asked: &ReplyRequest<'_>, definition: &ToolDefinition, filling: &Filling) -> String {
+    let understood = asked.understood();
     if let Some(ambiguity) = understood.noticed.ambiguous.first() {
         let candidates: Vec<String> =
             ambiguity.candidates.iter().map(|candidate| format!("- {candidate}")).collect();
@@ -246,15 +245,15 @@ fn question(asked: &Asked<'_>, definition: &ToolDefinition, filling: &Filling) -
 
 /// Calls the tool, or waits for its approval.
 async fn call(
-    asked: &Asked<'_>,
+    asked: &ReplyRequest<'_>,
     mut answer: Answer,
     definition: Box<ToolDefinition>,
     filling: Filling,
-) -> Ended {
+) -> ReplyOutcome {
     let suspicion = (definition.seems_to_change() && !filling.is_vouched_for)
         .then(|| "it would change something that only a tool's answer has named".to_owned());
-    let wanted = Wanted {
-        id: format!("call_{}", asked.engine.new_id().simple()),
+    let call = RequestedCall {
+        id: format!("call_{}", asked.ports.clock.id().simple()),
         tool: Ok(*definition),
         arguments: Ok(filling.arguments),
         round: 1,
@@ -262,22 +261,22 @@ async fn call(
         approved: false,
         suspicion,
     };
-    let caller = asked.caller();
-    match caller.check(wanted) {
-        Checked::Ready(wanted) => {
-            let record = caller.make(wanted).await;
-            let unused = unused(&asked.context.noticed, &record);
+    let calls = asked.calls();
+    match calls.check(call) {
+        Verdict::Ready(call) => {
+            let record = calls.make(call).await;
+            let unused = unused(&asked.assembled.understanding.noticed, &record);
             answer.calls.push(record);
             worded(&mut answer);
             answer.text.push_str(&unused);
             told(asked, answer)
         }
-        Checked::Refused(record) => {
+        Verdict::Refused(record) => {
             answer.calls.push(*record);
             worded(&mut answer);
             told(asked, answer)
         }
-        Checked::Waits(awaited) => Ended::Paused(answer, vec![awaited]),
+        Verdict::Waits(awaited) => ReplyOutcome::Paused(answer, vec![awaited]),
     }
 }
 
@@ -300,10 +299,10 @@ fn unused(noticed: &Noticed, call: &CallRecord) -> String {
 }
 
 /// Makes or refuses the calls that were decided.
-async fn go_on(asked: &Asked<'_>, mut answer: Answer) -> Answer {
-    let caller = asked.caller();
+async fn go_on(asked: &ReplyRequest<'_>, mut answer: Answer) -> Answer {
+    let calls = asked.calls();
     for awaited in &asked.decided {
-        let record = caller.make_decided(awaited, &asked.context.tools).await;
+        let record = calls.make_decided(awaited, &asked.assembled.tools).await;
         answer.calls.push(record);
     }
     if asked.decided.iter().all(|awaited| awaited.approved != Some(true)) {
@@ -330,14 +329,14 @@ fn worded(answer: &mut Answer) {
     }
 }
 
-fn told(asked: &Asked<'_>, answer: Answer) -> Ended {
+fn told(asked: &ReplyRequest<'_>, answer: Answer) -> ReplyOutcome {
     asked.events.tell(TurnEvent::Delta(answer.text.clone()));
-    Ended::Finished(answer)
+    ReplyOutcome::Finished(answer)
 }
 
 /// A query without a tool is a failed one; a chat message without one is not.
-fn fail_query(asked: &Asked<'_>, answer: &mut Answer, code: &str) {
-    if asked.way == Way::Query {
+fn fail_query(asked: &ReplyRequest<'_>, answer: &mut Answer, code: &str) {
+    if asked.is_query() {
         answer.status = TurnStatus::Failed;
         answer.error = Some(TurnError { code: code.into(), message: answer.text.clone() });
     }

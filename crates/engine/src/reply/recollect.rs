@@ -10,7 +10,7 @@ use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Source};
 use crate::session::record::ReplyForm;
 
-use super::Asked;
+use super::ReplyRequest;
 
 /// Earlier words worth quoting.
 const SCORE_MIN: f32 = 0.5;
@@ -20,9 +20,9 @@ const QUOTED_MAX: usize = 3;
 const CHARACTERS_MAX: usize = 400;
 
 /// What references say that were chosen for this message, and how well the best of them fits.
-pub fn written(asked: &Asked<'_>) -> Option<(f32, String)> {
-    let agent = &asked.context.agent;
-    let pieces = asked.context.receipt.pieces.iter().filter(|piece| piece.sent());
+pub fn written(asked: &ReplyRequest<'_>) -> Option<(f32, String)> {
+    let agent = asked.agent;
+    let pieces = asked.assembled.receipt.pieces.iter().filter(|piece| piece.sent());
     let mut found: Vec<(f32, String)> = pieces
         .filter_map(|piece| {
             let Source::Reference { name, .. } = &piece.source else { return None };
@@ -38,12 +38,12 @@ pub fn written(asked: &Asked<'_>) -> Option<(f32, String)> {
 }
 
 /// What the conversation already holds, and a plain word on what is not there.
-pub fn said_earlier(asked: &Asked<'_>, why: &str) -> String {
+pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str) -> String {
     let plain = format!(
         "This was answered without a model ({why}), so only tools, references and what the conversation \
          already holds can be used."
     );
-    let recalled = asked.context.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
+    let recalled = asked.assembled.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
     let recalled: Vec<&Recalled> =
         recalled.filter(|r| says_something(r)).take(QUOTED_MAX).collect();
     if recalled.is_empty() {

@@ -10,9 +10,9 @@
 
 use serde_json::Value;
 
-use super::verb;
-use crate::context::Context;
+use super::{ReplyRequest, verb};
 use crate::mode;
+use crate::notice::Understanding;
 use crate::session::record::CallRecord;
 use crate::tool::ToolDefinition;
 
@@ -25,21 +25,22 @@ const TELLING_TEXT_CHARACTERS: usize = 2;
 pub fn of_call(
     definition: &ToolDefinition,
     arguments: &Value,
-    message: &str,
-    context: &Context,
+    asked: &ReplyRequest<'_>,
     calls: &[CallRecord],
 ) -> Option<String> {
+    let message = asked.message;
     if !definition.seems_to_change() {
         return None;
     }
-    let answers: Vec<String> = context
+    let answers: Vec<String> = asked
+        .assembled
         .recent
         .iter()
         .flat_map(|turn| &turn.calls)
         .chain(calls)
         .map(|call| call.result_text().to_lowercase())
         .collect();
-    let users = users_words(message, context);
+    let users = users_words(asked);
     let mut values = Vec::new();
     leaves("", arguments, &mut values);
     let tainted = values.into_iter().find(|value| {
@@ -63,16 +64,18 @@ pub fn of_call(
 }
 
 /// What the user said, and what the user or the operator has vouched for.
-fn users_words(message: &str, context: &Context) -> Vec<String> {
-    let said = context.recent.iter().map(|turn| turn.message.as_str()).chain([message]);
-    let vouched = context.head.entities.tracked.iter().chain(context.known.iter());
+fn users_words(asked: &ReplyRequest<'_>) -> Vec<String> {
+    let said = asked.assembled.recent.iter().map(|turn| turn.message.as_str());
+    let said = said.chain([asked.message]);
+    let Understanding { noticed, known, .. } = &asked.assembled.understanding;
+    let vouched = asked.session.head.entities.tracked.iter().chain(known.iter());
     let vouched = vouched.filter(|entity| entity.is_vouched_for()).flat_map(|entity| {
         let names = [Some(entity.entity.name.as_str()), entity.entity.id.as_deref()];
         let names = names.into_iter().flatten().chain(entity.slug.as_deref());
         names.chain(entity.aliases.iter().map(String::as_str))
     });
     // What the message itself names is vouched for by that, with the id that a look-up found for it.
-    let named = context.noticed.mentions.iter().filter(|mention| mention.how.names_it());
+    let named = noticed.mentions.iter().filter(|mention| mention.how.names_it());
     let named = named.flat_map(|mention| [Some(mention.name.as_str()), mention.id.as_deref()]);
     said.chain(vouched).chain(named.flatten()).map(str::to_lowercase).collect()
 }

@@ -11,15 +11,16 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::{LOOK_UPS_MAX, LookingUp};
-use crate::engine::Engine;
+use super::{Asking, LOOK_UPS_MAX, Mark, Resolver, reading_tools};
+use crate::agent::Agent;
+use crate::catalog::KnownTool;
 use crate::entity::{
     Ambiguity, CANDIDATES_MAX, Entity, EntityRef, Guess, How, Mention, Parameter, Resolution,
     Topic, is_known_by_id_only,
 };
-use crate::error::Result;
-use crate::notice::{LookedUp, Meant, with_all};
-use crate::session::Loaded;
+use crate::notice::{Understanding, with_found_entities};
+use crate::pack::PackSet;
+use crate::session::LoadedSession;
 use crate::tool::ToolDefinition;
 
 /// How sure a look-up makes a mention that was unsure before.
@@ -36,71 +37,82 @@ pub enum Reader {
     Offline,
 }
 
-/// Looks up what the turn needs.
-pub async fn at_once(
-    engine: &Engine,
-    session: &Loaded,
-    mut meant: Meant,
-    reader: Reader,
-    cancel: &CancellationToken,
-) -> Result<Meant> {
-    let limit = Duration::from_millis(engine.limits().look_up_ms_max);
-    if limit.is_zero() || !could_need(&meant, session) {
-        return Ok(meant);
-    }
-    let agent = engine.agents().get(session.head.agent.as_ref())?;
-    let looking = LookingUp::new(engine, &session.key.scope, &agent).await?;
-    let sought = sought(&meant, session, reader, engine, &looking.tools);
-    let mark = match sought.is_empty() {
-        true => None,
-        false => {
-            let mark = engine.look_ups.changes.mark().await;
-            meant.looked_up = mark.map_or(LookedUp::Sometime, LookedUp::At);
-            mark
+/// When things were looked up for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LookedUp {
+    /// There was nothing to look up.
+    Never,
+    /// When changes through tools had come that far.
+    At(Mark),
+    /// When nobody could tell how far changes had come.
+    Unknown,
+}
+
+impl Resolver {
+    /// Looks up what the turn needs.
+    pub async fn at_once(
+        &self,
+        (session, agent, tools): (&LoadedSession, &Agent, &[KnownTool]),
+        mut understanding: Understanding,
+        reader: Reader,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> (Understanding, LookedUp) {
+        if limit.is_zero() || !could_need(&understanding, session) {
+            return (understanding, LookedUp::Never);
         }
-    };
-    let asking = sought.iter().map(|mention| looking.look_up(mention, mark, limit, cancel));
-    let found = join_all(asking).await;
-    let answers: Vec<(Mention, Resolution)> = sought
-        .iter()
-        .cloned()
-        .zip(found.into_iter().map(|resolution| resolution.unwrap_or(Resolution::None)))
-        .collect();
-    let (guessed, named) = answers.into_iter().partition(|(m, _)| m.how == How::Found);
-    meant.take_named(named, session);
-    meant.take_guessed(guessed, session);
-    Ok(meant)
+        let tools = reading_tools(agent, tools);
+        let sought = sought(&understanding, session, reader, &self.packs, &tools);
+        if sought.is_empty() {
+            return (understanding, LookedUp::Never);
+        }
+        let mark = self.look_ups.changes.mark().await;
+        let asking = Asking { scope: &session.key.scope, tools: &tools, mark, limit, cancel };
+        let found = join_all(sought.iter().map(|mention| self.look_up(mention, &asking))).await;
+        let answers: Vec<(Mention, Resolution)> = sought
+            .iter()
+            .cloned()
+            .zip(found.into_iter().map(|resolution| resolution.unwrap_or(Resolution::None)))
+            .collect();
+        let (guessed, named) = answers.into_iter().partition(|(m, _)| m.how == How::Found);
+        understanding.take_named(named, session);
+        understanding.take_guessed(guessed, session);
+        (understanding, mark.map_or(LookedUp::Unknown, LookedUp::At))
+    }
 }
 
 /// Whether there is anything to look up at all, before tools are listed.
-fn could_need(meant: &Meant, session: &Loaded) -> bool {
-    let noticed = &meant.noticed;
-    !noticed.guesses.is_empty() || noticed.mentions.iter().any(|m| is_open(m, meant, session))
+fn could_need(understanding: &Understanding, session: &LoadedSession) -> bool {
+    let noticed = &understanding.noticed;
+    !noticed.guesses.is_empty()
+        || noticed.mentions.iter().any(|m| is_open(m, understanding, session))
 }
 
 /// Whether a mention has nothing behind it: no id, or an id that nobody has seen before.
-fn is_open(mention: &Mention, meant: &Meant, session: &Loaded) -> bool {
+fn is_open(mention: &Mention, understanding: &Understanding, session: &LoadedSession) -> bool {
     if matches!(mention.how, How::Reference | How::Fuzzy) {
         return false;
     }
-    let known = session.head.entities.best(&mention.target(), &meant.known);
+    let known = session.head.entities.best(&mention.target(), &understanding.known);
     known.is_none_or(|known| known.entity.id.is_none())
 }
 
 /// What to look up: mentions that are open and needed, each thing once, then guesses.
 fn sought(
-    meant: &Meant,
-    session: &Loaded,
+    understanding: &Understanding,
+    session: &LoadedSession,
     reader: Reader,
-    engine: &Engine,
+    packs: &PackSet,
     tools: &[ToolDefinition],
 ) -> Vec<Mention> {
     let mut sought: Vec<Mention> = Vec::new();
-    for mention in meant.noticed.mentions.iter().filter(|m| is_open(m, meant, session)) {
+    for mention in
+        understanding.noticed.mentions.iter().filter(|m| is_open(m, understanding, session))
+    {
         let needed = match reader {
             Reader::Model => true,
             Reader::Offline => {
-                !mention.is_sure() || (mention.id.is_none() && needs_id(mention, engine, tools))
+                !mention.is_sure() || (mention.id.is_none() && needs_id(mention, packs, tools))
             }
         };
         let again = sought.iter().any(|other| other.target().is(&mention.target()));
@@ -108,19 +120,19 @@ fn sought(
             sought.push(mention.clone());
         }
     }
-    let guesses = meant.noticed.guesses.iter();
+    let guesses = understanding.noticed.guesses.iter();
     sought.extend(guesses.flat_map(|guess| guess.kinds.iter().map(|kind| as_mention(guess, kind))));
     sought.truncate(LOOK_UPS_MAX);
     sought
 }
 
 /// Whether a tool knows such things by id only.
-fn needs_id(mention: &Mention, engine: &Engine, tools: &[ToolDefinition]) -> bool {
+fn needs_id(mention: &Mention, packs: &PackSet, tools: &[ToolDefinition]) -> bool {
     tools.iter().any(|definition| {
         let properties = definition.input_schema.get("properties").and_then(|p| p.as_object());
         properties.into_iter().flatten().any(|(name, schema)| {
             let parameter = Parameter { tool: &definition.tool.name, name, schema };
-            is_known_by_id_only(parameter, &mention.kind, engine.packs())
+            is_known_by_id_only(parameter, &mention.kind, packs)
         })
     })
 }
@@ -137,9 +149,9 @@ fn as_mention(guess: &Guess, kind: &crate::entity::Kind) -> Mention {
     }
 }
 
-impl Meant {
+impl Understanding {
     /// Mentions that were looked up: known now, or to be asked about.
-    fn take_named(&mut self, answers: Vec<(Mention, Resolution)>, session: &Loaded) {
+    fn take_named(&mut self, answers: Vec<(Mention, Resolution)>, session: &LoadedSession) {
         for (sought, resolution) in answers {
             match resolution {
                 Resolution::One(entity) => {
@@ -168,7 +180,7 @@ impl Meant {
     }
 
     /// Guesses that were looked up: mentions where exactly one thing has that name.
-    fn take_guessed(&mut self, answers: Vec<(Mention, Resolution)>, session: &Loaded) {
+    fn take_guessed(&mut self, answers: Vec<(Mention, Resolution)>, session: &LoadedSession) {
         for guess in std::mem::take(&mut self.noticed.guesses) {
             let of_guess = answers.iter().filter(|(sought, _)| sought.span == guess.span);
             let found: Vec<(&Mention, &Entity)> = of_guess
@@ -208,9 +220,9 @@ impl Meant {
         self.noticed.ambiguous.push(Ambiguity { text, span: sought.span, candidates });
     }
 
-    fn learn(&mut self, found: Entity, session: &Loaded) {
+    fn learn(&mut self, found: Entity, session: &LoadedSession) {
         let found = [found];
-        self.known = with_all(self.known.clone(), &found, session);
+        self.known = with_found_entities(self.known.clone(), &found, session);
         self.found.extend(found);
     }
 }

@@ -30,7 +30,7 @@ const MOVE_LIMIT: Duration = Duration::from_secs(5);
 pub struct Mark(Version);
 
 /// Changes through tools.
-pub(crate) struct Changes {
+pub struct Changes {
     /// Absent where this is the only process.
     store: Option<Arc<dyn Store>>,
     clock: Arc<dyn Clock>,
@@ -42,7 +42,7 @@ pub(crate) struct Changes {
 }
 
 /// A change under way. Dropping it is its end, too: a turn may be given up during a call.
-pub(crate) struct Changing<'a>(&'a Changes);
+pub struct Changing<'a>(&'a Changes);
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {

@@ -8,13 +8,13 @@
 use jiff::Timestamp;
 
 use crate::hash::ContentHash;
-use crate::usage;
 
 use super::head::{
     AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
     push_bounded,
 };
 use super::record::{TurnKind, TurnRecord};
+use super::usage;
 
 /// Characters of the first message that become the title.
 const TITLE_CHARACTERS: usize = 60;

@@ -15,14 +15,14 @@ use serde_json::{Map, Value};
 use crate::entity::Entities;
 use crate::hash::ContentHash;
 use crate::id::{AgentName, SessionId};
+use crate::item::SessionItem;
 use crate::mode::PromptMode;
 use crate::model::Usage;
 use crate::persona::Persona;
-use crate::piece::IncludeMode;
 use crate::tool::ToolName;
-use crate::usage::ItemUsage;
 
 use super::pending::PendingTurn;
+use super::usage::ItemUsage;
 
 /// The version of this shape; a newer one is refused.
 pub const FORMAT: u32 = 1;
@@ -151,58 +151,6 @@ impl Settings {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
-}
-
-/// A rule, a reference or a tool, by name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum ItemName {
-    /// A rule.
-    Rule {
-        /// Its name.
-        name: String,
-    },
-    /// A reference.
-    Reference {
-        /// Its name.
-        name: String,
-    },
-    /// A tool, which only server and name together identify.
-    Tool {
-        /// The server.
-        #[serde(rename = "serverName")]
-        server: String,
-        /// The tool.
-        name: String,
-    },
-}
-
-impl ItemName {
-    /// A tool as an item.
-    pub fn tool(tool: &ToolName) -> Self {
-        Self::Tool { server: tool.server.clone(), name: tool.name.clone() }
-    }
-}
-
-impl std::fmt::Display for ItemName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Rule { name } => write!(f, "rule {name}"),
-            Self::Reference { name } => write!(f, "reference {name}"),
-            Self::Tool { server, name } => write!(f, "tool {server}:{name}"),
-        }
-    }
-}
-
-/// An item in a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionItem {
-    /// Which.
-    #[serde(flatten)]
-    pub item: ItemName,
-    /// `always` from the session's creation, or `manual`.
-    #[serde(rename = "includeMode")]
-    pub mode: IncludeMode,
 }
 
 /// Older turns, condensed. Derived: the turns themselves stay in the log.

@@ -1,21 +1,21 @@
 //! Sessions: the head, the log of turns, and the one way both are read and written.
 //!
-//! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`keep`] loads and
-//! commits through a cache that is never trusted without its version, [`together`] writes turns that
-//! wait at the same time in one commit.
+//! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`sessions`] loads and
+//! commits through a cache that is never trusted without its version, [`group_commit`] writes turns that
+//! wait at the same time in one commit, [`usage`] counts which items were used.
 //!
-//! Invariant: a turn enters the log only through [`keep::Sessions::update`] or
-//! [`keep::Sessions::update_together`].
+//! Invariant: a turn enters the log only through [`Sessions::update`] or [`Sessions::commit_batched`].
 
 pub mod apply;
 mod cache;
+mod group_commit;
 pub mod head;
-pub mod keep;
 pub mod pending;
 pub mod record;
-mod together;
+pub mod sessions;
+pub mod usage;
 
 pub use cache::CacheStatistics;
-pub use head::{ItemName, SessionHead, SessionItem};
-pub use keep::{Loaded, Sessions};
+pub use head::SessionHead;
 pub use record::{CallRecord, ReplyForm, TurnKind, TurnRecord, TurnStatus};
+pub use sessions::{LoadedSession, Sessions};

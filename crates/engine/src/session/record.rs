@@ -82,7 +82,7 @@ pub enum TurnKind {
     Query,
     /// A request of an unchanged model client.
     DropIn,
-    /// Brought in from elsewhere.
+    /// TurnInput in from elsewhere.
     Imported,
 }
 

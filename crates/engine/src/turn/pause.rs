@@ -1,22 +1,26 @@
-//! A turn that waits for an approval: asked for again, ended by another message, or given up.
+//! A turn that waits for an approval: asked for again, decided, ended by another message, or given up.
 //!
 //! Invariant: a pause ends once, as one turn, under the key of the request that led to it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
 
-use super::{Said, Way};
+use super::{Pipeline, Turn, TurnDraft, TurnStart};
 use crate::access::{Caller, Grants};
-use crate::context::Context;
-use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::notice::Understanding;
+use crate::rebuild;
 use crate::reply;
-use crate::session::Loaded;
+use crate::request::AssembledRequest;
+use crate::session::LoadedSession;
 use crate::session::apply::RequestKey;
 use crate::session::head::SessionHead;
 use crate::session::pending::PendingTurn;
 use crate::session::record::TurnRecord;
+use crate::session::sessions::Step;
 
 /// The pause that the same keyed request led to. Another request under its key is an error.
 pub(super) fn of_key(
@@ -36,43 +40,79 @@ pub(super) fn of_key(
     }
 }
 
-impl Engine {
+impl Pipeline {
+    /// Notes what a person decided about a call that waits.
+    pub(super) async fn note_decision(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        call: &str,
+        approve: bool,
+    ) -> Result<(LoadedSession, PendingTurn)> {
+        let now = self.clock.now();
+        let missing = || Error::NoApproval { session: id.clone(), call: call.into() };
+        self.sessions
+            .update(&caller.session_key(id), |head, _| {
+                let pending = head.pending.as_mut().ok_or_else(missing)?;
+                if pending.expires_at <= now {
+                    return Err(missing());
+                }
+                let awaited = pending
+                    .awaited
+                    .iter_mut()
+                    .find(|awaited| awaited.id == call && awaited.approved.is_none())
+                    .ok_or_else(missing)?;
+                awaited.approved = Some(approve);
+                let pending = pending.as_ref().clone();
+                Ok(Step::Commit(None, pending))
+            })
+            .await
+    }
+
     /// How long a pause still has. One whose calls are decided is going on, and has the time of a turn
     /// beyond that.
     pub(super) fn time_left(&self, pending: &PendingTurn) -> Duration {
-        let left = pending.expires_at.duration_since(self.now());
+        let left = pending.expires_at.duration_since(self.clock.now());
         let going_on = pending.undecided().next().is_none();
-        let more = if going_on { self.limits().turn_seconds_max } else { 0 };
+        let more = if going_on { self.limits.turn_seconds_max } else { 0 };
         let more = SignedDuration::from_secs(i64::try_from(more).unwrap_or(i64::MAX));
         Duration::try_from(left.saturating_add(more)).unwrap_or_default()
     }
 
     /// Keeps a paused turn as refused: a new message came, or its time is over.
-    pub(super) async fn end_waiting(&self, caller: &Caller, mut session: Loaded) -> Result<Loaded> {
-        for _ in 0..self.limits().commit_attempts_max {
+    pub(super) async fn end_waiting(
+        &self,
+        caller: &Caller,
+        mut session: LoadedSession,
+    ) -> Result<LoadedSession> {
+        for _ in 0..self.limits.commit_attempts_max {
             let Some(pending) = session.head.pending.clone() else { break };
-            let refused = reply::refused(&pending, self.now());
-            let said = Said {
-                message: pending.message.clone(),
-                way: Way::of(pending.kind),
-                context: self.thaw(&session, &pending).await?,
-                started: Instant::now(),
+            let refused = reply::refused(&pending, self.clock.now());
+            let (id, version) = (session.head.id.clone(), session.version.number);
+            let start = TurnStart {
+                kind: pending.kind,
+                lent: None,
+                with_tools: false,
+                cancel: CancellationToken::new(),
             };
-            let (key, version) = (pending.request_key(), session.version.number);
-            let kept = self.keep(caller, &session, said, refused, key.as_ref(), Some(version));
+            let turn = self.load(session, start).await?;
+            let assembled = self.restore_request(&turn, &pending).await?;
+            let draft = TurnDraft::of(&turn, &pending.message, assembled);
+            let key = pending.request_key();
+            let kept = self.commit(caller, &turn, draft, refused, key.as_ref(), Some(version));
             match kept.await {
                 // Whoever was faster may have ended it too: what is there now is looked at again.
                 Ok(_) | Err(Error::VersionConflict { .. }) => {}
                 Err(error) => return Err(error),
             }
-            session = self.session(caller, &session.head.id).await?;
+            session = self.sessions.load(&caller.session_key(&id)).await?;
         }
         Ok(session)
     }
 
     /// Ends a pause that nobody answered in time, so that its message is history even when nobody comes
     /// back; one that still has time is looked at again when it is over.
-    pub(crate) async fn end_expired(&self, session: Loaded) -> Result<Loaded> {
+    pub(crate) async fn end_expired(&self, session: LoadedSession) -> Result<LoadedSession> {
         let Some(pending) = &session.head.pending else { return Ok(session) };
         let left = self.time_left(pending);
         if !left.is_zero() {
@@ -83,8 +123,13 @@ impl Engine {
         self.end_waiting(&owner, session).await
     }
 
-    /// The frozen request context of a paused turn.
-    pub(super) async fn thaw(&self, session: &Loaded, pending: &PendingTurn) -> Result<Context> {
+    /// The request of a paused turn, as it was assembled.
+    pub(super) async fn restore_request(
+        &self,
+        turn: &Turn,
+        pending: &PendingTurn,
+    ) -> Result<AssembledRequest> {
+        let session = &turn.session;
         let frozen = TurnRecord {
             turn: session.head.turns + 1,
             message: pending.message.clone(),
@@ -92,20 +137,17 @@ impl Engine {
             contents: pending.contents.clone(),
             ..TurnRecord::erased(0, pending.at)
         };
-        let request = crate::rebuild::request(&self.sessions, session, &frozen).await?;
-        let agent = self.agents().get(session.head.agent.as_ref())?;
-        let tools = self.tools_of(&agent).await?;
-        Ok(Context {
-            request,
+        Ok(AssembledRequest {
+            request: rebuild::request(&self.sessions, session, &frozen).await?,
             receipt: pending.receipt.clone(),
             contents: pending.contents.clone(),
-            tools: tools.into_iter().map(|known| known.definition).collect(),
-            agent,
+            tools: turn.tools.iter().map(|known| known.definition.clone()).collect(),
             recent: Vec::new(),
-            noticed: pending.noticed.clone(),
-            found: Vec::new(),
-            known: self.memory.known(&self.sessions, session).await?,
-            head: session.head.clone(),
+            understanding: Understanding {
+                noticed: pending.noticed.clone(),
+                known: self.memory.known(&self.sessions, session).await?,
+                found: Vec::new(),
+            },
             recalled: Vec::new(),
         })
     }

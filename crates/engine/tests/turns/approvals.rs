@@ -2,10 +2,11 @@
 
 use serde_json::json;
 use throughline_engine::error::Error;
+use throughline_engine::events::Events;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::tool::ToolName;
-use throughline_engine::turn::{Events, TurnOutcome};
+use throughline_engine::turn::TurnOutcome;
 use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, Line, bench, session};
@@ -27,7 +28,7 @@ async fn paused() -> (Bench, String) {
 
 async fn decide(bench: &Bench, call: &str, approve: bool) -> Result<TurnOutcome, Error> {
     let (events, cancel) = (Events::nowhere(), CancellationToken::new());
-    bench.engine.decide(&bench.caller, &session(), call, approve, events, cancel).await
+    bench.engine.decide(&bench.caller, (&session(), call), approve, events, cancel).await
 }
 
 #[tokio::test]
@@ -74,13 +75,13 @@ async fn an_approval_that_nobody_gives_expires() {
 async fn an_expired_approval_becomes_a_turn_though_nobody_comes_back() {
     let (bench, _) = paused().await;
     let key = bench.caller.session_key(&session());
-    bench.engine.tend(&key).await.unwrap();
+    bench.engine.background().work_on(&key).await.unwrap();
     let turns = bench.engine.session(&bench.caller, &session()).await.unwrap().head.turns;
     assert_eq!(turns, 0, "it still waits");
     bench.clock.advance(std::time::Duration::from_secs(4_000));
-    assert_eq!(bench.engine.tend_all().await.unwrap(), 1, "a restart finds it");
+    assert_eq!(bench.engine.background().find_due().await.unwrap(), 1, "a restart finds it");
     for _ in 0..2 {
-        bench.engine.tend(&key).await.unwrap();
+        bench.engine.background().work_on(&key).await.unwrap();
     }
     let session = bench.engine.session(&bench.caller, &session()).await.unwrap();
     assert_eq!((session.head.turns, session.head.pending.is_none()), (1, true));

@@ -8,20 +8,22 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use throughline_engine::access::Caller;
 use throughline_engine::agent::{Agent, AgentBook, AgentServer, Document};
-use throughline_engine::context::Brought;
-use throughline_engine::engine::{Engine, EngineSettings, ModelBook, Parts};
+use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::events::Events;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::index::Index;
 use throughline_engine::limits::Limits;
 use throughline_engine::model::Model;
+use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::piece::IncludeMode;
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::TurnRecord;
 use throughline_engine::shared::SharedCache;
 use throughline_engine::store::Store;
-use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::index::SqliteIndex;
 use throughline_store::memory::Memory;
 use throughline_testkit::fixed_clock::FixedClock;
@@ -200,8 +202,7 @@ impl Bench {
     pub async fn query(&self, query: &str) -> Arc<TurnRecord> {
         let request = TurnRequest {
             session: Some(session()),
-            way: Way::Query,
-            brought: Brought { message: query.into(), ..Brought::default() },
+            input: TurnInput { message: query.into(), is_query: true, ..TurnInput::default() },
             ..TurnRequest::default()
         };
         let cancel = CancellationToken::new();
@@ -221,8 +222,7 @@ impl Bench {
         let request = TurnRequest {
             session: Some(session),
             agent: None,
-            way: Way::Chat,
-            brought: Brought { message: message.into(), ..Brought::default() },
+            input: TurnInput { message: message.into(), ..TurnInput::default() },
             key,
             ..TurnRequest::default()
         };

@@ -1,15 +1,15 @@
 //! The window: what is kept, what is dropped, and what is said about it.
 
-use throughline_engine::context::Brought;
-use throughline_engine::engine::RecordedTurn;
 use throughline_engine::error::Error;
 use throughline_engine::piece::{IncludeMode, Source};
 use throughline_engine::receipt::DropReason;
+use throughline_engine::request::TurnInput;
+use throughline_engine::turn::RecordedTurn;
 
 use crate::bench::{Bench, bench, rule, session};
 
 async fn with_turns(bench: &Bench, count: usize) {
-    use throughline_engine::engine::NewSession;
+    use throughline_engine::creation::NewSession;
     let new = NewSession { id: Some(session()), ..NewSession::default() };
     bench.engine.create_session(&bench.caller, new).await.unwrap();
     for number in 0..count {
@@ -26,12 +26,12 @@ async fn with_turns(bench: &Bench, count: usize) {
 async fn a_small_budget_drops_the_oldest_history_first_and_says_so() {
     let bench = bench().start().await;
     with_turns(&bench, 12).await;
-    let brought = Brought {
+    let input = TurnInput {
         message: "and tomorrow?".into(),
         budget_tokens: Some(1_200),
-        ..Brought::default()
+        ..TurnInput::default()
     };
-    let context = bench.engine.prepare(&bench.caller, &session(), &brought).await.unwrap();
+    let context = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
     let budget = context.receipt.budget;
     assert!(budget.used_tokens <= 1_200 && budget.considered_tokens > 1_200, "{budget:?}");
     let dropped: Vec<u64> = context
@@ -51,9 +51,9 @@ async fn a_small_budget_drops_the_oldest_history_first_and_says_so() {
 async fn a_budget_that_cannot_hold_the_message_is_an_error() {
     let bench = bench().start().await;
     with_turns(&bench, 1).await;
-    let brought =
-        Brought { message: "hello".into(), budget_tokens: Some(10), ..Brought::default() };
-    let outcome = bench.engine.prepare(&bench.caller, &session(), &brought).await;
+    let input =
+        TurnInput { message: "hello".into(), budget_tokens: Some(10), ..TurnInput::default() };
+    let outcome = bench.engine.prepare(&bench.caller, &session(), &input).await;
     assert!(matches!(outcome, Err(Error::OverBudget { budget: 10, .. })));
 }
 
@@ -62,8 +62,8 @@ async fn older_turns_are_recalled_beyond_the_window() {
     let bench = bench().start().await;
     with_turns(&bench, 40).await;
     let message = "what about the weather in town 3?".to_owned();
-    let brought = Brought { message, ..Brought::default() };
-    let context = bench.engine.prepare(&bench.caller, &session(), &brought).await.unwrap();
+    let input = TurnInput { message, ..TurnInput::default() };
+    let context = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
     let recalled = context
         .receipt
         .pieces

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use throughline_engine::access::{Caller, Grants};
-use throughline_engine::context::Brought;
-use throughline_engine::engine::{NewSession, ToolRequest};
+use throughline_engine::creation::NewSession;
+use throughline_engine::engine::ToolRequest;
 use throughline_engine::id::UserId;
+use throughline_engine::request::TurnInput;
 use throughline_engine::shared::SharedCache;
 use throughline_engine::store::Store;
 use throughline_engine::tool::ToolName;
@@ -58,8 +59,8 @@ impl Copies {
     /// Prepares the same question on a copy. Answers what it is told, and how often both have looked.
     async fn ask(&self, copy: usize, caller: &Caller) -> (&'static str, usize) {
         let message = "How is device sw1 doing?".to_owned();
-        let brought = Brought { message, ..Brought::default() };
-        let prepared = self.0[copy].engine.prepare(caller, &session(), &brought).await.unwrap();
+        let input = TurnInput { message, ..TurnInput::default() };
+        let prepared = self.0[copy].engine.prepare(caller, &session(), &input).await.unwrap();
         let told = format!("{:?}", prepared.request);
         let status = ["active", "offline"].into_iter().find(|status| told.contains(status));
         let looked = self.0.iter().flat_map(|bench| bench.tools.names());

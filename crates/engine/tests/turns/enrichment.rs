@@ -1,7 +1,7 @@
 //! What a message is enriched with is made once, and never served after a change.
 
-use throughline_engine::context::Brought;
 use throughline_engine::entity::{EntityRef, Kind};
+use throughline_engine::request::TurnInput;
 
 use crate::bench::{Bench, Line, bench, session};
 
@@ -13,8 +13,8 @@ async fn talked() -> Bench {
 }
 
 async fn prepared(bench: &Bench, message: &str) -> String {
-    let brought = Brought { message: message.into(), ..Brought::default() };
-    let context = bench.engine.prepare(&bench.caller, &session(), &brought).await.unwrap();
+    let input = TurnInput { message: message.into(), ..TurnInput::default() };
+    let context = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
     format!("{:?}", context.request)
 }
 

@@ -1,8 +1,8 @@
 //! Things that are looked up before a turn goes on, and those that wait for the background.
 
 use serde_json::json;
+use throughline_engine::background::WorkOutcome;
 use throughline_engine::session::record::TurnStatus;
-use throughline_engine::tend::Tended;
 use throughline_engine::turn::TurnOutcome;
 
 use crate::bench::{Bench, Line, bench, session};
@@ -143,14 +143,17 @@ async fn the_background_tries_a_failed_look_up_again_and_a_done_one_not() {
     bench.turn("How is device sw1 doing?").await;
     let key = bench.caller.session_key(&session());
     *bench.tools.fails.lock().unwrap() = Some("get_device");
-    assert!(bench.engine.tend(&key).await.is_err(), "a failure is to be tried again");
+    assert!(
+        bench.engine.background().work_on(&key).await.is_err(),
+        "a failure is to be tried again"
+    );
     *bench.tools.fails.lock().unwrap() = None;
-    assert_eq!(bench.engine.tend_all().await.unwrap(), 1, "a restart finds it");
-    bench.engine.tend(&key).await.unwrap();
+    assert_eq!(bench.engine.background().find_due().await.unwrap(), 1, "a restart finds it");
+    bench.engine.background().work_on(&key).await.unwrap();
     let things = bench.engine.entities(&bench.caller, &session()).await.unwrap();
     assert_eq!(things.entities[0].entity.entity.id.as_deref(), Some("7"));
-    assert_eq!(bench.engine.tend_all().await.unwrap(), 0, "it is done");
-    bench.engine.tend(&key).await.unwrap();
+    assert_eq!(bench.engine.background().find_due().await.unwrap(), 0, "it is done");
+    bench.engine.background().work_on(&key).await.unwrap();
     assert_eq!(bench.tools.names(), ["get_device", "get_device"]);
 }
 
@@ -161,12 +164,15 @@ async fn work_that_a_copy_died_over_is_done_when_its_lease_runs_out() {
     bench.turn("How is device sw1 doing?").await;
     let key = bench.caller.session_key(&session());
     *bench.tools.hangs.lock().unwrap() = Some("get_device");
-    let died = tokio::time::timeout(std::time::Duration::from_millis(50), bench.engine.tend(&key));
+    let died = tokio::time::timeout(
+        std::time::Duration::from_millis(50),
+        bench.engine.background().work_on(&key),
+    );
     assert!(died.await.is_err(), "it hangs in the look-up, with the lease");
     *bench.tools.hangs.lock().unwrap() = None;
-    assert_eq!(bench.engine.tend(&key).await.unwrap(), Tended::HeldElsewhere);
+    assert_eq!(bench.engine.background().work_on(&key).await.unwrap(), WorkOutcome::HeldElsewhere);
     bench.clock.advance(std::time::Duration::from_secs(121));
-    assert_eq!(bench.engine.tend(&key).await.unwrap(), Tended::Done);
+    assert_eq!(bench.engine.background().work_on(&key).await.unwrap(), WorkOutcome::Done);
     let things = bench.engine.entities(&bench.caller, &session()).await.unwrap();
     assert_eq!(things.entities[0].entity.entity.id.as_deref(), Some("7"));
 }
@@ -184,10 +190,10 @@ async fn an_error_of_the_tool_is_tried_again_but_not_where_it_says_that_there_is
         bench.turn("How is device sw1 doing?").await;
         let key = bench.caller.session_key(&session());
         *bench.tools.refuses.lock().unwrap() = Some(("get_device", text));
-        assert_eq!(bench.engine.tend(&key).await.is_err(), failed, "{text}");
+        assert_eq!(bench.engine.background().work_on(&key).await.is_err(), failed, "{text}");
         assert_eq!(bench.engine.look_up_statistics().failed, u64::from(failed), "{text}");
         *bench.tools.refuses.lock().unwrap() = None;
-        bench.engine.tend(&key).await.unwrap();
+        bench.engine.background().work_on(&key).await.unwrap();
         assert_eq!(bench.tools.names().len(), 1 + usize::from(failed), "{text}");
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use throughline_engine::access::{Caller, Grants};
-use throughline_engine::engine::{NewSession, RecordedTurn};
+use throughline_engine::creation::NewSession;
 use throughline_engine::error::Error;
 use throughline_engine::id::{SessionId, UserId};
+use throughline_engine::item::ItemName;
 use throughline_engine::piece::IncludeMode;
-use throughline_engine::session::head::ItemName;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::store::{Found, Kind, Page};
+use throughline_engine::turn::RecordedTurn;
 
 use crate::bench::{Line, bench, rule, session};
 

@@ -1,7 +1,8 @@
 //! Summaries: made in the background, polite to newer turns, history whole.
 
-use throughline_engine::engine::{NewSession, RecordedTurn};
+use throughline_engine::creation::NewSession;
 use throughline_engine::piece::Source;
+use throughline_engine::turn::RecordedTurn;
 
 use crate::bench::{Bench, Line, bench, session};
 
@@ -22,7 +23,7 @@ async fn with_turns(bench: &Bench, count: usize) {
 async fn the_oldest_turns_are_condensed_and_stay_in_the_log() {
     let bench = bench().start().await;
     with_turns(&bench, 11).await;
-    bench.engine.tend(&bench.caller.session_key(&session())).await.unwrap();
+    bench.engine.background().work_on(&bench.caller.session_key(&session())).await.unwrap();
     let loaded = bench.engine.session(&bench.caller, &session()).await.unwrap();
     let summary = loaded.head.summary.as_ref().expect("a summary");
     assert_eq!((summary.from, summary.to, summary.by.as_str()), (1, 5, "extraction"));
@@ -44,7 +45,7 @@ async fn the_oldest_turns_are_condensed_and_stay_in_the_log() {
 async fn a_model_condenses_and_extraction_helps_out_when_it_fails() {
     let works = bench().model([Line::Says("They asked eleven things.")]).start().await;
     with_turns(&works, 11).await;
-    works.engine.tend(&works.caller.session_key(&session())).await.unwrap();
+    works.engine.background().work_on(&works.caller.session_key(&session())).await.unwrap();
     let head = works.engine.session(&works.caller, &session()).await.unwrap().head.clone();
     let summary = head.summary.as_ref().unwrap();
     assert_eq!(
@@ -54,7 +55,7 @@ async fn a_model_condenses_and_extraction_helps_out_when_it_fails() {
 
     let fails = bench().model([Line::Fails]).start().await;
     with_turns(&fails, 11).await;
-    fails.engine.tend(&fails.caller.session_key(&session())).await.unwrap();
+    fails.engine.background().work_on(&fails.caller.session_key(&session())).await.unwrap();
     let head = fails.engine.session(&fails.caller, &session()).await.unwrap().head.clone();
     assert_eq!(head.summary.as_ref().unwrap().by, "extraction");
 }

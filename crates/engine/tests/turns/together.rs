@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::join_all;
-use throughline_engine::engine::{NewSession, Recorded, RecordedTurn};
+use throughline_engine::creation::NewSession;
 use throughline_engine::error::Error;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::store::{
     Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
     StoreFacts, Version,
 };
+use throughline_engine::turn::{Recorded, RecordedTurn};
 use throughline_store::memory::Memory;
 use tokio::sync::Semaphore;
 
@@ -93,7 +94,7 @@ async fn record(bench: &Bench, message: String, key: Option<&str>) -> Result<Rec
     let key = key.map(|key| RequestKey::new(key, message.as_bytes()));
     let reply = "ok".into();
     let said = RecordedTurn { message, reply, key, ..RecordedTurn::default() };
-    bench.engine.record(&bench.caller, &session(), said).await
+    bench.engine.record(&bench.caller, &session(), said).await.map(|(recorded, _)| recorded)
 }
 
 /// The messages in the order of the log, read by another engine, which has nothing in memory.
@@ -155,7 +156,7 @@ async fn a_key_that_comes_twice_at_once_makes_one_turn_with_one_answer() {
     let answers = join_all(writers).await;
     for pair in answers.chunks(2) {
         assert_eq!((pair[0].turn, pair[0].version), (pair[1].turn, pair[1].version));
-        assert_ne!(pair[0].repeated, pair[1].repeated, "one made it, the other found it");
+        assert_ne!(pair[0].repeated(), pair[1].repeated(), "one made it, the other found it");
     }
     assert_eq!(log(&store).await.len(), 20);
 }

@@ -44,7 +44,7 @@ async fn the_text_that_was_sent_counts_even_after_the_rule_says_something_else()
     bench.ask("Delete sw1 and say what I write on it.").await;
     bench.reload(vec![rule("cabling", IncludeMode::Always, "Use colours.")], true);
     let (events, stop) = (Default::default(), Default::default());
-    bench.engine.decide(&bench.caller, &session(), "c1", true, events, stop).await.unwrap();
+    bench.engine.decide(&bench.caller, (&session(), "c1"), true, events, stop).await.unwrap();
     let counts = counted(&bench).await;
     assert!(counts.ends_with("rule cabling 1/2"), "{counts}");
     assert!(counts.contains("tool inventory:delete_device 1/2"), "{counts}");
@@ -86,7 +86,7 @@ async fn sessions_of_an_agent_add_up_item_by_item() {
     let bench = bench().rule(cabling).model(lines).start().await;
     bench.turn("What do I write on it?").await;
     bench.turn("Anything else?").await;
-    let other = throughline_engine::engine::NewSession {
+    let other = throughline_engine::creation::NewSession {
         id: Some(throughline_engine::id::SessionId::new("other").unwrap()),
         ..Default::default()
     };

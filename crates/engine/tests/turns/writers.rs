@@ -9,7 +9,7 @@ use throughline_engine::error::{Error, Result};
 use throughline_engine::id::SessionId;
 use throughline_engine::session::Sessions;
 use throughline_engine::session::head::SessionHead;
-use throughline_engine::session::keep::Step;
+use throughline_engine::session::sessions::Step;
 use throughline_engine::store::{Key, Store};
 use throughline_store::memory::Memory;
 use throughline_testkit::fixed_clock::FixedClock;
@@ -37,7 +37,7 @@ async fn after_a_change_elsewhere() -> Copies {
 
 fn titled(head: &mut SessionHead, title: &str) -> Result<Step<()>> {
     head.title = Some(title.into());
-    Ok(Step::Commit(Box::new(None), ()))
+    Ok(Step::Commit(None, ()))
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_change_on_an_old_head_is_made_again_on_the_new_one() {
     let Copies { here, there, key } = after_a_change_elsewhere().await;
     let tagged = |head: &mut SessionHead| {
         head.tags.push("ours".into());
-        Ok(Step::Commit(Box::new(None), ()))
+        Ok(Step::Commit(None, ()))
     };
     here.update(&key, |head, _| tagged(head)).await.unwrap();
     let head = there.load(&key).await.unwrap().head;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use throughline_engine::access::{Caller, Grants, system_scope};
 use throughline_engine::agent::{Agent, AgentBook};
-use throughline_engine::engine::{
-    Engine, EngineSettings, ModelBook, Parts, Tombstone, tombstone_of,
-};
+use throughline_engine::engine::{Engine, EngineSettings, Parts};
 use throughline_engine::id::{AgentName, ThreadId};
 use throughline_engine::limits::Limits;
+use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
+use throughline_engine::tombstone::{Tombstone, tombstone_of};
 use throughline_upstream::embed::Embedded;
 use throughline_upstream::mcp::McpProxy;
 

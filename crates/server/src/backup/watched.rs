@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use throughline_engine::engine::{Tombstone, tombstone_of};
 use throughline_engine::store::{
     Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
     StoreError, StoreFacts, Version,
 };
+use throughline_engine::tombstone::{Tombstone, tombstone_of};
 
 use super::erasures::{Erasure, ErasureLog};
 

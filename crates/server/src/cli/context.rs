@@ -10,7 +10,7 @@ use throughline_engine::preset::PersonaDraft;
 use super::Settings;
 use crate::assemble::{self, Demo};
 use crate::failure::Failure;
-use crate::mcp::view::ContextView;
+use crate::persona_view::ContextView;
 
 /// Flags of `context`.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use throughline_engine::engine::{AgentItem, SessionItemView};
 use throughline_engine::id::AgentName;
+use throughline_engine::item::ItemName;
 use throughline_engine::piece::IncludeMode;
-use throughline_engine::session::head::ItemName;
-use throughline_engine::usage::ItemUsage;
+use throughline_engine::session::usage::ItemUsage;
 
 use super::local::{Local, Who, invalid, session_id};
 use super::{Settings, output};

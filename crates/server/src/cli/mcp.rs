@@ -34,7 +34,7 @@ pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
     let stop = CancellationToken::new();
     let tending = {
         let (engine, stop) = (assembled.engine.clone(), stop.clone());
-        tokio::spawn(async move { engine.tend_until(stop).await })
+        tokio::spawn(async move { engine.run_background(stop).await })
     };
     let served = stdio::run(Mcp::local(assembled.engine.clone())).await;
     stop.cancel();

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use throughline_engine::access::Caller;
-use throughline_engine::engine::PresetGone;
+use throughline_engine::preset::PresetGone;
 use throughline_engine::preset::{PresetDraft, review};
 
 use super::Settings;
 use crate::assemble::{self, Demo};
 use crate::failure::Failure;
-use crate::mcp::view::{PresetView, ReviewView};
+use crate::persona_view::{PresetView, ReviewView};
 
 /// Flags of `preset`.
 #[derive(Debug, Args)]
@@ -64,13 +64,13 @@ impl PresetCommand {
         let caller = Caller::local();
         match self.verb {
             Verb::List { all } => {
-                for preset in engine.list_presets(&caller, 1, 100, all).await?.presets {
+                for preset in engine.presets().list(&caller, 1, 100, all).await?.presets {
                     let state = if preset.active { "" } else { " (inactive)" };
                     println!("{}  {}: {}{state}", preset.id, preset.name, preset.description);
                 }
             }
             Verb::Show { id } => {
-                let preset = engine.preset(&caller, &id).await?;
+                let preset = engine.presets().get(&caller, &id).await?;
                 let review = review::review(&preset.system_prompt, &preset.personality);
                 print_json(&PresetView::from(preset));
                 print_json(&ReviewView::from(review));
@@ -86,18 +86,18 @@ impl PresetCommand {
                     personality: Some(personality),
                     ..PresetDraft::default()
                 };
-                let (preset, review) = engine.create_preset(&caller, None, draft, None).await?;
+                let (preset, review) = engine.presets().create(&caller, None, draft, None).await?;
                 println!("{}", preset.id);
                 for advice in review.advice {
                     eprintln!("advice ({}): {}", advice.aspect, advice.advice);
                 }
             }
-            Verb::Delete { id } => match engine.delete_preset(&caller, &id).await? {
+            Verb::Delete { id } => match engine.presets().delete(&caller, &id).await? {
                 PresetGone::Erased => println!("{id} is deleted"),
                 PresetGone::Deactivated => println!("{id} is no longer offered"),
             },
             Verb::Restore { id } => {
-                println!("{} is restored", engine.restore_preset(&caller, &id).await?.id);
+                println!("{} is restored", engine.presets().restore(&caller, &id).await?.id);
             }
         }
         Ok(())

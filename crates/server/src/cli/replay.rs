@@ -6,10 +6,10 @@ use std::io::Write;
 
 use clap::Args;
 use futures::StreamExt;
-use throughline_engine::context::hash_of;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::model::{ModelEvent, ModelRequest};
 use throughline_engine::rebuild;
+use throughline_engine::request::hash_of;
 use throughline_engine::session::record::CallRecord;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ impl Replay {
         }
         let request = request?;
         let bytes = serde_json::to_vec(&request).unwrap_or_default();
-        eprintln!("hash: {}", hash_of(&request));
+        eprintln!("hash: {}", hash_of(&request)?);
         if self.send {
             return self.send(settings, &request).await;
         }

@@ -107,10 +107,10 @@ fn back_up(config: &Config, app: &App, beside: &TaskTracker) -> Result<(), Failu
 
 /// Background work: first what is behind from before, then what turns leave behind.
 async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
-    if let Err(error) = engine.tend_all().await {
+    if let Err(error) = engine.background().find_due().await {
         tracing::warn!(%error, "sessions that are behind could not be looked for");
     }
-    engine.tend_until(stop).await;
+    engine.run_background(stop).await;
 }
 
 /// Our own binary as an MCP server.

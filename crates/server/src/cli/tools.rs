@@ -2,9 +2,9 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use throughline_engine::catalog::KnownTool;
 use throughline_engine::engine::{Called, ToolRequest};
 use throughline_engine::id::AgentName;
-use throughline_engine::select::KnownTool;
 use throughline_engine::tool::ToolName;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::http::shape::ShapeLimits;
+use crate::json_limits::ShapeLimits;
 
 /// The deepest JSON that the parser itself takes.
 const JSON_DEPTH_PARSED: usize = 127;

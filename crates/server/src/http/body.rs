@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::App;
 use super::problem::Problem;
-use super::shape::{self, OverShape, ShapeLimits};
+use crate::json_limits::{self, OverShape, ShapeLimits};
 
 /// A body as JSON, and the bytes it was.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ fn text(bytes: &[u8]) -> Result<&str, Problem> {
 }
 
 fn check_shape(bytes: &[u8], limits: ShapeLimits) -> Result<(), Problem> {
-    match shape::check(bytes, limits) {
+    match json_limits::check(bytes, limits) {
         Ok(()) => Ok(()),
         Err(OverShape::Depth) => {
             let detail = format!("the body is nested deeper than {} levels", limits.depth_max);

@@ -24,13 +24,12 @@ pub mod entities;
 pub mod guard;
 pub mod idempotency;
 mod layers;
+mod mcp;
 pub mod openapi;
 pub mod page;
 pub mod part;
-pub mod prepared;
 pub mod presets;
 pub mod problem;
-pub mod shape;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +46,6 @@ use crate::access::Gate;
 use crate::config::{ServerSettings, TelemetrySettings};
 use crate::telemetry::{self, Figures};
 use dropin::Upstreams;
-use prepared::Prepared;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -56,7 +54,6 @@ pub struct App(Arc<AppParts>);
 struct AppParts {
     setup: Setup,
     upstreams: Upstreams,
-    prepared: Prepared,
     figures: Arc<Figures>,
     turns: TaskTracker,
     places: Semaphore,
@@ -85,11 +82,10 @@ impl App {
         if setup.telemetry.enabled {
             telemetry::metrics::start();
             let figures = figures.clone();
-            setup.engine.watch(move |record| figures.note(record));
+            setup.engine.observe_turns(move |record| figures.note(record));
         }
         Self(Arc::new(AppParts {
             upstreams: Upstreams::default(),
-            prepared: Prepared::new(),
             figures,
             turns: TaskTracker::new(),
             places: Semaphore::new(setup.settings.requests_at_once_max),
@@ -124,11 +120,6 @@ impl App {
     /// Limits of the transport.
     pub fn settings(&self) -> &ServerSettings {
         &self.0.setup.settings
-    }
-
-    /// Contexts that were prepared and may be named when their exchange is recorded.
-    pub fn prepared(&self) -> &Prepared {
-        &self.0.prepared
     }
 
     /// Turns under way; they end by themselves when their client goes, and are waited for at the end.
@@ -216,7 +207,7 @@ fn routes(app: &App) -> axum::Router {
     router
         .merge(openapi::route(document))
         .merge(page::routes())
-        .merge(crate::mcp::http::routes(app))
+        .merge(mcp::routes(app))
         .merge(dropin::routes())
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)

@@ -51,5 +51,5 @@ async fn presets(
     caller: &Caller,
     value: impl Fn(&throughline_engine::preset::Preset) -> String,
 ) -> Result<Vec<String>> {
-    Ok(mcp.engine.list_presets(caller, 1, 100, false).await?.presets.iter().map(value).collect())
+    Ok(mcp.engine.presets().list(caller, 1, 100, false).await?.presets.iter().map(value).collect())
 }

@@ -9,7 +9,8 @@
 //! - [`handler`]: the protocol's methods. [`tools`]: one file a tool. [`view`]: what answers look like.
 //! - [`resources`], [`prompts`], [`completion`]: the rest of what is offered.
 //! - [`sampling`]: answering through the client's own model. [`approval`]: asking its user. [`state`]: what a client carries for us.
-//! - [`changes`]: who is told when something changes. [`http`], [`stdio`]: the transports.
+//! - [`changes`]: who is told when something changes. [`stdio`]: one of the transports;
+//!   `crate::http::mcp` is the other.
 //!
 //! Invariant: rmcp's types are used in this module only, and the list of tools is the same for everybody.
 
@@ -19,7 +20,6 @@ pub mod completion;
 #[cfg(feature = "conformance-fixtures")]
 mod fixtures;
 pub mod handler;
-pub mod http;
 pub mod prompts;
 pub mod resources;
 pub mod sampling;
@@ -27,7 +27,6 @@ pub mod schema;
 pub mod state;
 pub mod stdio;
 pub mod tools;
-pub mod view;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,7 +68,7 @@ impl Mcp {
     }
 
     /// The same server for a connection of its own.
-    fn connected(&self) -> Self {
+    pub fn connected(&self) -> Self {
         Self { connection: Some(Connection::default()), ..self.clone() }
     }
 

@@ -15,7 +15,7 @@ use throughline_engine::error::{Error, Fault, Result};
 use throughline_engine::preset::{review, template};
 
 use super::Mcp;
-use super::view::{ContextView, ConversationView, PresetView, ReviewView};
+use crate::persona_view::{ContextView, ConversationView, PresetView, ReviewView};
 
 const SCHEME: &str = "throughline://";
 const SEED_SCHEME: &str = "mcp-llm-generator://";
@@ -74,7 +74,7 @@ pub async fn list(mcp: &Mcp, caller: &Caller, cursor: Option<&str>) -> Result<Li
             "A context with its recent conversation",
         ));
     }
-    for preset in mcp.engine.list_presets(caller, 1, 100, false).await?.presets {
+    for preset in mcp.engine.presets().list(caller, 1, 100, false).await?.presets {
         let path = format!("preset/{}", preset.id);
         all.push(json_resource(&path, &preset.id, &preset.name, &preset.description));
     }
@@ -174,7 +174,7 @@ async fn whole(mcp: &Mcp, caller: &Caller, path: &str) -> Result<Option<Value>> 
         }
         "personality-templates" => json!({"templates": template::all()}),
         "personality-presets" => {
-            let list = mcp.engine.list_presets(caller, 1, 100, false).await?;
+            let list = mcp.engine.presets().list(caller, 1, 100, false).await?;
             let presets: Vec<PresetView> = list.presets.into_iter().map(Into::into).collect();
             json!({"presets": presets, "totalCount": list.total})
         }
@@ -200,7 +200,7 @@ async fn context(mcp: &Mcp, caller: &Caller, id: &str) -> Result<Value> {
 }
 
 async fn preset(mcp: &Mcp, caller: &Caller, id: &str) -> Result<Value> {
-    let preset = mcp.engine.preset(caller, id).await?;
+    let preset = mcp.engine.presets().get(caller, id).await?;
     let review = ReviewView::from(review::review(&preset.system_prompt, &preset.personality));
     Ok(json!({"preset": PresetView::from(preset), "review": review}))
 }

@@ -25,10 +25,10 @@ use rmcp::model::{
     SamplingMessage, SamplingMessageContentBlock,
 };
 use rmcp::service::Peer;
-use throughline_engine::context::hash_of;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::model::{Block, Model, ModelEvent, ModelRequest, Role, StopReason};
+use throughline_engine::request::hash_of;
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may take to answer, in seconds; a person may be asked first.
@@ -104,7 +104,7 @@ impl Model for AnsweredClient {
         request: &ModelRequest,
         _: CancellationToken,
     ) -> Result<Events, UpstreamError> {
-        if hash_of(request) != self.asked {
+        if hash_of(request).is_ok_and(|hash| hash != self.asked) {
             let message = "the conversation went on while the client was answering";
             return Err(failed(UpstreamFault::Rejected, message));
         }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use throughline::clock::SystemClock;
 use throughline_engine::access::Caller;
 use throughline_engine::agent::{Agent, AgentBook, AgentServer};
-use throughline_engine::context::Brought;
-use throughline_engine::engine::{Engine, EngineSettings, ModelBook, Parts};
+use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::events::Events;
 use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::limits::Limits;
+use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::pending::PendingTurn;
 use throughline_engine::session::record::TurnRecord;
-use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::memory::Memory;
 use throughline_upstream::embed::Embedded;
 use throughline_upstream::mcp::{McpProxy, ServerConfig};
@@ -61,8 +63,7 @@ impl Bench {
         let request = TurnRequest {
             session: Some(SessionId::new(session).expect("a valid id")),
             agent: None,
-            way: Way::Query,
-            brought: Brought { message: message.into(), ..Brought::default() },
+            input: TurnInput { message: message.into(), ..TurnInput::default() },
             key: None,
             persona: None,
             preset: None,

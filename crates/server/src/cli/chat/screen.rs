@@ -8,9 +8,9 @@ use std::time::Duration;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use throughline_engine::entity::Mention;
+use throughline_engine::events::TurnEvent;
 use throughline_engine::session::pending::AwaitedCall;
 use throughline_engine::session::record::{EntityMention, ReplyForm, TurnRecord, TurnStatus};
-use throughline_engine::turn::TurnEvent;
 
 use crate::cli::output::{brief, plain};
 

@@ -1,13 +1,15 @@
 //! One conversation with the engine: messages, decisions, and what the commands ask for.
 
-use throughline_engine::context::Brought;
-use throughline_engine::engine::{AgentItem, NewSession, SessionPatch};
+use throughline_engine::creation::NewSession;
+use throughline_engine::engine::{AgentItem, SessionPatch};
 use throughline_engine::error::{Error, Result as EngineResult};
+use throughline_engine::events::Events;
 use throughline_engine::id::{AgentName, SessionId};
-use throughline_engine::session::Loaded;
-use throughline_engine::session::head::ItemName;
+use throughline_engine::item::ItemName;
+use throughline_engine::request::TurnInput;
+use throughline_engine::session::LoadedSession;
 use throughline_engine::session::pending::AwaitedCall;
-use throughline_engine::turn::{Events, TurnOutcome, TurnRequest};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -116,7 +118,7 @@ impl Talk {
                 screen.waiting(&calls);
             }
         }
-        self.tend(place).await;
+        self.follow_up(place).await;
         Ok(Ended::Turn(Box::new(outcome)))
     }
 
@@ -131,11 +133,11 @@ impl Talk {
         async move {
             match (step, session) {
                 (Step::Decide(call, approve), Some(id)) => {
-                    engine.decide(&caller, &id, &call, approve, events, cancel).await
+                    engine.decide(&caller, (&id, &call), approve, events, cancel).await
                 }
                 (Step::Decide(message, _) | Step::Say(message), session) => {
-                    let brought = Brought { message, ..Brought::default() };
-                    let request = TurnRequest { session, agent, brought, ..TurnRequest::default() };
+                    let input = TurnInput { message, ..TurnInput::default() };
+                    let request = TurnRequest { session, agent, input, ..TurnRequest::default() };
                     engine.converse(&caller, request, events, cancel).await
                 }
             }
@@ -144,11 +146,11 @@ impl Talk {
 
     /// What follows a turn: entities resolved, the index brought up. A program's next line waits for it,
     /// so that the same lines give the same conversation; a person's does not.
-    async fn tend(&self, place: Place) {
+    async fn follow_up(&self, place: Place) {
         let Some(id) = &self.session else { return };
         let (engine, key) = (self.local.engine.clone(), self.local.caller.session_key(id));
         let work = async move {
-            if let Err(error) = engine.tend(&key).await {
+            if let Err(error) = engine.background().work_on(&key).await {
                 tracing::debug!(%error, "the session is tended later");
             }
         };
@@ -159,7 +161,7 @@ impl Talk {
     }
 
     /// The session as it is stored; none before the first message to a new one.
-    async fn loaded(&self) -> Result<Option<Loaded>, Failure> {
+    async fn loaded(&self) -> Result<Option<LoadedSession>, Failure> {
         let Some(id) = &self.session else { return Ok(None) };
         match self.local.engine.session(&self.local.caller, id).await {
             Err(Error::NoSession(_)) => Ok(None),
@@ -263,7 +265,7 @@ impl Talk {
 
     /// The presets, a line each.
     pub async fn presets(&self) -> Result<Vec<String>, Failure> {
-        let list = self.local.engine.list_presets(&self.local.caller, 1, 100, false).await?;
+        let list = self.local.engine.presets().list(&self.local.caller, 1, 100, false).await?;
         Ok(list.presets.iter().map(|preset| format!("{:<34} {}", preset.id, preset.name)).collect())
     }
 
@@ -271,9 +273,9 @@ impl Talk {
     pub async fn persona(&mut self, preset: &str) -> Result<String, Failure> {
         // The built-in ones are known by their short names, too.
         let short = format!("preset-{preset}");
-        let found = match self.local.engine.preset(&self.local.caller, &short).await {
+        let found = match self.local.engine.presets().get(&self.local.caller, &short).await {
             Ok(found) => found,
-            Err(_) => self.local.engine.preset(&self.local.caller, preset).await?,
+            Err(_) => self.local.engine.presets().get(&self.local.caller, preset).await?,
         };
         let persona = found.persona();
         let name = persona.name.clone();

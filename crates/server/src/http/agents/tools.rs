@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use throughline_engine::catalog::KnownTool;
 use throughline_engine::pin::{Pin, PinState};
-use throughline_engine::select::KnownTool;
 use throughline_engine::tool::ToolName;
 use utoipa::ToSchema;
 

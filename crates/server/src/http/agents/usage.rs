@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use throughline_engine::engine::{self, AgentUsage};
 use throughline_engine::id::{AgentName, SessionId};
-use throughline_engine::session::head::ItemName;
-use throughline_engine::usage::ItemUsage;
+use throughline_engine::item::ItemName;
+use throughline_engine::session::usage::ItemUsage;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::as_missing;

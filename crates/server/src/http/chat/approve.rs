@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
-use throughline_engine::turn::Events;
 use tokio::sync::mpsc::unbounded_channel;
 use utoipa::ToSchema;
 

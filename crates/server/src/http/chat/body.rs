@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use throughline_engine::context::Brought;
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
-use throughline_engine::turn::{TurnRequest, Way};
+use throughline_engine::turn::TurnRequest;
 use utoipa::ToSchema;
 
 use crate::http::conversations::view::PersonaBody;
@@ -53,13 +53,12 @@ impl ChatBody {
         Ok(TurnRequest {
             session: self.conversation_id.map(SessionId::new).transpose()?,
             agent: self.agent.map(AgentName::new).transpose()?,
-            way: Way::Chat,
-            brought: Brought {
+            input: TurnInput {
                 message: self.message,
                 given,
                 budget_tokens: self.budget_tokens,
                 keeps_calm: self.keeps_calm,
-                ..Brought::default()
+                ..TurnInput::default()
             },
             key,
             persona: self.persona.map(Into::into),

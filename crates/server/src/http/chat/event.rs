@@ -3,8 +3,8 @@
 use axum::response::sse::Event;
 use serde::Serialize;
 use serde_json::json;
+use throughline_engine::events::TurnEvent;
 use throughline_engine::receipt::Receipt;
-use throughline_engine::turn::TurnEvent;
 use utoipa::ToSchema;
 
 use crate::http::conversations::view::{self, Raw};

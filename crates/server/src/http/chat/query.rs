@@ -4,11 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use throughline_engine::context::Brought;
+use throughline_engine::events::Events;
 use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::notice::mentions;
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::record::TurnStatus;
-use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use utoipa::ToSchema;
 
 use super::reply::status;
@@ -75,8 +76,7 @@ pub async fn query(
     let request = TurnRequest {
         session: session_id.map(SessionId::new).transpose()?,
         agent: agent.map(AgentName::new).transpose()?,
-        way: Way::Query,
-        brought: Brought { message: query, ..Brought::default() },
+        input: TurnInput { message: query, is_query: true, ..TurnInput::default() },
         key,
         ..TurnRequest::default()
     };

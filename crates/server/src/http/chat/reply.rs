@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use throughline_engine::events::Events;
 use throughline_engine::notice::mentions;
-use throughline_engine::turn::{Events, TurnOutcome};
+use throughline_engine::turn::TurnOutcome;
 use utoipa::ToSchema;
 
 use super::body::ChatBody;

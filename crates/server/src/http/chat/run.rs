@@ -3,8 +3,9 @@
 use opentelemetry::context::FutureExt as _;
 use throughline_engine::access::Caller;
 use throughline_engine::error::Result;
+use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
-use throughline_engine::turn::{Events, TurnOutcome, TurnRequest};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
@@ -40,8 +41,9 @@ pub fn decide(
     let guard = cancel.clone().drop_guard();
     let app = app.clone();
     let tracker = app.turns().clone();
-    let turn =
-        async move { app.engine().decide(&caller, &session, &call, approve, events, cancel).await };
+    let turn = async move {
+        app.engine().decide(&caller, (&session, &call), approve, events, cancel).await
+    };
     let task = tracker.spawn(turn.with_current_context());
     Running { task, _stop_when_dropped: guard }
 }

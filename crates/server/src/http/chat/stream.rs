@@ -11,7 +11,7 @@ use axum::http::HeaderValue;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream};
-use throughline_engine::turn::{Events, TurnEvent};
+use throughline_engine::events::{Events, TurnEvent};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::body::ChatBody;

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use throughline_engine::error::{Error, Result};
 use throughline_engine::preset::review;
-use throughline_engine::session::Loaded;
+use throughline_engine::session::LoadedSession;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -19,7 +19,7 @@ use super::caller::Authenticated;
 use super::idempotency::IdempotencyKey;
 use super::part::{Path, Query};
 use super::problem::Problem;
-use crate::mcp::view::{ContextView, ReviewView};
+use crate::persona_view::{ContextView, ReviewView};
 use body::{ContextBody, ContextChange};
 
 /// The routes under `/contexts`.
@@ -63,12 +63,12 @@ pub struct Reviewed {
     review: ReviewView,
 }
 
-fn view(app: &App, loaded: &Loaded) -> Result<ContextView> {
+fn view(app: &App, loaded: &LoadedSession) -> Result<ContextView> {
     let missing = || Error::NoSession(loaded.head.id.clone());
     ContextView::of(loaded, app.engine().now()).ok_or_else(missing)
 }
 
-fn reviewed(app: &App, loaded: &Loaded) -> Result<Json<Reviewed>> {
+fn reviewed(app: &App, loaded: &LoadedSession) -> Result<Json<Reviewed>> {
     let context = view(app, loaded)?;
     let review = review::review(&context.system_prompt, &context.personality).into();
     Ok(Json(Reviewed { context, review }))

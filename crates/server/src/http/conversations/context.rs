@@ -6,10 +6,11 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::Serialize;
-use throughline_engine::context::hash_of;
+use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::{Receipt, ReceiptPiece};
+use throughline_engine::request::encode;
 use utoipa::ToSchema;
 
 use super::view::{Raw, json};
@@ -192,7 +193,9 @@ pub async fn request(
         Some(sent) => sent,
         None => {
             let request = app.engine().request(&caller, &id, turn).await?;
-            (serde_json::to_vec(&request).unwrap_or_default(), hash_of(&request))
+            let bytes = encode(&request)?;
+            let hash = ContentHash::of_bytes(&bytes);
+            (bytes, hash)
         }
     };
     let hash =

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
-use throughline_engine::engine::NewSession;
+use throughline_engine::creation::NewSession;
 use throughline_engine::id::{AgentName, SessionId};
 use utoipa::ToSchema;
 

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use throughline_engine::id::SessionId;
-use throughline_engine::session::Loaded;
-use throughline_engine::session::head::ItemName;
+use throughline_engine::item::ItemName;
+use throughline_engine::session::LoadedSession;
 use utoipa::ToSchema;
 
 use super::view::{Raw, Versioned, json};
@@ -67,7 +67,7 @@ pub struct SessionItems {
     pub items: Raw,
 }
 
-fn answer(loaded: &Loaded, items: Raw) -> Versioned<SessionItems> {
+fn answer(loaded: &LoadedSession, items: Raw) -> Versioned<SessionItems> {
     let version = loaded.version.number;
     (etag(version), Json(SessionItems { version, items }))
 }

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use throughline_engine::context::Brought;
 use throughline_engine::id::SessionId;
+use throughline_engine::request::TurnInput;
 use utoipa::ToSchema;
 
 use super::context::ReceiptView;
@@ -47,9 +47,8 @@ pub async fn prepare(
     body: Body<PrepareBody>,
 ) -> Result<Json<PreparedContext>, Problem> {
     let PrepareBody { message, budget_tokens } = body.value;
-    let brought = Brought { message, budget_tokens, ..Brought::default() };
-    let context = app.engine().prepare(&caller, &id, &brought).await?;
-    let context = app.prepared().keep(caller.session_key(&id), context);
-    let receipt = ReceiptView::from(&context.receipt);
-    Ok(Json(PreparedContext { request: json(&context.request), receipt }))
+    let input = TurnInput { message, budget_tokens, ..TurnInput::default() };
+    let assembled = app.engine().prepare(&caller, &id, &input).await?;
+    let receipt = ReceiptView::from(&assembled.receipt);
+    Ok(Json(PreparedContext { request: json(&assembled.request), receipt }))
 }

@@ -5,11 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use throughline_engine::context::Context;
-use throughline_engine::engine::RecordedTurn;
 use throughline_engine::id::SessionId;
 use throughline_engine::session::record::{CallRecord, TurnError};
 use throughline_engine::tool::{ToolName, ToolOutput};
+use throughline_engine::turn::RecordedTurn;
 use utoipa::ToSchema;
 
 use super::view::{Raw, json};
@@ -122,26 +121,16 @@ pub async fn record(
     body: Body<RecordBody>,
 ) -> Result<(StatusCode, Json<RecordedView>), Problem> {
     let key = key.of("turns", &body.bytes);
-    let named = body.value.receipt.as_ref().map(receipt_id).transpose()?;
-    let context = named.as_ref().and_then(|name| app.prepared().get(caller.session_key(&id), name));
-    let mut turn = body.value.turn(context.as_deref().cloned());
+    let mut turn = body.value.turn()?;
     (turn.expected, turn.key) = (expected, key);
-    let recorded = app.engine().record(&caller, &id, turn).await?;
-    let kept = match named {
-        None => None,
-        Some(_) if recorded.repeated => {
-            let (_, record) = app.engine().turn(&caller, &id, recorded.turn).await?;
-            Some(record.receipt.is_some())
-        }
-        Some(_) => Some(context.is_some()),
-    };
+    let (recorded, kept) = app.engine().record(&caller, &id, turn).await?;
     let view = RecordedView {
         turn: recorded.turn,
         version: recorded.version,
         durability: json(&app.engine().store().facts().durability),
         receipt: kept.map(|kept| if kept { "kept" } else { "unknown" }),
     };
-    let status = if recorded.repeated { StatusCode::OK } else { StatusCode::CREATED };
+    let status = if recorded.repeated() { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(view)))
 }
 
@@ -152,18 +141,18 @@ fn receipt_id(receipt: &Value) -> Result<String, Problem> {
 }
 
 impl RecordBody {
-    fn turn(self, context: Option<Context>) -> RecordedTurn {
+    fn turn(self) -> Result<RecordedTurn, Problem> {
         let calls = self.tool_executions.into_iter().enumerate();
-        RecordedTurn {
+        Ok(RecordedTurn {
             message: self.message,
             reply: self.reply,
             calls: calls.map(|(at, execution)| execution.call(at + 1)).collect(),
             error: self.error.map(|e| TurnError { code: e.code, message: e.message }),
             metadata: self.metadata,
-            context,
+            receipt: self.receipt.as_ref().map(receipt_id).transpose()?,
             expected: None,
             key: None,
-        }
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use throughline_engine::error::Error;
 use throughline_engine::mode::PromptMode;
 use throughline_engine::persona::Persona;
-use throughline_engine::session::Loaded;
+use throughline_engine::session::LoadedSession;
 use throughline_engine::session::head::{SessionHead, Settings};
 use throughline_engine::session::pending::PendingTurn;
 use utoipa::ToSchema;
@@ -166,12 +166,12 @@ fn yes() -> bool {
 }
 
 /// The session with its version as `ETag`.
-pub fn versioned(loaded: &Loaded, now: Timestamp) -> Versioned<Conversation> {
+pub fn versioned(loaded: &LoadedSession, now: Timestamp) -> Versioned<Conversation> {
     (etag(loaded.version.number), Json(conversation(loaded, now)))
 }
 
 /// The session as it looks from outside.
-pub fn conversation(loaded: &Loaded, now: Timestamp) -> Conversation {
+pub fn conversation(loaded: &LoadedSession, now: Timestamp) -> Conversation {
     let head: &SessionHead = &loaded.head;
     let pending = head.pending.as_ref().filter(|pending| pending.expires_at > now);
     Conversation {

@@ -10,8 +10,8 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use throughline_engine::engine::ClientRequest;
 use throughline_engine::trace::Asked;
+use throughline_engine::turn::ClientRequest;
 use throughline_upstream::model::Provider;
 
 use crate::http::problem::Problem;

@@ -11,12 +11,13 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use throughline_engine::access::Caller;
-use throughline_engine::context::Brought;
+use throughline_engine::events::{Events, TurnEvent};
 use throughline_engine::id::SessionId;
 use throughline_engine::model::Usage;
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::{ReplyForm, TurnRecord};
-use throughline_engine::turn::{Events, TurnEvent, TurnOutcome, TurnRequest};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::SESSION;
@@ -94,8 +95,8 @@ fn turn_request(client: &ClientBody<'_>, id: SessionId, key: Option<RequestKey>)
     if !request.earlier.is_empty() {
         given.push(("the client's conversation so far".to_owned(), request.earlier.join("\n")));
     }
-    let brought = Brought { message: request.message, given, ..Brought::default() };
-    TurnRequest { session: Some(id), brought, key, ..TurnRequest::default() }
+    let input = TurnInput { message: request.message, given, ..TurnInput::default() };
+    TurnRequest { session: Some(id), input, key, ..TurnRequest::default() }
 }
 
 fn dress_of(client: &ClientBody<'_>, id: &str, model: String, created: i64) -> Dress {

@@ -80,22 +80,22 @@ impl Forward {
         );
         let sent = tokio::select! {
             biased;
-            () = head.closed() => return remains.end(&app, Ending::Left(Heard::default())).await,
+            () = head.closed() => return remains.end(Ending::Left(Heard::default())).await,
             () = app.giving_up().cancelled() => {
-                return remains.end(&app, Ending::Left(Heard::default())).await;
+                return remains.end(Ending::Left(Heard::default())).await;
             }
             sent = sending => sent,
         };
         let response = match sent {
             Ok(response) if response.status().is_redirection() => {
                 let problem = moved(response.status());
-                refuse(remains, &app, format, head, &problem).await;
+                refuse(remains, format, head, &problem).await;
                 return;
             }
             Ok(response) => response,
             Err(error) => {
                 let problem = refusal::of_upstream(&error);
-                refuse(remains, &app, format, head, &problem).await;
+                refuse(remains, format, head, &problem).await;
                 return;
             }
         };
@@ -133,7 +133,7 @@ impl Back {
         *answer.status_mut() = self.response.status();
         *answer.headers_mut() = headers::passed(self.response.headers());
         let keeping = self.remains.keeping.as_ref();
-        let session = keeping.map(|keeping| keeping.session.to_string());
+        let session = keeping.map(|keeping| keeping.turn.session().to_string());
         if let Some(Ok(session)) = session.map(HeaderValue::try_from) {
             answer.headers_mut().insert(SESSION, session);
         }
@@ -147,7 +147,7 @@ impl Back {
         let answer = self.answer(Body::from(body.clone()));
         let message = format!("{status}: {}", heard::refusal(&body));
         let error = TurnError { code: format!("upstream_{}", status.as_u16()), message };
-        self.remains.end(&self.app, Ending::Refused(error)).await;
+        self.remains.end(Ending::Refused(error)).await;
         let _ = head.send(answer);
     }
 
@@ -163,7 +163,7 @@ impl Back {
                 (refusal::dressed(self.format(), &problem), Ending::Broke(heard, why))
             }
         };
-        self.remains.end(&self.app, ending).await;
+        self.remains.end(ending).await;
         let _ = head.send(answer);
     }
 
@@ -198,7 +198,7 @@ impl Back {
         let (client, chunks) = mpsc::channel(CHUNKS_WAITING_MAX);
         let answer = self.answer(Body::from_stream(ReceiverStream::new(chunks)));
         if head.send(answer).is_err() {
-            return self.remains.end(&self.app, Ending::Left(Heard::default())).await;
+            return self.remains.end(Ending::Left(Heard::default())).await;
         }
         let mut copy = BytesMut::new();
         let until = self.deadline();
@@ -222,7 +222,7 @@ impl Back {
             }
         };
         let ending = self.ending(&read, copy.freeze()).await;
-        self.remains.end(&self.app, ending).await;
+        self.remains.end(ending).await;
         if let Read::Broke(why) = read {
             let _ = client.send(Err(std::io::Error::other(why))).await;
         }
@@ -257,7 +257,7 @@ impl Back {
         }
         let heard = heard::stream(self.format(), copy.clone().freeze()).await;
         if heard.stop.is_some() {
-            self.remains.end(&self.app, Ending::Over(heard)).await;
+            self.remains.end(Ending::Over(heard)).await;
         }
     }
 
@@ -269,13 +269,12 @@ impl Back {
 /// Answers with a problem of ours, after the failed exchange is kept.
 async fn refuse(
     mut remains: Remains,
-    app: &App,
     format: Provider,
     head: oneshot::Sender<Response>,
     problem: &Problem,
 ) {
     let error = TurnError { code: problem.code.clone(), message: problem.detail.clone() };
-    remains.end(app, Ending::Refused(error)).await;
+    remains.end(Ending::Refused(error)).await;
     let _ = head.send(refusal::dressed(format, problem));
 }
 

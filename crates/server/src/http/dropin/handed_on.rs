@@ -7,6 +7,7 @@ use throughline_engine::engine::Engine;
 use throughline_engine::error::{Error, Result};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
+use throughline_engine::turn::Addition;
 use throughline_upstream::model::Provider;
 
 use super::client_body::ClientBody;
@@ -25,7 +26,8 @@ pub async fn again(
         Some((_, model)) => (Provider::OpenAi, model),
         None => (Provider::OpenAi, kept.model.as_str()),
     };
-    let put_in = PutIn { before: &kept.before, beside: &kept.beside, model: Some(model) };
+    let Addition { before, beside } = &kept.addition;
+    let put_in = PutIn { before, beside, model: Some(model) };
     let body = ClientBody::read(format, &kept.body).ok();
     let sent = body.map(|body| splice::with(&body, put_in).into_bytes()).unwrap_or_default();
     if ContentHash::of_bytes(&sent) == kept.hash {

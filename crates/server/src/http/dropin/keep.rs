@@ -5,38 +5,21 @@
 //!
 //! Invariant: one request leaves at most one turn, and a failure to keep it does not break the answer.
 
-use std::time::Instant;
-
-use throughline_engine::access::Caller;
-use throughline_engine::engine::{Addition, Exchange};
-use throughline_engine::id::SessionId;
 use throughline_engine::model::StopReason;
-use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::{CallRecord, TurnError, TurnStatus};
 use throughline_engine::trace;
+use throughline_engine::turn::{DropInTurn, Exchange};
 use throughline_upstream::model::heard::Heard;
 use tracing::Span;
 
-use crate::http::App;
-
 /// What is needed to keep an exchange.
 pub struct Keeping {
-    /// Whose session.
-    pub caller: Caller,
-    /// Which.
-    pub session: SessionId,
-    /// What was added.
-    pub addition: Addition,
-    /// The user's message.
-    pub message: String,
-    /// Calls that the client ran since.
+    /// The turn.
+    pub turn: DropInTurn,
+    /// Calls that the client ran since its message.
     pub calls: Vec<CallRecord>,
     /// `provider/model`.
     pub model: String,
-    /// The idempotency key.
-    pub key: Option<RequestKey>,
-    /// When the request came.
-    pub started: Instant,
 }
 
 /// What a request leaves when its answer has ended.
@@ -54,7 +37,7 @@ impl Remains {
     }
 
     /// Tells of the ending, and keeps what was said. Once: later endings are those of the connection.
-    pub async fn end(&mut self, app: &App, ending: Ending) {
+    pub async fn end(&mut self, ending: Ending) {
         let call = std::mem::replace(&mut self.call, Span::none());
         let outcome = outcome(ending);
         if let Some(outcome) = &outcome {
@@ -63,7 +46,7 @@ impl Remains {
         // The call is over; keeping it is another matter.
         drop(call);
         if let (Some(keeping), Some(outcome)) = (self.keeping.take(), outcome) {
-            keeping.keep(app, outcome).await;
+            keeping.keep(outcome).await;
         }
     }
 }
@@ -106,26 +89,16 @@ impl Outcome {
 
 impl Keeping {
     /// Keeps what was said, if it is an exchange.
-    async fn keep(self, app: &App, outcome: Outcome) {
+    async fn keep(self, outcome: Outcome) {
         if outcome.waits_for_tools() {
-            return trace::turn_waits_for_tools(self.addition.span());
+            return trace::turn_waits_for_tools(self.turn.span());
         }
         let Outcome { heard, status, error } = outcome;
-        let exchange = Exchange {
-            message: self.message,
-            reply: heard.text,
-            calls: self.calls,
-            status,
-            error,
-            model: self.model,
-            usage: heard.usage,
-            took_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            key: self.key,
-        };
-        let engine = app.engine();
-        let kept = engine.keep_exchange(&self.caller, &self.session, self.addition, exchange).await;
-        if let Err(error) = kept {
-            tracing::error!(session.id = %self.session, %error, "an exchange could not be kept");
+        let (calls, model, usage) = (self.calls, self.model, heard.usage);
+        let exchange = Exchange { reply: heard.text, calls, status, error, model, usage };
+        let session = self.turn.session().clone();
+        if let Err(error) = self.turn.commit(exchange).await {
+            tracing::error!(session.id = %session, %error, "an exchange could not be kept");
         }
     }
 }

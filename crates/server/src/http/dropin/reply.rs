@@ -1,7 +1,5 @@
 //! `POST /v1/chat/completions` and `POST /v1/messages`.
 
-use std::time::Instant;
-
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
@@ -10,6 +8,7 @@ use serde::de::IgnoredAny;
 use throughline_engine::id::SessionId;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::trace;
+use throughline_engine::turn::{Addition, DropIn, DropInTurn};
 use throughline_upstream::model::Provider;
 
 use super::client_body::{self, ClientBody};
@@ -52,12 +51,10 @@ struct Asked {
     key: Option<RequestKey>,
     headers: HeaderMap,
     body: Bytes,
-    started: Instant,
 }
 
 impl Asked {
     async fn take(app: &App, format: Provider, request: Request) -> Result<Self, Problem> {
-        let started = Instant::now();
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::of(app, &parts.headers).await?;
         let key = IdempotencyKey::from_request_parts(&mut parts, app).await?;
@@ -69,7 +66,7 @@ impl Asked {
         let whole = Request::from_parts(parts, body);
         let body = Body::<IgnoredAny>::from_request(whole, app).await?.bytes;
         let key = key.of(format.as_str(), &body);
-        Ok(Self { format, visitor, session, key, headers, body, started })
+        Ok(Self { format, visitor, session, key, headers, body })
     }
 
     async fn reply(self, app: &App) -> Result<Response, Problem> {
@@ -82,12 +79,13 @@ impl Asked {
         };
         let forward = match &self.session {
             Some(session) => {
-                let text = self.text()?;
-                let client = ClientBody::read(self.format, text)?;
-                if let Some(again) = self.again(app, session, &client).await? {
-                    return Ok(again);
+                let client = ClientBody::read(self.format, self.text()?)?;
+                match self.begin(app, session, &client).await? {
+                    DropIn::Answered(record) => {
+                        return Ok(converse::stored(&client, session, &record));
+                    }
+                    DropIn::Open(turn) => self.remembered(*turn, &client, chosen),
                 }
-                self.remembered(app, session.clone(), &client, chosen).await?
             }
             None => self.plain(chosen),
         };
@@ -98,46 +96,30 @@ impl Asked {
         std::str::from_utf8(&self.body).map_err(|_| Problem::invalid("body", "it is not UTF-8"))
     }
 
-    /// The stored answer of the same keyed request.
-    async fn again(
+    async fn begin(
         &self,
         app: &App,
         session: &SessionId,
         client: &ClientBody<'_>,
-    ) -> Result<Option<Response>, Problem> {
-        let Some(key) = &self.key else { return Ok(None) };
-        let kept = app.engine().exchange_before(&self.visitor.caller, session, key).await?;
-        Ok(kept.map(|record| converse::stored(client, session, &record)))
+    ) -> Result<DropIn, Problem> {
+        let (caller, key) = (&self.visitor.caller, self.key.clone());
+        Ok(app.engine().begin_drop_in(caller, session, &client.request(), key).await?)
     }
 
     /// The request with memory.
-    async fn remembered(
+    fn remembered(
         &self,
-        app: &App,
-        session: SessionId,
+        mut turn: DropInTurn,
         client: &ClientBody<'_>,
         chosen: Chosen<'_>,
-    ) -> Result<Forward, Problem> {
-        let caller = self.visitor.caller.clone();
-        let request = client.request();
-        let mut addition = app.engine().prepare_addition(&caller, &session, &request).await?;
-        let (before, beside) = (addition.before.as_slice(), addition.beside.as_slice());
+    ) -> Forward {
+        let Addition { before, beside } = &turn.addition;
         let body = splice::with(client, PutIn { before, beside, model: chosen.model });
-        addition.handed_on_as(body.as_bytes());
+        turn.handed_on_as(body.as_bytes());
         let model = self.model_name(chosen, client.model_name());
-        let call = addition.span().in_scope(|| trace::model_call(&model, client.asked));
-        let keeping = Keeping {
-            caller,
-            session,
-            addition,
-            message: request.message,
-            calls: calls::since_the_message(client),
-            model,
-            key: self.key.clone(),
-            started: self.started,
-        };
-        let remains = Remains { call, keeping: Some(keeping) };
-        Ok(self.forward(chosen, body.into(), remains))
+        let call = turn.span().in_scope(|| trace::model_call(&model, client.asked));
+        let keeping = Keeping { turn, calls: calls::since_the_message(client), model };
+        self.forward(chosen, body.into(), Remains { call, keeping: Some(keeping) })
     }
 
     /// The request as it is; only a model's configured name becomes the provider's.

@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use throughline_engine::entity::{EntityRef, Kind};
 use throughline_engine::id::SessionId;
-use throughline_engine::session::Loaded;
+use throughline_engine::session::LoadedSession;
 use utoipa::ToSchema;
 
 use crate::http::App;
@@ -63,7 +63,7 @@ impl TryFrom<Thing> for EntityRef {
     }
 }
 
-fn changed(loaded: &Loaded) -> Versioned<ThingsChanged> {
+fn changed(loaded: &LoadedSession) -> Versioned<ThingsChanged> {
     let version = loaded.version.number;
     let entities = loaded.head.entities.tracked.len();
     (etag(version), Json(ThingsChanged { version, entities }))

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use throughline_engine::engine::PresetGone;
+use throughline_engine::preset::PresetGone;
 use throughline_engine::preset::{Preset, PresetDraft, Review, review};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -17,7 +17,7 @@ use super::caller::Authenticated;
 use super::idempotency::IdempotencyKey;
 use super::part::{Path, Query};
 use super::problem::Problem;
-use crate::mcp::view::{PresetView, ReviewView};
+use crate::persona_view::{PresetView, ReviewView};
 
 /// The routes under `/presets`.
 pub fn routes() -> OpenApiRouter<App> {
@@ -128,7 +128,7 @@ pub async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Presets>, Problem> {
     let (page, size) = (query.page.unwrap_or(1), query.page_size.unwrap_or(10));
-    let list = app.engine().list_presets(&caller, page, size, query.include_inactive).await?;
+    let list = app.engine().presets().list(&caller, page, size, query.include_inactive).await?;
     let presets = list.presets.into_iter().map(Into::into).collect();
     Ok(Json(Presets { presets, total_count: list.total }))
 }
@@ -145,7 +145,7 @@ pub async fn create(
     let key = key.of("presets", &body.bytes);
     let id = body.value.id.clone();
     let draft = body.value.draft();
-    let made = app.engine().create_preset(&caller, id.as_deref(), draft, key.as_ref()).await?;
+    let made = app.engine().presets().create(&caller, id.as_deref(), draft, key.as_ref()).await?;
     Ok((StatusCode::CREATED, reviewed(made)))
 }
 
@@ -158,7 +158,7 @@ pub async fn show(
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
 ) -> Result<Json<Reviewed>, Problem> {
-    let preset = app.engine().preset(&caller, &id).await?;
+    let preset = app.engine().presets().get(&caller, &id).await?;
     let review = review::review(&preset.system_prompt, &preset.personality);
     Ok(reviewed((preset, review)))
 }
@@ -173,7 +173,7 @@ pub async fn change(
     Path(id): Path<String>,
     body: Body<PresetBody>,
 ) -> Result<Json<Reviewed>, Problem> {
-    Ok(reviewed(app.engine().update_preset(&caller, &id, body.value.draft()).await?))
+    Ok(reviewed(app.engine().presets().update(&caller, &id, body.value.draft()).await?))
 }
 
 /// What became of a deleted preset.
@@ -194,7 +194,7 @@ pub async fn delete(
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
 ) -> Result<Json<Gone>, Problem> {
-    let outcome = match app.engine().delete_preset(&caller, &id).await? {
+    let outcome = match app.engine().presets().delete(&caller, &id).await? {
         PresetGone::Erased => "erased",
         PresetGone::Deactivated => "deactivated",
     };
@@ -210,5 +210,5 @@ pub async fn restore(
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
 ) -> Result<Json<PresetView>, Problem> {
-    Ok(Json(app.engine().restore_preset(&caller, &id).await?.into()))
+    Ok(Json(app.engine().presets().restore(&caller, &id).await?.into()))
 }

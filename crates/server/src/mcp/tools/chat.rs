@@ -11,18 +11,20 @@ use rmcp::model::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use throughline_engine::context::{Brought, hash_of};
 use throughline_engine::engine::{expiry_state, messages_of};
 use throughline_engine::error::{Error, Result};
+use throughline_engine::events::Events;
 use throughline_engine::hash::ContentHash;
+use throughline_engine::model::LentModel;
 use throughline_engine::piece::Place;
-use throughline_engine::session::Loaded;
+use throughline_engine::request::TurnInput;
+use throughline_engine::session::LoadedSession;
 use throughline_engine::session::record::{ReplyForm, TurnRecord};
-use throughline_engine::turn::{Events, LentModel, TurnOutcome, TurnRequest};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 
 use super::{Call, answered, define};
 use crate::mcp::sampling::{AnsweredClient, AskedClient, input_request, input_response};
-use crate::mcp::view::{ConversationView, expiry_warning};
+use crate::persona_view::{ConversationView, expiry_warning};
 
 /// How often a client is asked anew because the conversation went on meanwhile.
 const ROUNDS_MAX: u32 = 3;
@@ -126,7 +128,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResponse> {
     };
     let request = TurnRequest {
         session: Some(loaded.head.id.clone()),
-        brought: brought(&arguments, way.is_some()),
+        input: turn_input(&arguments, way.is_some()),
         key,
         model: way,
         ..TurnRequest::default()
@@ -149,12 +151,12 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResponse> {
     }
 }
 
-fn brought(arguments: &Arguments, without_tools: bool) -> Brought {
-    Brought {
+fn turn_input(arguments: &Arguments, without_tools: bool) -> TurnInput {
+    TurnInput {
         message: arguments.message.clone(),
         keeps_calm: arguments.maintain_personality,
         without_tools,
-        ..Brought::default()
+        ..TurnInput::default()
     }
 }
 
@@ -172,7 +174,7 @@ fn offers_sampling(call: &Call<'_>) -> Option<Era> {
 }
 
 /// Whom and what a carried state is for.
-fn bound(call: &Call<'_>, loaded: &Loaded, arguments: &Arguments) -> String {
+fn bound(call: &Call<'_>, loaded: &LoadedSession, arguments: &Arguments) -> String {
     let scope = &call.caller.scope;
     let message = ContentHash::of(&arguments.message);
     format!("context-chat/{}/{}/{}/{message}", scope.tenant, scope.user, loaded.head.id)
@@ -181,15 +183,15 @@ fn bound(call: &Call<'_>, loaded: &Loaded, arguments: &Arguments) -> String {
 /// Ends the call with a request for the client's model.
 async fn ask(
     call: &Call<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedSession,
     arguments: &Arguments,
     round: u32,
 ) -> Result<InputRequiredResult> {
-    let brought = brought(arguments, true);
-    let context = call.mcp.engine.prepare(&call.caller, &loaded.head.id, &brought).await?;
-    let carried = Carried { asked: hash_of(&context.request), round };
+    let input = turn_input(arguments, true);
+    let assembled = call.mcp.engine.prepare(&call.caller, &loaded.head.id, &input).await?;
+    let carried = Carried { asked: assembled.receipt.request_hash.clone(), round };
     let state = call.mcp.seal.seal(&carried, &bound(call, loaded, arguments)).await?;
-    let input = InputRequest::CreateMessage(input_request(&context.request));
+    let input = InputRequest::CreateMessage(input_request(&assembled.request));
     let inputs = InputRequests::from([(INPUT.to_owned(), input)]);
     Ok(InputRequiredResult::new(Some(inputs), Some(state)))
 }
@@ -203,7 +205,7 @@ enum Carry {
 }
 
 /// The client's answer, if it brought one that still fits the conversation.
-async fn carried(call: &Call<'_>, loaded: &Loaded, arguments: &Arguments) -> Result<Carry> {
+async fn carried(call: &Call<'_>, loaded: &LoadedSession, arguments: &Arguments) -> Result<Carry> {
     let Some(sealed) = &call.request.request_state else { return Ok(Carry::Ask { round: 1 }) };
     let state: Carried = call.mcp.seal.open(sealed, &bound(call, loaded, arguments)).await?;
     let given = call.request.input_responses.as_ref().and_then(|inputs| inputs.get(INPUT));
@@ -213,9 +215,9 @@ async fn carried(call: &Call<'_>, loaded: &Loaded, arguments: &Arguments) -> Res
     let result = input_response(given).map_err(|error| {
         Error::invalid("inputResponses", format!("{INPUT} is no sampling result: {error}"))
     })?;
-    let brought = brought(arguments, true);
-    let context = call.mcp.engine.prepare(&call.caller, &loaded.head.id, &brought).await?;
-    if hash_of(&context.request) == state.asked || state.round >= ROUNDS_MAX {
+    let input = turn_input(arguments, true);
+    let assembled = call.mcp.engine.prepare(&call.caller, &loaded.head.id, &input).await?;
+    if assembled.receipt.request_hash == state.asked || state.round >= ROUNDS_MAX {
         let client = AnsweredClient::new(state.asked, result);
         return Ok(Carry::Answered(LentModel(Arc::new(client))));
     }
@@ -223,7 +225,7 @@ async fn carried(call: &Call<'_>, loaded: &Loaded, arguments: &Arguments) -> Res
 }
 
 impl Answer {
-    fn of(call: &Call<'_>, session: &Loaded, record: &TurnRecord) -> Self {
+    fn of(call: &Call<'_>, session: &LoadedSession, record: &TurnRecord) -> Self {
         let persona = session.head.persona.as_ref();
         let [user, assistant] = messages_of(record);
         let id = session.head.id.as_str();
@@ -239,7 +241,7 @@ impl Answer {
 }
 
 impl Metadata {
-    fn of(call: &Call<'_>, session: &Loaded, record: &TurnRecord) -> Self {
+    fn of(call: &Call<'_>, session: &LoadedSession, record: &TurnRecord) -> Self {
         let now = call.mcp.engine.now();
         let state = expiry_state(&session.head, now);
         let (shown, considered) = history_tokens(record);

@@ -7,10 +7,10 @@ use throughline_engine::engine::{ContextPatch, NewContext, StartingPoint};
 use throughline_engine::error::{Error, Result};
 use throughline_engine::id::AgentName;
 use throughline_engine::preset::{PersonaDraft, review};
-use throughline_engine::session::Loaded;
+use throughline_engine::session::LoadedSession;
 
 use super::{Call, answered, define};
-use crate::mcp::view::{ContextView, ReviewView};
+use crate::persona_view::{ContextView, ReviewView};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -152,7 +152,7 @@ fn named(arguments: &Arguments) -> Result<&str> {
     arguments.context_id.as_deref().ok_or_else(needed)
 }
 
-fn about(call: &Call<'_>, loaded: &Loaded, message: String) -> Answer {
+fn about(call: &Call<'_>, loaded: &LoadedSession, message: String) -> Answer {
     let context = ContextView::of(loaded, call.mcp.engine.now());
     Answer { success: true, context, message, ..Answer::default() }
 }

@@ -8,7 +8,7 @@ use throughline_engine::engine::{Order, Unwanted};
 use throughline_engine::error::{Error, Result};
 
 use super::{Call, answered, define};
-use crate::mcp::view::ConversationView;
+use crate::persona_view::ConversationView;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -28,7 +28,7 @@ use throughline_engine::reply::call::validate;
 use throughline_engine::session::apply::RequestKey;
 
 use super::{Mcp, schema};
-use crate::http::idempotency::IdempotencyKey;
+use crate::request_key::request_key;
 
 /// The longest idempotency key.
 const KEY_CHARACTERS_MAX: usize = 255;
@@ -119,7 +119,7 @@ impl Call<'_> {
         arguments.remove("idempotencyKey");
         let body = serde_json::to_vec(&arguments).unwrap_or_default();
         let route = format!("mcp {}", self.request.name);
-        Ok(IdempotencyKey(Some(key.clone())).of(&route, &body))
+        Ok(Some(request_key(key, &route, &body)))
     }
 }
 

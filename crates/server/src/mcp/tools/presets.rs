@@ -4,12 +4,12 @@ use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use throughline_engine::engine::PresetGone;
 use throughline_engine::error::{Error, Result};
+use throughline_engine::preset::PresetGone;
 use throughline_engine::preset::{PresetDraft, review};
 
 use super::{Call, answered, define};
-use crate::mcp::view::{PresetView, ReviewView};
+use crate::persona_view::{PresetView, ReviewView};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -117,25 +117,25 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
             let key = call.key(arguments.idempotency_key.as_ref())?;
             let (id, draft) = (arguments.preset_id.clone(), arguments.draft());
             let made =
-                engine.create_preset(&call.caller, id.as_deref(), draft, key.as_ref()).await?;
+                engine.presets().create(&call.caller, id.as_deref(), draft, key.as_ref()).await?;
             changed(call, &made.0.id);
             let message = format!("created {}", made.0.id);
             about(made.0.into(), Some(made.1.into()), message)
         }
         Action::Get => {
-            let preset = engine.preset(&call.caller, arguments.named()?).await?;
+            let preset = engine.presets().get(&call.caller, arguments.named()?).await?;
             let review = review::review(&preset.system_prompt, &preset.personality);
             about(preset.into(), Some(review.into()), "found".into())
         }
         Action::Update => {
             let id = arguments.named()?.to_owned();
-            let made = engine.update_preset(&call.caller, &id, arguments.draft()).await?;
+            let made = engine.presets().update(&call.caller, &id, arguments.draft()).await?;
             changed(call, &id);
             about(made.0.into(), Some(made.1.into()), format!("updated {id}"))
         }
         Action::Delete => {
             let id = arguments.named()?;
-            let message = match engine.delete_preset(&call.caller, id).await? {
+            let message = match engine.presets().delete(&call.caller, id).await? {
                 PresetGone::Erased => format!("deleted {id}"),
                 PresetGone::Deactivated => {
                     format!("{id} is built in and now inactive; restore brings it back")
@@ -146,7 +146,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
         }
         Action::Restore => {
             let id = arguments.named()?;
-            let preset = engine.restore_preset(&call.caller, id).await?;
+            let preset = engine.presets().restore(&call.caller, id).await?;
             changed(call, id);
             about(preset.into(), None, format!("restored {id}"))
         }
@@ -190,7 +190,7 @@ impl Arguments {
 async fn list(call: &Call<'_>, arguments: &Arguments) -> Result<Answer> {
     let (page, size) = (arguments.page.unwrap_or(1), arguments.page_size.unwrap_or(10));
     let inactive = arguments.include_inactive.unwrap_or(false);
-    let list = call.mcp.engine.list_presets(&call.caller, page, size, inactive).await?;
+    let list = call.mcp.engine.presets().list(&call.caller, page, size, inactive).await?;
     let presets: Vec<PresetView> = list.presets.into_iter().map(Into::into).collect();
     Ok(Answer {
         success: true,

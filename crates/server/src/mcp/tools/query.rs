@@ -3,11 +3,12 @@
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use throughline_engine::context::Brought;
 use throughline_engine::error::Result;
+use throughline_engine::events::Events;
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::record::TurnStatus;
-use throughline_engine::turn::{Events, TurnOutcome, TurnRequest, Way};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 
 use super::{Call, answered, define};
 
@@ -57,8 +58,11 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let request = TurnRequest {
         session: arguments.session_id.clone().map(SessionId::new).transpose()?,
         agent: arguments.agent.clone().map(AgentName::new).transpose()?,
-        way: Way::Query,
-        brought: Brought { message: arguments.query.clone(), ..Brought::default() },
+        input: TurnInput {
+            message: arguments.query.clone(),
+            is_query: true,
+            ..TurnInput::default()
+        },
         key: call.key(arguments.idempotency_key.as_ref())?,
         persona: None,
         preset: None,

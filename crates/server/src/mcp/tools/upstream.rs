@@ -13,7 +13,7 @@ use throughline_engine::tool::ToolName;
 
 use super::{Call, answered, define};
 use crate::mcp::approval::{self, Decision};
-use crate::mcp::view::plain;
+use crate::persona_view::plain;
 
 /// What is to be done.
 #[derive(Debug, Deserialize, JsonSchema)]

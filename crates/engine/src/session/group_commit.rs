@@ -21,8 +21,8 @@ use crate::store::{Change, Expected, Key, Store, StoreError, Version};
 
 use super::cache::Cache;
 use super::head::SessionHead;
-use super::keep::{Loaded, Sessions, Step, encode, remember};
 use super::record::TurnRecord;
+use super::sessions::{LoadedSession, Sessions, Step, encode, remember};
 
 /// Turns that are written in one commit at most.
 const BATCH_TURNS_MAX: usize = 64;
@@ -39,10 +39,10 @@ pub(super) struct Queue {
 
 /// Turns that are about to be written together.
 pub(super) struct Batch {
-    base: Loaded,
+    base: LoadedSession,
     /// The base with every turn so far.
     head: SessionHead,
-    turns: Vec<(TurnRecord, Bytes)>,
+    turns: Vec<(Arc<TurnRecord>, Bytes)>,
     outcome: watch::Sender<Option<Outcome>>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Batch {
 type Outcome = std::result::Result<Version, StoreError>;
 
 impl Batch {
-    fn new(base: Loaded) -> Self {
+    fn new(base: LoadedSession) -> Self {
         let head = SessionHead::clone(&base.head);
         Self { base, head, turns: Vec::new(), outcome: watch::Sender::new(None) }
     }
@@ -113,13 +113,13 @@ impl Drop for Counted<'_> {
 impl Sessions {
     /// Like [`Sessions::update`], together with others who add a turn to the same session now. `step`
     /// sees the version on which the batch rests; several turns may be answered the same new version.
-    pub async fn update_together<T>(
+    pub async fn commit_batched<T>(
         &self,
         key: &Key,
         mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
     ) -> Result<(Version, T)> {
         let queue = self.queue(key);
-        // Whether the head at hand has been found wanting: it may only lead to a commit.
+        // Set once the cached head proved stale; from then on the head is reloaded.
         let mut ask = false;
         let mut held = None;
         let mut attempt = 0;
@@ -133,7 +133,7 @@ impl Sessions {
             }
             let joined = place.take().filter(|batch| !batch.is_abandoned());
             let sure = ask && joined.is_none();
-            let batch = match (joined, self.at_hand(key).filter(|_| !ask)) {
+            let batch = match (joined, self.cached(key).filter(|_| !ask)) {
                 (Some(batch), _) => place.insert(batch),
                 (None, Some(base)) => place.insert(Batch::new(base)),
                 (None, None) => place.insert(Batch::new(self.load(key).await?)),
@@ -143,8 +143,8 @@ impl Sessions {
             let stepped = step(&mut head, base).and_then(|step| match step {
                 Step::Leave(answer) => Ok((None, answer)),
                 Step::Commit(turn, answer) => {
-                    let bytes = turn.as_ref().as_ref().map(|turn| encode(key, turn)).transpose()?;
-                    Ok((Some((*turn).zip(bytes)), answer))
+                    let bytes = turn.as_ref().map(|turn| encode(key, turn)).transpose()?;
+                    Ok((Some(turn.zip(bytes)), answer))
                 }
             });
             let (turn, answer) = match stepped {

@@ -1,38 +1,39 @@
-//! Everything a request could be made of, gathered into pieces.
+//! The request for a message: everything it could be made of, fitted into the budget and laid out.
 //!
 //! Instructions, persona, items, summary, history, what the message is enriched with, and the message
-//! itself. What fits is [`crate::budget`]'s decision; what it looks like is
-//! [`crate::layout`]'s.
+//! itself. What fits is [`crate::budget`]'s decision; what it looks like is [`crate::layout`]'s.
 //!
-//! Invariant: gathering has no side effect on the session.
+//! Invariant: a pure function of its material.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::agent::Agent;
-use crate::budget::{self, Fitted};
-use crate::engine::Engine;
-use crate::enrich::Enriched;
-use crate::entity::{Entity, KnownEntities, Noticed};
-use crate::error::Result;
+use jiff::Timestamp;
+
+use crate::budget::{self, Budget, Fitted};
+use crate::enrich::Enrichment;
+use crate::entity::KnownEntities;
+use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::history;
+use crate::item::{ItemName, SessionItem};
 use crate::layout;
+use crate::limits::Limits;
 use crate::memory::Recalled;
 use crate::mode::{self, PromptMode};
 use crate::model::ModelRequest;
-use crate::notice::Understood;
+use crate::notice::Understanding;
 use crate::persona;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::receipt::{DropReason, Parameters, Receipt, ReceiptPiece};
-use crate::session::Loaded;
-use crate::session::head::{ItemName, SessionHead, SessionItem};
+use crate::select::Selected;
+use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
 use crate::tool::ToolDefinition;
 
 /// What the message brings along.
 #[derive(Debug, Clone, Default)]
-pub struct Brought {
+pub struct TurnInput {
     /// The message.
     pub message: String,
     /// Named texts that came with it: a workflow's specification, a client's own instructions.
@@ -42,7 +43,7 @@ pub struct Brought {
     /// Exchanges of history to show, where it differs from the window.
     pub history_turns: Option<u64>,
     /// Whether the message is a query, which has instructions of its own.
-    pub way_instructions: bool,
+    pub is_query: bool,
     /// Whether tools are left out, for a model that cannot call any.
     pub without_tools: bool,
     /// Whether the persona's calm-keeping is wanted; the persona's own setting when absent.
@@ -51,7 +52,7 @@ pub struct Brought {
 
 /// A request that is ready to be sent, with its receipt.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub struct AssembledRequest {
     /// The request.
     pub request: ModelRequest,
     /// What it was made of.
@@ -60,100 +61,88 @@ pub struct Context {
     pub contents: BTreeMap<ContentHash, String>,
     /// Tools that may be called.
     pub tools: Vec<ToolDefinition>,
-    /// The agent.
-    pub agent: Arc<Agent>,
     /// The turns of the window, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
-    /// What was noticed in the message.
-    pub noticed: Noticed,
-    /// What was looked up for it.
-    pub found: Vec<Entity>,
-    /// All things that the session knows.
-    pub known: Arc<KnownEntities>,
-    /// The head that all of it was gathered from.
-    pub head: Arc<SessionHead>,
+    /// What the message means.
+    pub understanding: Understanding,
     /// Parts of earlier turns that fit the message, best first.
     pub recalled: Vec<Recalled>,
 }
 
-impl Context {
-    /// The message, understood.
-    pub fn understood(&self) -> Understood<'_> {
-        Understood { noticed: &self.noticed, entities: &self.head.entities, known: &self.known }
-    }
+/// What a request is made from.
+pub struct Material<'a> {
+    /// The session's head.
+    pub head: &'a SessionHead,
+    /// The message and what came with it.
+    pub input: &'a TurnInput,
+    /// The prompt mode.
+    pub mode: (PromptMode, String),
+    /// Items for the message.
+    pub selected: Selected,
+    /// The turns of the window, oldest first.
+    pub recent: Vec<Arc<TurnRecord>>,
+    /// What was gathered for the message.
+    pub enrichment: &'a Enrichment,
+    /// Everything the session knows.
+    pub known: Arc<KnownEntities>,
+    /// What there is to spend.
+    pub budget: Budget,
+    /// Settings that go with the request.
+    pub parameters: Parameters,
+    /// Bounds.
+    pub limits: &'a Limits,
+    /// Now.
+    pub now: Timestamp,
 }
 
-/// Selects, fits and lays out the request for a message.
-pub async fn assemble(
-    engine: &Engine,
-    session: &Loaded,
-    brought: &Brought,
-    enriched: Enriched,
-) -> Result<Context> {
-    let Enriched { enrichment, known } = enriched;
-    let head = &session.head;
-    let agent = engine.agents().get(head.agent.as_ref())?;
-    let limits = engine.limits();
-    let (tools, items) = if brought.without_tools {
-        (Vec::new(), without_tools(&head.items))
-    } else {
-        (engine.tools_of(&agent).await?, head.items.clone())
-    };
-    let message = (brought.message.as_str(), enrichment.vector.as_slice());
-    let selected = engine.selector.select(&agent, &items, &tools, message, limits).await?;
-
-    let (mode, mode_why) = match head.settings.mode {
-        Some(mode) => (mode, "set for the session".to_owned()),
-        None => mode::infer(&brought.message, &head.last_tools()),
-    };
-    let turns_max = brought.history_turns.unwrap_or(limits.window_turns);
-    let (_, count) = history::window(head, turns_max);
-    let recent = engine.sessions.tail(session, count).await?;
-
-    let mut pieces = mode::instructions(!selected.tools.is_empty(), brought.way_instructions);
-    pieces.extend(persona_pieces(head, brought));
+/// Fits and lays out the request for a message.
+pub fn assemble(material: Material<'_>) -> Result<AssembledRequest> {
+    let Material { head, input, mode, selected, recent, enrichment, budget, parameters, .. } =
+        material;
+    let (mode, mode_why) = mode;
+    let mut pieces = mode::instructions(!selected.tools.is_empty(), input.is_query);
+    pieces.extend(persona_pieces(head, input));
     pieces.extend(selected.pieces);
-    pieces.extend(brought.given.iter().map(|(name, text)| given_piece(name, text)));
+    pieces.extend(input.given.iter().map(|(name, text)| given_piece(name, text)));
     pieces.extend(head.summary.as_ref().map(history::summary_piece));
-    pieces.extend(history::recent(&recent, limits));
+    pieces.extend(history::recent(&recent, material.limits));
     pieces.push(mode::guidance(mode, &mode_why));
     pieces.extend(enrichment.pieces.iter().cloned());
-    pieces.push(message_piece(&brought.message));
+    pieces.push(message_piece(&input.message));
 
-    let parameters = parameters(head, engine);
-    let fitted =
-        budget::fit(pieces, engine.budget(head, &agent, brought.budget_tokens, parameters))?;
+    let fitted = budget::fit(pieces, budget)?;
     let request = layout::lay_out(fitted.sent(), parameters);
     let previous = recent.last().and_then(|turn| turn.receipt.as_ref());
     let stable_prefix_tokens = stable_prefix(&fitted, previous);
-    let assembled = Assembled { fitted, left_out: selected.left_out, mode, mode_why, parameters };
-    let (mut receipt, contents) = assembled.receipt(engine, head, &request);
+    let drafted = ReceiptDraft { fitted, left_out: selected.left_out, mode, mode_why, parameters };
+    let (mut receipt, contents) = drafted.receipt(head, &request, material.now)?;
     receipt.stable_prefix_tokens = stable_prefix_tokens;
-    Ok(Context {
+    Ok(AssembledRequest {
         request,
         receipt,
         contents,
         tools: selected.tools,
-        agent,
         recent,
-        noticed: enrichment.noticed.clone(),
-        found: enrichment.found.clone(),
-        known,
-        head: session.head.clone(),
+        understanding: Understanding {
+            noticed: enrichment.noticed.clone(),
+            known: material.known,
+            found: enrichment.found.clone(),
+        },
         recalled: enrichment.recalled.clone(),
     })
 }
 
-fn without_tools(items: &[SessionItem]) -> Vec<SessionItem> {
+/// The items that are no tools, for a model that cannot call any.
+pub fn without_tools(items: &[SessionItem]) -> Vec<SessionItem> {
     items.iter().filter(|item| !matches!(item.item, ItemName::Tool { .. })).cloned().collect()
 }
 
-fn persona_pieces(head: &SessionHead, brought: &Brought) -> Vec<Piece> {
+fn persona_pieces(head: &SessionHead, input: &TurnInput) -> Vec<Piece> {
     let mut persona = head.persona.clone();
-    if let (Some(persona), Some(keeps_calm)) = (&mut persona, brought.keeps_calm) {
+    if let (Some(persona), Some(keeps_calm)) = (&mut persona, input.keeps_calm) {
         persona.keeps_calm = keeps_calm;
     }
-    persona::compose(persona.as_ref(), &brought.message)
+    persona::compose(persona.as_ref(), &input.message)
 }
 
 fn given_piece(name: &str, text: &str) -> Piece {
@@ -171,8 +160,7 @@ fn message_piece(message: &str) -> Piece {
 }
 
 /// Settings of the persona, else the configured ones.
-pub fn parameters(head: &SessionHead, engine: &Engine) -> Parameters {
-    let limits = engine.limits();
+pub fn parameters(head: &SessionHead, limits: &Limits) -> Parameters {
     head.persona.as_ref().map_or(
         Parameters { reply_tokens_max: limits.reply_tokens_max, temperature: limits.temperature },
         |persona| Parameters {
@@ -182,8 +170,8 @@ pub fn parameters(head: &SessionHead, engine: &Engine) -> Parameters {
     )
 }
 
-/// A request that was put together, on its way to a receipt.
-pub(crate) struct Assembled {
+/// A fitted request on its way to a receipt.
+pub(crate) struct ReceiptDraft {
     pub fitted: Fitted,
     pub left_out: Vec<(Piece, DropReason)>,
     pub mode: PromptMode,
@@ -191,14 +179,14 @@ pub(crate) struct Assembled {
     pub parameters: Parameters,
 }
 
-impl Assembled {
+impl ReceiptDraft {
     /// The receipt, and the texts that no record keeps yet.
     pub fn receipt(
         self,
-        engine: &Engine,
         head: &SessionHead,
         request: &ModelRequest,
-    ) -> (Receipt, BTreeMap<ContentHash, String>) {
+        now: Timestamp,
+    ) -> Result<(Receipt, BTreeMap<ContentHash, String>)> {
         let mut contents = BTreeMap::new();
         let mut pieces = Vec::new();
         for (piece, fate) in self.fitted.pieces {
@@ -216,7 +204,7 @@ impl Assembled {
         let left_out = self.left_out.into_iter();
         pieces.extend(left_out.map(|(piece, reason)| receipt_piece(piece, None, Some(reason))));
         let receipt = Receipt {
-            at: engine.now(),
+            at: now,
             layout: layout::CURRENT,
             mode: self.mode,
             mode_why: self.mode_why,
@@ -224,10 +212,10 @@ impl Assembled {
             parameters: self.parameters,
             pieces,
             stable_prefix_tokens: 0,
-            request_hash: hash_of(request),
+            request_hash: hash_of(request)?,
             handed_on_hash: None,
         };
-        (receipt, contents)
+        Ok((receipt, contents))
     }
 }
 
@@ -257,9 +245,17 @@ fn receipt_piece(piece: Piece, kept_in: Option<u64>, dropped: Option<DropReason>
     }
 }
 
+/// A request as the bytes that its receipt's hash stands for.
+pub fn encode(request: &ModelRequest) -> Result<Vec<u8>> {
+    serde_json::to_vec(request).map_err(|error| Error::Unreadable {
+        what: "the request".into(),
+        reason: error.to_string(),
+    })
+}
+
 /// The hash of a request's bytes.
-pub fn hash_of(request: &ModelRequest) -> ContentHash {
-    ContentHash::of_bytes(&serde_json::to_vec(request).unwrap_or_default())
+pub fn hash_of(request: &ModelRequest) -> Result<ContentHash> {
+    Ok(ContentHash::of_bytes(&encode(request)?))
 }
 
 /// Tokens of the pieces at the start that were at the start of the request before, too.

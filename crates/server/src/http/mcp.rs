@@ -15,9 +15,9 @@ use axum::response::{IntoResponse, Response};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::Mcp;
-use crate::http::App;
-use crate::http::caller::authenticate;
+use super::App;
+use super::caller::authenticate;
+use crate::mcp::Mcp;
 
 /// The routes, for the server to mount.
 pub fn routes(app: &App) -> Router<App> {

@@ -31,14 +31,14 @@ const SHARED_BYTES_MAX: usize = 64 * 1024;
 
 /// What identifies a look-up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct LookUpKey {
     scope: Scope,
     kind: Kind,
     tool: ToolName,
     arguments: String,
 }
 
-impl Place {
+impl LookUpKey {
     pub fn new(scope: &Scope, mention: &Mention, tool: &ToolName, arguments: &Value) -> Self {
         Self {
             scope: scope.clone(),
@@ -70,7 +70,7 @@ impl Kept {
 
 /// Look-ups and their figures.
 pub struct LookUps {
-    kept: moka::sync::Cache<Place, Kept>,
+    kept: moka::sync::Cache<LookUpKey, Kept>,
     shared: Option<Arc<dyn SharedCache>>,
     pub(crate) changes: Changes,
     life: Duration,
@@ -98,11 +98,7 @@ pub struct LookUpStatistics {
 
 impl LookUps {
     /// Nothing looked up yet; what is found holds for `life`.
-    pub(crate) fn new(
-        life: Duration,
-        changes: Changes,
-        shared: Option<Arc<dyn SharedCache>>,
-    ) -> Self {
+    pub fn new(life: Duration, changes: Changes, shared: Option<Arc<dyn SharedCache>>) -> Self {
         let kept = moka::sync::Cache::builder()
             .max_capacity(KEPT_MAX)
             .time_to_live(life)
@@ -125,16 +121,16 @@ impl LookUps {
     /// What was found there, if nothing was changed until `mark`, which must have been read just now.
     pub(super) async fn get(
         &self,
-        place: &Place,
+        key: &LookUpKey,
         mark: Mark,
         now: Timestamp,
     ) -> Option<Resolution> {
-        let kept = match self.kept.get(place).filter(|kept| kept.holds(mark, now)) {
+        let kept = match self.kept.get(key).filter(|kept| kept.holds(mark, now)) {
             Some(kept) => kept,
             None => {
-                let kept = self.ask(place).await.filter(|kept| kept.holds(mark, now))?;
+                let kept = self.ask(key).await.filter(|kept| kept.holds(mark, now))?;
                 self.shared_spared.fetch_add(1, Ordering::Relaxed);
-                self.kept.insert(place.clone(), kept.clone());
+                self.kept.insert(key.clone(), kept.clone());
                 kept
             }
         };
@@ -151,7 +147,7 @@ impl LookUps {
     /// Keeps what was found by a look-up that began at `mark`.
     pub(super) async fn keep(
         &self,
-        place: Place,
+        key: LookUpKey,
         mark: Mark,
         resolution: &Resolution,
         now: Timestamp,
@@ -162,21 +158,21 @@ impl LookUps {
         };
         let Ok(until) = now.checked_add(life) else { return };
         let kept = Kept { mark, until, resolution: resolution.clone() };
-        self.tell(&place, &kept, life).await;
-        self.kept.insert(place, kept);
+        self.tell(&key, &kept, life).await;
+        self.kept.insert(key, kept);
     }
 
     /// What another copy of the server found there.
-    async fn ask(&self, place: &Place) -> Option<Kept> {
-        let found = self.shared.as_ref()?.get(&place.scope, &place.name()).await;
+    async fn ask(&self, key: &LookUpKey) -> Option<Kept> {
+        let found = self.shared.as_ref()?.get(&key.scope, &key.name()).await;
         let found = found.map_err(|error| self.fails(&error)).ok()??;
         serde_json::from_slice(&found).map_err(|error| self.fails(&error)).ok()
     }
 
-    async fn tell(&self, place: &Place, kept: &Kept, life: Duration) {
+    async fn tell(&self, key: &LookUpKey, kept: &Kept, life: Duration) {
         let (Some(shared), Ok(value)) = (&self.shared, serde_json::to_vec(kept)) else { return };
         if value.len() <= SHARED_BYTES_MAX
-            && let Err(error) = shared.put(&place.scope, &place.name(), value.into(), life).await
+            && let Err(error) = shared.put(&key.scope, &key.name(), value.into(), life).await
         {
             self.fails(&error);
         }
@@ -195,7 +191,7 @@ impl LookUps {
     /// Forgets what was looked up for a user: something of theirs is erased, and may have named it.
     pub(crate) async fn forget(&self, scope: &Scope) {
         let of = scope.clone();
-        if self.kept.invalidate_entries_if(move |place, _| place.scope == of).is_err() {
+        if self.kept.invalidate_entries_if(move |key, _| key.scope == of).is_err() {
             self.kept.invalidate_all();
         }
         if let Some(shared) = &self.shared

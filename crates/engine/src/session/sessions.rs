@@ -2,7 +2,7 @@
 //!
 //! Reads go through a cache whose entries are confirmed against the store's version; writes are
 //! compare-and-swap with a bounded number of attempts. Writers of one session within this process queue
-//! for a place, which saves attempts, and turns that wait there are written [together](super::together);
+//! for a place, which saves attempts, and turns that wait there are written in one [group commit](super::group_commit);
 //! correctness does not rest on it.
 //!
 //! Invariant: what [`Sessions::load`] answers was the store's state during the call.
@@ -23,9 +23,9 @@ use crate::store::{
 };
 
 use super::cache::{Cache, CacheStatistics, Cached, TAIL_TURNS_MAX};
+use super::group_commit::Queue;
 use super::head::{FORMAT, SessionHead};
 use super::record::TurnRecord;
-use super::together::Queue;
 
 /// Places in which writers of sessions queue.
 const QUEUES: usize = 256;
@@ -34,7 +34,7 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// A session at a version.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedSession {
     /// Where it is stored.
     pub key: Key,
     /// Its version.
@@ -46,7 +46,7 @@ pub struct Loaded {
 /// What an update leaves to be written.
 pub enum Step<T> {
     /// Write the head, and the record at the end of the log.
-    Commit(Box<Option<TurnRecord>>, T),
+    Commit(Option<Arc<TurnRecord>>, T),
     /// Write nothing.
     Leave(T),
 }
@@ -85,14 +85,14 @@ impl Sessions {
     }
 
     /// The session, if there is one.
-    pub async fn find(&self, key: &Key) -> Result<Option<Loaded>> {
+    pub async fn find(&self, key: &Key) -> Result<Option<LoadedSession>> {
         let cached = self.cache.get(key);
         let found = self.store.head(key, cached.as_ref().map(|c| c.version)).await?;
         match (found, cached) {
             (Found::Unchanged, Some(cached)) => {
                 self.cache.note(true);
                 let head = cached.head.clone();
-                Ok(Some(Loaded { key: key.clone(), version: cached.version, head }))
+                Ok(Some(LoadedSession { key: key.clone(), version: cached.version, head }))
             }
             (Found::Head(head), _) => {
                 self.cache.note(false);
@@ -104,7 +104,7 @@ impl Sessions {
                     bytes: head.bytes.len() * 2,
                 };
                 self.cache.put(key.clone(), Arc::new(cached));
-                Ok(Some(Loaded { key: key.clone(), version: head.version, head: parsed }))
+                Ok(Some(LoadedSession { key: key.clone(), version: head.version, head: parsed }))
             }
             (Found::Missing | Found::Unchanged, _) => {
                 self.cache.forget(key);
@@ -113,26 +113,30 @@ impl Sessions {
         }
     }
 
-    /// The session as it was last seen here, which may not be how it is.
-    pub(super) fn at_hand(&self, key: &Key) -> Option<Loaded> {
+    /// The session as it was last seen here; it may have changed since.
+    pub(crate) fn cached(&self, key: &Key) -> Option<LoadedSession> {
         let cached = self.cache.get(key)?;
-        Some(Loaded { key: key.clone(), version: cached.version, head: cached.head.clone() })
+        Some(LoadedSession { key: key.clone(), version: cached.version, head: cached.head.clone() })
     }
 
     /// The session, which must exist.
-    pub async fn load(&self, key: &Key) -> Result<Loaded> {
+    pub async fn load(&self, key: &Key) -> Result<LoadedSession> {
         self.find(key).await?.ok_or_else(|| no_session(key))
     }
 
     /// The last `count` turns, oldest first.
-    pub async fn tail(&self, loaded: &Loaded, count: usize) -> Result<Vec<Arc<TurnRecord>>> {
+    pub async fn tail(&self, loaded: &LoadedSession, count: usize) -> Result<Vec<Arc<TurnRecord>>> {
         let last = loaded.head.turns;
         let first = last.saturating_sub(count as u64);
         self.turns(loaded, first..last).await
     }
 
     /// Turns by position in the log (turn number less one), oldest first.
-    pub async fn turns(&self, loaded: &Loaded, range: Range<u64>) -> Result<Vec<Arc<TurnRecord>>> {
+    pub async fn turns(
+        &self,
+        loaded: &LoadedSession,
+        range: Range<u64>,
+    ) -> Result<Vec<Arc<TurnRecord>>> {
         let range = range.start..range.end.min(loaded.head.turns);
         if range.is_empty() {
             return Ok(Vec::new());
@@ -167,7 +171,7 @@ impl Sessions {
     /// Single turns by their numbers, in that order.
     pub async fn turns_at(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedSession,
         turns: &BTreeSet<u64>,
     ) -> Result<Vec<Arc<TurnRecord>>> {
         let cached = self.cache.get(&loaded.key).filter(|c| c.version == loaded.version);
@@ -188,12 +192,17 @@ impl Sessions {
     }
 
     /// Creates a session; an existing one is an error.
-    pub async fn create(&self, key: &Key, head: SessionHead, log: Vec<Bytes>) -> Result<Loaded> {
+    pub async fn create(
+        &self,
+        key: &Key,
+        head: SessionHead,
+        log: Vec<Bytes>,
+    ) -> Result<LoadedSession> {
         let change = self.change(&head, log, Vec::new())?;
         match self.store.commit(key, Expected::Absent, change).await {
             Ok(version) => {
                 let head = Arc::new(head);
-                Ok(Loaded { key: key.clone(), version, head })
+                Ok(LoadedSession { key: key.clone(), version, head })
             }
             Err(StoreError::Conflict { .. }) => Err(Error::SessionExists(key.id.clone().into())),
             Err(error) => Err(error.into()),
@@ -209,20 +218,20 @@ impl Sessions {
         &self,
         key: &Key,
         mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
-    ) -> Result<(Loaded, T)> {
+    ) -> Result<(LoadedSession, T)> {
         let mut place = self.queue(key).take().await;
         self.write_waiting(&mut place).await?;
-        let mut at_hand = self.at_hand(key);
+        let mut cached = self.cached(key);
         let mut attempt = 0;
         while attempt < self.attempts_max {
-            let unconfirmed = at_hand.is_some();
-            let loaded = match at_hand.take() {
+            let unconfirmed = cached.is_some();
+            let loaded = match cached.take() {
                 Some(loaded) => loaded,
                 None => self.load(key).await?,
             };
             let mut head = SessionHead::clone(&loaded.head);
             let (record, answer) = match step(&mut head, loaded.version) {
-                Ok(Step::Commit(record, answer)) => (*record, answer),
+                Ok(Step::Commit(record, answer)) => (record, answer),
                 Ok(Step::Leave(_)) | Err(_) if unconfirmed => continue,
                 Ok(Step::Leave(answer)) => return Ok((loaded, answer)),
                 Err(error) => return Err(error),
@@ -251,7 +260,7 @@ impl Sessions {
         &self,
         key: &Key,
         mut step: impl FnMut(&mut SessionHead) -> Result<Vec<TurnRecord>>,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSession> {
         let mut place = self.queue(key).take().await;
         self.write_waiting(&mut place).await?;
         for attempt in 0..self.attempts_max {
@@ -330,11 +339,11 @@ impl Sessions {
 /// Keeps in memory what was just written: the head, and its turns with their sizes.
 pub(super) fn remember(
     cache: &Cache,
-    before: &Loaded,
+    before: &LoadedSession,
     version: Version,
     head: SessionHead,
-    turns: impl IntoIterator<Item = (TurnRecord, usize)>,
-) -> Loaded {
+    turns: impl IntoIterator<Item = (Arc<TurnRecord>, usize)>,
+) -> LoadedSession {
     let head = Arc::new(head);
     let cached = cache.get(&before.key).filter(|c| c.version == before.version);
     let (mut tail, mut bytes) = match cached {
@@ -342,7 +351,7 @@ pub(super) fn remember(
         None => (VecDeque::new(), 4_096),
     };
     for (record, record_bytes) in turns {
-        tail.push_back(Arc::new(record));
+        tail.push_back(record);
         bytes += record_bytes * 2;
         while tail.len() > TAIL_TURNS_MAX {
             tail.pop_front();
@@ -350,7 +359,7 @@ pub(super) fn remember(
         }
     }
     cache.put(before.key.clone(), Arc::new(Cached { version, head: head.clone(), tail, bytes }));
-    Loaded { key: before.key.clone(), version, head }
+    LoadedSession { key: before.key.clone(), version, head }
 }
 
 fn no_session(key: &Key) -> Error {

@@ -5,16 +5,19 @@
 //!
 //! Invariant: what one caller changes, no other caller sees.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
-use crate::preset::{Preset, PresetDraft, PresetSettings, Review, built_in, review};
 use crate::session::apply::RequestKey;
-use crate::store::{Change, Expected, Found, Key, Kind, Page, StoreError, Version};
+use crate::store::{Change, Expected, Found, Key, Kind, Page, Store, StoreError, Version};
+use crate::tombstone;
 
-use super::Engine;
+use super::{Preset, PresetDraft, PresetSettings, Review, built_in, review};
 
 /// The most presets of one caller, without the built-in ones.
 pub const PRESETS_MAX: usize = 1_000;
@@ -39,9 +42,20 @@ pub enum PresetGone {
     Erased,
 }
 
-impl Engine {
+/// Stores and finds presets.
+pub struct Presets {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Presets {
+    /// The presets in `store`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
     /// A stretch of the caller's presets; `page` counts from 1.
-    pub async fn list_presets(
+    pub async fn list(
         &self,
         caller: &Caller,
         page: usize,
@@ -49,7 +63,7 @@ impl Engine {
         with_inactive: bool,
     ) -> Result<PresetList> {
         check_page(page, page_size)?;
-        let mut all = self.all_presets(caller).await?;
+        let mut all = self.all(caller).await?;
         all.retain(|preset| with_inactive || preset.active);
         let total = all.len();
         let presets = all.into_iter().skip((page - 1) * page_size).take(page_size).collect();
@@ -57,20 +71,20 @@ impl Engine {
     }
 
     /// The preset of that id, also one that is not offered any more.
-    pub async fn preset(&self, caller: &Caller, id: &str) -> Result<Preset> {
+    pub async fn get(&self, caller: &Caller, id: &str) -> Result<Preset> {
         authorize(caller, Action::Read)?;
-        match self.stored_preset(caller, id).await? {
+        match self.stored(caller, id).await? {
             Some((_, preset)) => Ok(preset),
             None => match built_in::find(id) {
                 Some(preset) => Ok(preset.clone()),
-                None => Err(self.no_preset(caller, id).await?),
+                None => Err(self.missing(caller, id).await?),
             },
         }
     }
 
     /// The preset of that id, which must be offered.
-    pub(crate) async fn active_preset(&self, caller: &Caller, id: &str) -> Result<Preset> {
-        let preset = self.preset(caller, id).await?;
+    pub(crate) async fn active(&self, caller: &Caller, id: &str) -> Result<Preset> {
+        let preset = self.get(caller, id).await?;
         if preset.active {
             return Ok(preset);
         }
@@ -78,7 +92,7 @@ impl Engine {
     }
 
     /// Creates a preset. The same key with the same draft answers the preset that it made before.
-    pub async fn create_preset(
+    pub async fn create(
         &self,
         caller: &Caller,
         id: Option<&str>,
@@ -94,9 +108,9 @@ impl Engine {
         let id = match (id, key) {
             (Some(id), _) => id.to_owned(),
             (None, Some(key)) => format!("preset-{}", &key.key.as_str()[..32]),
-            (None, None) => self.free_preset_id(caller, &name).await?,
+            (None, None) => self.free_id(caller, &name).await?,
         };
-        let now = self.now();
+        let now = self.clock.now();
         let made = draft.over(Preset {
             id: id.clone(),
             name,
@@ -111,7 +125,7 @@ impl Engine {
             metadata: serde_json::Map::new(),
         })?;
         let review = review::review(&made.system_prompt, &made.personality);
-        if let Some((_, there)) = self.stored_preset(caller, &id).await? {
+        if let Some((_, there)) = self.stored(caller, &id).await? {
             let same = Preset { created_at: now, updated_at: now, ..there.clone() } == made;
             return match key {
                 Some(_) if same => Ok((there, review)),
@@ -122,13 +136,13 @@ impl Engine {
         if built_in::find(&id).is_some() {
             return Err(taken(&id));
         }
-        self.check_preset_room(caller).await?;
-        self.write_preset(caller, &made, Expected::Absent).await?;
+        self.check_room(caller).await?;
+        self.write(caller, &made, Expected::Absent).await?;
         Ok((made, review))
     }
 
     /// Changes a preset.
-    pub async fn update_preset(
+    pub async fn update(
         &self,
         caller: &Caller,
         id: &str,
@@ -136,12 +150,12 @@ impl Engine {
     ) -> Result<(Preset, Review)> {
         authorize(caller, Action::Write)?;
         for _ in 0..ATTEMPTS_MAX {
-            let (expected, base) = match self.stored_preset(caller, id).await? {
+            let (expected, base) = match self.stored(caller, id).await? {
                 Some((version, preset)) => (Expected::At(version), preset),
-                None => (Expected::Absent, self.preset(caller, id).await?),
+                None => (Expected::Absent, self.get(caller, id).await?),
             };
-            let preset = Preset { updated_at: self.now(), ..draft.clone().over(base)? };
-            match self.write_preset(caller, &preset, expected).await {
+            let preset = Preset { updated_at: self.clock.now(), ..draft.clone().over(base)? };
+            match self.write(caller, &preset, expected).await {
                 Ok(()) => {
                     let review = review::review(&preset.system_prompt, &preset.personality);
                     return Ok((preset, review));
@@ -154,40 +168,40 @@ impl Engine {
     }
 
     /// Deletes one's own preset, or stops offering a built-in one.
-    pub async fn delete_preset(&self, caller: &Caller, id: &str) -> Result<PresetGone> {
+    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<PresetGone> {
         authorize(caller, Action::Write)?;
         if built_in::find(id).is_some() {
             let draft = PresetDraft { active: Some(false), ..PresetDraft::default() };
-            self.update_preset(caller, id, draft).await?;
+            self.update(caller, id, draft).await?;
             return Ok(PresetGone::Deactivated);
         }
-        if self.stored_preset(caller, id).await?.is_none() {
-            return Err(self.no_preset(caller, id).await?);
+        if self.stored(caller, id).await?.is_none() {
+            return Err(self.missing(caller, id).await?);
         }
         let key = preset_key(caller, id)?;
-        self.bury(&key, self.now()).await?;
-        self.store().erase(&key).await?;
+        tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, self.clock.now()).await?;
+        self.store.erase(&key).await?;
         Ok(PresetGone::Erased)
     }
 
     /// Makes a built-in preset what it was.
-    pub async fn restore_preset(&self, caller: &Caller, id: &str) -> Result<Preset> {
+    pub async fn restore(&self, caller: &Caller, id: &str) -> Result<Preset> {
         authorize(caller, Action::Write)?;
         let Some(preset) = built_in::find(id) else {
             let known = built_in::all().iter().map(|preset| preset.id.clone()).collect();
             return Err(Error::Missing { kind: "built-in preset", name: id.into(), known });
         };
-        self.store().erase(&preset_key(caller, id)?).await?;
+        self.store.erase(&preset_key(caller, id)?).await?;
         Ok(preset.clone())
     }
 
     /// Every preset of the caller, built-in ones first, then by name.
-    pub(crate) async fn all_presets(&self, caller: &Caller) -> Result<Vec<Preset>> {
+    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<Preset>> {
         authorize(caller, Action::Read)?;
         let page = Page { limit: PRESETS_MAX + built_in::all().len(), after: None };
         let mut own = Vec::new();
-        for listed in self.store().list(&caller.scope, Kind::Preset, page).await? {
-            own.extend(self.read_preset(&listed.key).await?.map(|(_, preset)| preset));
+        for listed in self.store.list(&caller.scope, Kind::Preset, page).await? {
+            own.extend(self.read(&listed.key).await?.map(|(_, preset)| preset));
         }
         let mut all: Vec<Preset> = built_in::all()
             .iter()
@@ -202,12 +216,12 @@ impl Engine {
         Ok(all)
     }
 
-    async fn stored_preset(&self, caller: &Caller, id: &str) -> Result<Option<(Version, Preset)>> {
-        self.read_preset(&preset_key(caller, id)?).await
+    async fn stored(&self, caller: &Caller, id: &str) -> Result<Option<(Version, Preset)>> {
+        self.read(&preset_key(caller, id)?).await
     }
 
-    async fn read_preset(&self, key: &Key) -> Result<Option<(Version, Preset)>> {
-        let Found::Head(head) = self.store().head(key, None).await? else { return Ok(None) };
+    async fn read(&self, key: &Key) -> Result<Option<(Version, Preset)>> {
+        let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
         let preset = serde_json::from_slice(&head.bytes).map_err(|error| Error::Unreadable {
             what: key.to_string(),
             reason: error.to_string(),
@@ -215,31 +229,26 @@ impl Engine {
         Ok(Some((head.version, preset)))
     }
 
-    async fn write_preset(
-        &self,
-        caller: &Caller,
-        preset: &Preset,
-        expected: Expected,
-    ) -> Result<()> {
+    async fn write(&self, caller: &Caller, preset: &Preset, expected: Expected) -> Result<()> {
         let key = preset_key(caller, &preset.id)?;
         let head = serde_json::to_vec(preset).map_err(|error| Error::Unreadable {
             what: key.to_string(),
             reason: error.to_string(),
         })?;
         let change = Change {
-            at: self.now(),
+            at: self.clock.now(),
             head: head.into(),
             append: Vec::new(),
             overwrite: Vec::new(),
             expires_at: None,
-            write_id: self.new_id(),
+            write_id: self.clock.id(),
         };
-        self.store().commit(&key, expected, change).await?;
+        self.store.commit(&key, expected, change).await?;
         Ok(())
     }
 
-    async fn check_preset_room(&self, caller: &Caller) -> Result<()> {
-        let own = self.all_presets(caller).await?.iter().filter(|p| !p.is_built_in()).count();
+    async fn check_room(&self, caller: &Caller) -> Result<()> {
+        let own = self.all(caller).await?.iter().filter(|p| !p.is_built_in()).count();
         if own < PRESETS_MAX {
             return Ok(());
         }
@@ -252,7 +261,7 @@ impl Engine {
     }
 
     /// An id that says the name; one that is only unique where that is taken.
-    async fn free_preset_id(&self, caller: &Caller, name: &str) -> Result<String> {
+    async fn free_id(&self, caller: &Caller, name: &str) -> Result<String> {
         let words: Vec<String> = name
             .split(|c: char| !c.is_ascii_alphanumeric())
             .filter(|word| !word.is_empty())
@@ -261,12 +270,12 @@ impl Engine {
         let id: String = format!("preset-{}", words.join("-")).chars().take(100).collect();
         let taken = words.is_empty()
             || built_in::find(&id).is_some()
-            || self.stored_preset(caller, &id).await?.is_some();
-        Ok(if taken { format!("preset-{}", self.new_id()) } else { id })
+            || self.stored(caller, &id).await?.is_some();
+        Ok(if taken { format!("preset-{}", self.clock.id()) } else { id })
     }
 
-    async fn no_preset(&self, caller: &Caller, id: &str) -> Result<Error> {
-        let known = self.all_presets(caller).await?.into_iter().map(|preset| preset.id).collect();
+    async fn missing(&self, caller: &Caller, id: &str) -> Result<Error> {
+        let known = self.all(caller).await?.into_iter().map(|preset| preset.id).collect();
         Ok(Error::Missing { kind: "preset", name: id.into(), known })
     }
 }

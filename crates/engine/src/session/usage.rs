@@ -12,10 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::ContentHash;
+use crate::item::ItemName;
 use crate::piece::Source;
 use crate::search::words::stems;
-use crate::session::head::{ItemName, SessionHead};
-use crate::session::record::TurnRecord;
+
+use super::head::SessionHead;
+use super::record::TurnRecord;
 
 /// Items counted in one session.
 const ITEMS_MAX: usize = 128;

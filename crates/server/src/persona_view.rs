@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use throughline_engine::engine::{ExpiryState, SaidMessage, expiry_state};
 use throughline_engine::model::Role;
 use throughline_engine::preset::{Advice, Preset, Review};
-use throughline_engine::session::Loaded;
+use throughline_engine::session::LoadedSession;
 use utoipa::ToSchema;
 
 /// A conversation partner: a session with a persona.
@@ -54,7 +54,7 @@ pub struct ContextView {
 
 impl ContextView {
     /// The context as it is at `now`; `None` for a session without a persona.
-    pub fn of(loaded: &Loaded, now: Timestamp) -> Option<Self> {
+    pub fn of(loaded: &LoadedSession, now: Timestamp) -> Option<Self> {
         let head = &loaded.head;
         let persona = head.persona.as_ref()?;
         let state = expiry_state(head, now);

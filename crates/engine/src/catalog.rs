@@ -1,0 +1,54 @@
+//! The tools of an agent's servers, and whether each may run.
+//!
+//! Listing asks every server, so a turn does it once and hands the result on.
+
+use std::sync::Arc;
+
+use crate::agent::Agent;
+use crate::error::Result;
+use crate::pin::{PinState, Pins};
+use crate::tool::{ToolDefinition, ToolListing, Tools};
+
+/// A tool and whether it may run.
+#[derive(Debug, Clone)]
+pub struct KnownTool {
+    /// Its definition.
+    pub definition: ToolDefinition,
+    /// Whether it may run.
+    pub pin: PinState,
+}
+
+/// Lists tools with the state of their pins.
+pub struct ToolCatalog {
+    tools: Arc<dyn Tools>,
+    pins: Arc<Pins>,
+}
+
+impl ToolCatalog {
+    /// The tools of `tools`, checked against `pins`.
+    pub fn new(tools: Arc<dyn Tools>, pins: Arc<Pins>) -> Self {
+        Self { tools, pins }
+    }
+
+    /// The tools of an agent's servers.
+    pub async fn of(&self, agent: &Agent) -> Result<Vec<KnownTool>> {
+        if agent.servers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut listing = self.tools.list().await;
+        listing.tools.retain(|definition| agent.tool_mode(&definition.tool).is_some());
+        self.with_pins(listing.tools).await
+    }
+
+    /// All tools, and the servers that could not be asked with the reason.
+    pub async fn all(&self) -> Result<(Vec<KnownTool>, Vec<(String, String)>)> {
+        let ToolListing { tools, unavailable } = self.tools.list().await;
+        Ok((self.with_pins(tools).await?, unavailable))
+    }
+
+    async fn with_pins(&self, definitions: Vec<ToolDefinition>) -> Result<Vec<KnownTool>> {
+        let states = self.pins.admit(&definitions).await?;
+        let known = definitions.into_iter().zip(states);
+        Ok(known.map(|(definition, pin)| KnownTool { definition, pin }).collect())
+    }
+}

@@ -1,0 +1,139 @@
+//! Creating sessions: the one place that does.
+
+use std::sync::Arc;
+
+use crate::access::{Action, Caller, authorize};
+use crate::agent::{Agent, Agents};
+use crate::catalog::{KnownTool, ToolCatalog};
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::id::{AgentName, SessionId};
+use crate::item::{ItemName, SessionItem};
+use crate::limits::Limits;
+use crate::persona::Persona;
+use crate::piece::IncludeMode;
+use crate::preset::Presets;
+use crate::session::apply::RequestKey;
+use crate::session::head::{AnsweredKey, SessionHead, Settings};
+use crate::session::{LoadedSession, Sessions};
+
+/// A session to be created.
+#[derive(Debug, Clone, Default)]
+pub struct NewSession {
+    /// Its id; made here when absent.
+    pub id: Option<SessionId>,
+    /// The agent; the default one when absent.
+    pub agent: Option<AgentName>,
+    /// A title.
+    pub title: Option<String>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// How the assistant carries itself.
+    pub persona: Option<Persona>,
+    /// The preset that the persona is made from; the agent's when neither is given.
+    pub preset: Option<String>,
+    /// Settings.
+    pub settings: Settings,
+    /// The idempotency key of the creation.
+    pub key: Option<RequestKey>,
+}
+
+/// Creates sessions.
+pub struct SessionCreator {
+    /// Where they are stored.
+    pub sessions: Arc<Sessions>,
+    /// Whose items they get.
+    pub agents: Arc<Agents>,
+    /// The tools among those.
+    pub catalog: Arc<ToolCatalog>,
+    /// Where personas come from.
+    pub presets: Arc<Presets>,
+    /// Time and ids.
+    pub clock: Arc<dyn Clock>,
+    /// Bounds.
+    pub limits: Arc<Limits>,
+}
+
+impl SessionCreator {
+    /// Creates a session with the agent's `always` items.
+    pub async fn create(&self, caller: &Caller, new: NewSession) -> Result<LoadedSession> {
+        authorize(caller, Action::Write)?;
+        let agent = self.agents.current().get(new.agent.as_ref())?;
+        let id = match new.id {
+            Some(id) => id,
+            None => SessionId::new(self.clock.id().to_string())?,
+        };
+        let now = self.clock.now();
+        let mut head = SessionHead::new(id.clone(), now);
+        head.agent = new.agent;
+        head.title = checked_title(new.title, &self.limits)?;
+        head.tags = checked_tags(new.tags, &self.limits)?;
+        head.settings = new.settings;
+        let preset = new.preset.or_else(|| agent.preset.clone());
+        head.persona = match (new.persona, preset) {
+            (Some(persona), _) => Some(persona),
+            (None, Some(preset)) => Some(self.presets.active(caller, &preset).await?.persona()),
+            (None, None) => None,
+        };
+        if let Some(persona) = &head.persona {
+            persona.validate()?;
+        }
+        if let Some(RequestKey { key, body, .. }) = new.key {
+            head.answered.push_back(AnsweredKey { key, body, turn: 0, version: 1 });
+        }
+        head.items = always_items(&agent, &self.catalog.of(&agent).await?);
+        head.touch(now);
+        self.sessions.create(&caller.session_key(&id), head, Vec::new()).await
+    }
+}
+
+/// Items that are in every session of the agent.
+fn always_items(agent: &Agent, tools: &[KnownTool]) -> Vec<SessionItem> {
+    let always = |item| SessionItem { item, mode: IncludeMode::Always };
+    let rules = agent.rules.iter().filter(|rule| rule.include == IncludeMode::Always);
+    let references = agent.references.iter().filter(|r| r.include == IncludeMode::Always);
+    let tools = tools
+        .iter()
+        .map(|known| &known.definition.tool)
+        .filter(|tool| agent.tool_mode(tool) == Some(IncludeMode::Always));
+    rules
+        .map(|rule| always(ItemName::Rule { name: rule.name.clone() }))
+        .chain(references.map(|r| always(ItemName::Reference { name: r.name.clone() })))
+        .chain(tools.map(|tool| always(ItemName::tool(tool))))
+        .collect()
+}
+
+pub(crate) fn checked_title(title: Option<String>, limits: &Limits) -> Result<Option<String>> {
+    match title {
+        Some(title) if title.chars().count() > limits.title_characters_max => {
+            Err(Error::OverLimit {
+                what: "the title's length in characters".into(),
+                size: title.chars().count() as u64,
+                limit: "title_characters_max",
+                allowed: limits.title_characters_max as u64,
+            })
+        }
+        title => Ok(title),
+    }
+}
+
+pub(crate) fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>> {
+    if tags.len() > limits.tags_max {
+        return Err(Error::OverLimit {
+            what: "the number of tags".into(),
+            size: tags.len() as u64,
+            limit: "tags_max",
+            allowed: limits.tags_max as u64,
+        });
+    }
+    let mut unique = Vec::with_capacity(tags.len());
+    for tag in tags {
+        if tag.trim().is_empty() || tag.chars().count() > limits.title_characters_max {
+            return Err(Error::invalid("tags", "a tag has 1-200 characters"));
+        }
+        if !unique.contains(&tag) {
+            unique.push(tag);
+        }
+    }
+    Ok(unique)
+}

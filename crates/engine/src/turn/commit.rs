@@ -1,0 +1,268 @@
+//! The end of a turn: the record and the new head in one versioned write, or a pause.
+//!
+//! Invariant: what the head learns from a turn is a pure function of the turn and the head, so it may run
+//! again on a newer head.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tracing::Instrument;
+
+use super::draft::TurnDraft;
+use super::{Pipeline, Turn, TurnOutcome, checks};
+use crate::access::Caller;
+use crate::agent::Agent;
+use crate::entity::{Harvest, KnownEntities, Mention, Moment, harvest};
+use crate::error::{Error, Result};
+use crate::events::{Events, TurnEvent};
+use crate::hash::ContentHash;
+use crate::item::ItemName;
+use crate::notice::Understanding;
+use crate::rebuild;
+use crate::receipt::ReceiptPiece;
+use crate::reply::{Answer, ReplyForm, ReplyOutcome};
+use crate::select::{reference_text, rule_text};
+use crate::session::apply::{self, RequestKey};
+use crate::session::head::SessionHead;
+use crate::session::record::TurnRecord;
+use crate::session::sessions::Step;
+use crate::session::{LoadedSession, usage};
+use crate::store::Version;
+use crate::trace;
+
+/// Where a turn stands now.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// Its number.
+    pub turn: u64,
+    /// The session's version.
+    pub version: u64,
+    /// The record, unless the same key had made it before.
+    pub record: Option<Arc<TurnRecord>>,
+}
+
+impl Recorded {
+    /// Whether the same key had made it before.
+    pub fn repeated(&self) -> bool {
+        self.record.is_none()
+    }
+}
+
+impl Pipeline {
+    /// **commit**: the turn, or the pause that the reply ended in.
+    pub(super) async fn conclude(
+        &self,
+        caller: &Caller,
+        turn: &Turn,
+        draft: TurnDraft,
+        ended: ReplyOutcome,
+        key: Option<&RequestKey>,
+        events: &Events,
+    ) -> Result<TurnOutcome> {
+        match ended {
+            ReplyOutcome::Finished(answer) => {
+                let recorded = self.commit(caller, turn, draft, answer, key, None).await?;
+                self.finished(caller, turn, recorded).await
+            }
+            ReplyOutcome::Paused(answer, awaited) => {
+                for call in &awaited {
+                    events.tell(TurnEvent::Approval(call.clone()));
+                }
+                let until = (self.clock.now(), self.limits.approval_seconds_max);
+                let pending = draft.pending(answer, awaited, key, until).ok_or_else(|| {
+                    let session = turn.session.head.id.clone();
+                    Error::NotKept { session, turn: 0, what: "context data" }
+                })?;
+                let (session, ()) = self
+                    .sessions
+                    .update(&turn.session.key, |head, _| {
+                        head.pending = Some(Box::new(pending.clone()));
+                        Ok(Step::Commit(None, ()))
+                    })
+                    .await?;
+                self.work.look_later(&session.key, self.time_left(&pending));
+                Ok(TurnOutcome::Paused { session, pending: Box::new(pending) })
+            }
+        }
+    }
+
+    /// Puts a turn at the end of the conversation, or finds it there.
+    pub(super) async fn commit(
+        &self,
+        caller: &Caller,
+        turn: &Turn,
+        draft: TurnDraft,
+        answer: Answer,
+        key: Option<&RequestKey>,
+        expected: Option<u64>,
+    ) -> Result<Recorded> {
+        self.learn_factor(&draft, &answer);
+        let (mut record, understanding) = draft.record(answer, self.clock.now());
+        self.mark_used(&turn.session, &turn.agent, &mut record).await;
+        let harvests = self.harvests(&record);
+        let id = &turn.session.head.id;
+        let step = |head: &mut SessionHead, version: Version| {
+            if let Some(number) = checks::answered(head, key)? {
+                let at = head.answered.iter().find(|answered| answered.turn == number);
+                let version = at.map_or(version.number, |answered| answered.version);
+                return Ok(Step::Leave((number, Some(version), None)));
+            }
+            let now = self.clock.now();
+            checks::active(head, now)?;
+            checks::check_version(id, expected, version.number)?;
+            checks::room(head, &self.limits)?;
+            let mut record = record.clone();
+            apply::turn(head, &mut record, key, self.limits.idempotency_keys, now);
+            if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
+                answered.version = version.number + 1;
+            }
+            let at = Moment { turn: record.turn, now };
+            self.remember(head, &record.message, &understanding, &harvests, at);
+            let record = Arc::new(record);
+            Ok(Step::Commit(Some(record.clone()), (record.turn, None, Some(record))))
+        };
+        let session = caller.session_key(id);
+        let span = trace::commit(self.sessions.store().as_ref());
+        let committing = async {
+            match expected {
+                None => self.sessions.commit_batched(&session, step).await,
+                // Somebody who expects a version wants nothing between it and this turn.
+                Some(_) => {
+                    let (loaded, answer) = self.sessions.update(&session, step).await?;
+                    Ok((loaded.version, answer))
+                }
+            }
+        };
+        let committed = committing.instrument(span.clone()).await;
+        let (version, (number, answered_at, record)) =
+            committed.inspect_err(|error| trace::failed(&span, error.code()))?;
+        if let Some(record) = &record {
+            self.work.add(&session);
+            if let Some(observer) = self.observer.get() {
+                observer(record);
+            }
+        }
+        Ok(Recorded { turn: number, version: answered_at.unwrap_or(version.number), record })
+    }
+
+    /// A committed turn as an outcome; nothing is read that is in hand.
+    async fn finished(
+        &self,
+        caller: &Caller,
+        turn: &Turn,
+        recorded: Recorded,
+    ) -> Result<TurnOutcome> {
+        let key = caller.session_key(&turn.session.head.id);
+        let session = match self.sessions.cached(&key) {
+            Some(session) => session,
+            None => self.sessions.load(&key).await?,
+        };
+        let repeated = recorded.repeated();
+        let record = match recorded.record {
+            Some(record) => record,
+            None => self.stored_turn(&session, recorded.turn).await?,
+        };
+        Ok(TurnOutcome::Finished { session, record, repeated })
+    }
+
+    /// A turn from the log.
+    pub(super) async fn stored_turn(
+        &self,
+        session: &LoadedSession,
+        turn: u64,
+    ) -> Result<Arc<TurnRecord>> {
+        let found = match turn {
+            0 => None,
+            turn => self.sessions.turns(session, turn - 1..turn).await?.into_iter().next(),
+        };
+        let (id, turns) = (&session.head.id, session.head.turns);
+        found.ok_or_else(|| Error::NoTurn { session: id.clone(), turn, turns })
+    }
+
+    /// A reply's usage tells how the model counts tokens.
+    fn learn_factor(&self, draft: &TurnDraft, answer: &Answer) {
+        if let (Some(usage), ReplyForm::Model { model }) = (answer.usage, &answer.form)
+            && answer.calls.is_empty()
+            && matches!(draft.kind, super::TurnKind::Chat | super::TurnKind::Query)
+            && let Some(receipt) = &draft.receipt
+        {
+            self.factors.learn(model, receipt.budget.used_tokens, usage.input_tokens);
+        }
+    }
+
+    /// Things in the results of a turn's calls.
+    fn harvests(&self, record: &TurnRecord) -> Vec<Harvest> {
+        let results = record.calls.iter().filter(|call| call.ok()).filter_map(|call| {
+            let json = call.output.as_ref()?.json.as_ref()?;
+            Some(harvest(&call.tool, &call.arguments, json, &self.packs, self.clock.now()))
+        });
+        results.collect()
+    }
+
+    /// What the head remembers of the things in a turn.
+    fn remember(
+        &self,
+        head: &mut SessionHead,
+        message: &str,
+        understanding: &Understanding,
+        harvests: &[Harvest],
+        at: Moment,
+    ) {
+        let Understanding { noticed, known, found } = understanding;
+        let meant = noticed.mentions.iter().map(Mention::target);
+        let in_results = harvests.iter().flat_map(|h| h.entities.iter().map(|e| e.entity.clone()));
+        let mut known =
+            KnownEntities::of(meant.chain(in_results).filter_map(|e| known.get(&e).cloned()));
+        head.entities.apply_noticed(noticed, message, &mut known, &self.packs, at);
+        let looked_up = Harvest { entities: found.clone(), ..Harvest::default() };
+        head.entities.apply_harvest(&looked_up, &mut known, &self.packs, at);
+        for harvest in harvests {
+            head.entities.apply_harvest(harvest, &mut known, &self.packs, at);
+        }
+    }
+
+    /// Marks the items that the reply of a turn referred to. A text that cannot be had leaves its item
+    /// unmarked: counting is no reason to lose a turn.
+    async fn mark_used(&self, session: &LoadedSession, agent: &Agent, record: &mut TurnRecord) {
+        let mut texts = HashMap::new();
+        for piece in record.receipt.iter().flat_map(|receipt| &receipt.pieces) {
+            let item = usage::item_of(&piece.source).filter(|_| piece.sent());
+            let Some(item @ (ItemName::Rule { .. } | ItemName::Reference { .. })) = item else {
+                continue;
+            };
+            match self.sent_text((session, agent), record, piece, &item).await {
+                Ok(Some(text)) => drop(texts.insert(piece.hash.clone(), text)),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "an item's use is not counted"),
+            }
+        }
+        usage::mark(record, &texts);
+    }
+
+    /// What an item said when it was sent: kept with this turn, as the agent still has it, or kept with
+    /// an earlier turn.
+    async fn sent_text(
+        &self,
+        (session, agent): (&LoadedSession, &Agent),
+        record: &TurnRecord,
+        piece: &ReceiptPiece,
+        item: &ItemName,
+    ) -> Result<Option<String>> {
+        if let Some(text) = record.contents.get(&piece.hash) {
+            return Ok(Some(text.clone()));
+        }
+        let today = match item {
+            ItemName::Rule { name } => {
+                agent.rules.iter().find(|rule| rule.name == *name).map(rule_text)
+            }
+            ItemName::Reference { name } => {
+                agent.references.iter().find(|found| found.name == *name).map(reference_text)
+            }
+            ItemName::Tool { .. } => None,
+        };
+        match today.filter(|text| ContentHash::of(text) == piece.hash) {
+            Some(text) => Ok(Some(text)),
+            None => rebuild::piece_text(&self.sessions, session, record, piece).await,
+        }
+    }
+}

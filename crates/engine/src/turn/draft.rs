@@ -1,0 +1,94 @@
+//! A turn that is not in the log yet. The one place where a [`TurnRecord`] is made.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::Turn;
+use crate::hash::ContentHash;
+use crate::notice::{self, Understanding};
+use crate::receipt::Receipt;
+use crate::reply::Answer;
+use crate::request::AssembledRequest;
+use crate::session::apply::RequestKey;
+use crate::session::pending::{AwaitedCall, PendingTurn};
+use crate::session::record::{SaidTokens, TurnKind, TurnRecord};
+use crate::tokens;
+
+/// A message and what is known of it, before the reply is.
+pub(super) struct TurnDraft {
+    pub kind: TurnKind,
+    pub message: String,
+    pub understanding: Understanding,
+    pub receipt: Option<Receipt>,
+    /// Texts that the receipt names and no record keeps yet.
+    pub contents: BTreeMap<ContentHash, String>,
+    pub metadata: Option<Value>,
+    pub took_ms: Option<u64>,
+}
+
+impl TurnDraft {
+    /// The draft of a turn whose request was assembled here.
+    pub fn of(turn: &Turn, message: &str, assembled: AssembledRequest) -> Self {
+        Self {
+            kind: turn.kind,
+            message: message.to_owned(),
+            understanding: assembled.understanding,
+            receipt: Some(assembled.receipt),
+            contents: assembled.contents,
+            metadata: None,
+            took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
+        }
+    }
+
+    /// The record, which gets its number when it is committed, and what the message means.
+    pub fn record(self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
+        let record = TurnRecord {
+            turn: 0,
+            at,
+            kind: self.kind,
+            tokens: SaidTokens {
+                message: tokens::count(&self.message),
+                reply: tokens::count(&answer.text),
+            },
+            message: self.message,
+            reply: answer.text,
+            status: answer.status,
+            error: answer.error,
+            form: answer.form,
+            calls: answer.calls,
+            entities: notice::mentions(&self.understanding.noticed),
+            usage: answer.usage,
+            receipt: self.receipt,
+            contents: self.contents,
+            metadata: self.metadata,
+            took_ms: self.took_ms,
+        };
+        (record, self.understanding)
+    }
+
+    /// The pause of a turn; `None` where it has no request to go on with.
+    pub fn pending(
+        self,
+        answer: Answer,
+        awaited: Vec<AwaitedCall>,
+        key: Option<&RequestKey>,
+        (at, seconds): (Timestamp, u64),
+    ) -> Option<PendingTurn> {
+        let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        Some(PendingTurn {
+            at,
+            expires_at: at + SignedDuration::from_secs(seconds),
+            kind: self.kind,
+            message: self.message,
+            receipt: self.receipt?,
+            contents: self.contents,
+            noticed: self.understanding.noticed,
+            calls: answer.calls,
+            awaited,
+            said: answer.text,
+            key: key.map(|key| (key.key.clone(), key.body.clone())),
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! How a turn begins: its session, and whether its request was answered already.
+
+use jiff::SignedDuration;
+
+use super::{Pipeline, TurnOutcome, TurnRequest, checks, pause};
+use crate::access::Caller;
+use crate::creation::NewSession;
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::session::LoadedSession;
+use crate::session::apply::RequestKey;
+use crate::session::head::UnderWay;
+use crate::session::sessions::Step;
+
+/// What a request finds.
+pub(super) enum Opened {
+    /// A session that takes the turn.
+    Ready(LoadedSession),
+    /// The same request was made before: its turn, or the pause that it led to.
+    Over(TurnOutcome),
+}
+
+impl Pipeline {
+    /// Opens the session of a request. A turn that waits there is ended, and a keyed request is noted as
+    /// under way.
+    pub(super) async fn open(&self, caller: &Caller, request: &TurnRequest) -> Result<Opened> {
+        let key = request.key.as_ref();
+        let session = self.session_for(caller, request).await?;
+        checks::active(&session.head, self.clock.now())?;
+        if let Some(turn) = checks::answered(&session.head, key)? {
+            return self.repeated(session, turn).await.map(Opened::Over);
+        }
+        if let Some(pending) = pause::of_key(&session.head, key, self.clock.now())? {
+            return Ok(Opened::Over(TurnOutcome::Paused { session, pending }));
+        }
+        let session = self.end_waiting(caller, session).await?;
+        if let Some(turn) = checks::answered(&session.head, key)? {
+            return self.repeated(session, turn).await.map(Opened::Over);
+        }
+        self.reserve(session, key).await.map(Opened::Ready)
+    }
+
+    /// The session of that id; created where there is none.
+    pub(super) async fn open_or_create(
+        &self,
+        caller: &Caller,
+        new: NewSession,
+    ) -> Result<LoadedSession> {
+        let Some(id) = new.id.clone() else { return self.creator.create(caller, new).await };
+        if let Some(session) = self.sessions.find(&caller.session_key(&id)).await? {
+            return Ok(session);
+        }
+        match self.creator.create(caller, new).await {
+            Err(Error::SessionExists(id)) => self.sessions.load(&caller.session_key(&id)).await,
+            created => created,
+        }
+    }
+
+    /// The session of the request. A keyed request without one always means the same.
+    async fn session_for(&self, caller: &Caller, request: &TurnRequest) -> Result<LoadedSession> {
+        let id: Option<SessionId> = match (&request.session, &request.key) {
+            (Some(id), _) => Some(id.clone()),
+            (None, Some(key)) => Some(checks::id_for_key(caller, key)?),
+            (None, None) => None,
+        };
+        let new = NewSession {
+            id,
+            agent: request.agent.clone(),
+            persona: request.persona.clone(),
+            preset: request.preset.clone(),
+            ..NewSession::default()
+        };
+        self.open_or_create(caller, new).await
+    }
+
+    /// The turn that the same request made before.
+    async fn repeated(&self, session: LoadedSession, turn: u64) -> Result<TurnOutcome> {
+        let record = self.stored_turn(&session, turn).await?;
+        Ok(TurnOutcome::Finished { session, record, repeated: true })
+    }
+
+    /// Notes that a keyed request is being worked on, so that no copy of the server does it twice.
+    async fn reserve(
+        &self,
+        session: LoadedSession,
+        key: Option<&RequestKey>,
+    ) -> Result<LoadedSession> {
+        let Some(key) = key else { return Ok(session) };
+        let now = self.clock.now();
+        let seconds = i64::try_from(self.limits.turn_seconds_max).unwrap_or(i64::MAX);
+        let until = now + SignedDuration::from_secs(seconds);
+        let (session, ()) = self
+            .sessions
+            .update(&session.key, |head, _| {
+                checks::answered(head, Some(key))?;
+                head.under_way.retain(|work| work.until > now);
+                if head.under_way.iter().any(|work| work.key == key.key) {
+                    return Err(Error::UnderWay { key: key.shown.clone() });
+                }
+                head.under_way.push(UnderWay { key: key.key.clone(), until });
+                Ok(Step::Commit(None, ()))
+            })
+            .await?;
+        Ok(session)
+    }
+}

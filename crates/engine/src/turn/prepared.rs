@@ -1,0 +1,52 @@
+//! Requests that `prepare` made, kept for a while so that the exchange can be recorded with its receipt.
+//!
+//! A bounded convenience, not a store: an application that records later than this, or on another copy of
+//! the server, records without a receipt and is told so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::sync::Cache;
+
+use crate::request::AssembledRequest;
+use crate::store::Key;
+
+/// How long a prepared request is remembered.
+const AGE_MAX: Duration = Duration::from_secs(900);
+/// Bytes of texts that are remembered, roughly.
+const BYTES_MAX: u64 = 32 << 20;
+/// What a request weighs beside its texts.
+const REQUEST_BYTES: usize = 4 << 10;
+
+/// Prepared requests by session and receipt.
+pub struct PreparedRequests(Cache<(Key, String), Arc<AssembledRequest>>);
+
+impl PreparedRequests {
+    /// Remembers a request under its receipt's id.
+    pub(super) fn keep(&self, session: Key, request: AssembledRequest) -> Arc<AssembledRequest> {
+        let id = request.receipt.request_hash.to_string();
+        let request = Arc::new(request);
+        self.0.insert((session, id), request.clone());
+        request
+    }
+
+    /// The request of that receipt, if it is still known.
+    pub(super) fn get(&self, session: Key, receipt: &str) -> Option<Arc<AssembledRequest>> {
+        self.0.get(&(session, receipt.to_owned()))
+    }
+}
+
+impl Default for PreparedRequests {
+    fn default() -> Self {
+        let cache = Cache::builder()
+            .max_capacity(BYTES_MAX)
+            .weigher(|_: &(Key, String), request: &Arc<AssembledRequest>| {
+                let texts: usize = request.contents.values().map(String::len).sum();
+                let pieces = request.receipt.pieces.len() * 256;
+                u32::try_from(texts + pieces + REQUEST_BYTES).unwrap_or(u32::MAX)
+            })
+            .time_to_live(AGE_MAX)
+            .build();
+        Self(cache)
+    }
+}

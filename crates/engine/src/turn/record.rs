@@ -1,0 +1,88 @@
+//! Exchanges that an application made with its own model.
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::draft::TurnDraft;
+use super::{Pipeline, Recorded, TurnStart, checks};
+use crate::access::Caller;
+use crate::error::Result;
+use crate::id::SessionId;
+use crate::notice;
+use crate::reply::Answer;
+use crate::session::apply::RequestKey;
+use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnKind, TurnStatus};
+
+/// An exchange to be recorded.
+#[derive(Debug, Clone, Default)]
+pub struct RecordedTurn {
+    /// What the user said.
+    pub message: String,
+    /// What the assistant said.
+    pub reply: String,
+    /// What the tools did.
+    pub calls: Vec<CallRecord>,
+    /// The failure, for a failed exchange.
+    pub error: Option<TurnError>,
+    /// Whatever the application wants to keep with it.
+    pub metadata: Option<Value>,
+    /// The id of the receipt that [`Pipeline::prepare`] made for it.
+    pub receipt: Option<String>,
+    /// The version that the session must be at.
+    pub expected: Option<u64>,
+    /// The idempotency key.
+    pub key: Option<RequestKey>,
+}
+
+impl Pipeline {
+    /// Records an exchange. Also says whether its receipt is kept with it, where it named one.
+    pub async fn record(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        exchange: RecordedTurn,
+    ) -> Result<(Recorded, Option<bool>)> {
+        let RecordedTurn { message, reply, calls, error, metadata, .. } = exchange;
+        checks::message(&message, &self.limits)?;
+        checks::recorded(&reply, &calls, metadata.as_ref(), &self.limits)?;
+        let session = self.sessions.load(&caller.session_key(id)).await?;
+        let prepared =
+            exchange.receipt.as_ref().and_then(|id| self.prepared.get(session.key.clone(), id));
+        let start = TurnStart {
+            kind: TurnKind::Recorded,
+            lent: None,
+            with_tools: false,
+            cancel: CancellationToken::new(),
+        };
+        let turn = self.load(session, start).await?;
+        let known = self.memory.known(&self.sessions, &turn.session).await?;
+        let draft = TurnDraft {
+            kind: TurnKind::Recorded,
+            understanding: notice::read(&turn.session, &message, known, &self.packs),
+            message,
+            receipt: prepared.as_ref().map(|prepared| prepared.receipt.clone()),
+            contents: prepared.as_ref().map(|p| p.contents.clone()).unwrap_or_default(),
+            metadata,
+            took_ms: None,
+        };
+        let answer = Answer {
+            text: reply,
+            status: if error.is_some() { TurnStatus::Failed } else { TurnStatus::Complete },
+            error,
+            form: ReplyForm::Caller,
+            calls,
+            usage: None,
+        };
+        let (key, expected) = (exchange.key.as_ref(), exchange.expected);
+        let recorded = self.commit(caller, &turn, draft, answer, key, expected).await?;
+        let kept = match &exchange.receipt {
+            None => None,
+            Some(_) if recorded.repeated() => {
+                let record = self.stored_turn(&turn.session, recorded.turn).await?;
+                Some(record.receipt.is_some())
+            }
+            Some(_) => Some(prepared.is_some()),
+        };
+        Ok((recorded, kept))
+    }
+}
