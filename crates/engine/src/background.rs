@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::id::ThreadId;
 use crate::indexer::Indexer;
 use crate::limits::Limits;
+use crate::model::Model;
 use crate::models::ModelBook;
 use crate::pack::PackSet;
 use crate::resolve::{self, Resolver};
@@ -145,8 +146,17 @@ impl Background {
 
     /// Whether work that costs is due.
     fn is_due(&self, loaded: &LoadedSession) -> bool {
-        summary::due(&loaded.head, &self.limits).is_some()
+        self.summarizer(loaded).is_some()
             || resolve::open(&loaded.head, &self.packs).next().is_some()
+    }
+
+    /// The model that can improve on the notes of a session, where they are extracted sentences.
+    fn summarizer(&self, loaded: &LoadedSession) -> Option<(Arc<dyn Model>, Summary)> {
+        let summary = loaded.head.summary.as_ref()?;
+        let extracted = self.limits.summaries && summary.by == summary::EXTRACTION;
+        let agent = self.agents.current().get(loaded.head.agent.as_ref()).ok()?;
+        let model = self.models.get(agent.models.summarizer.as_deref()).filter(|_| extracted)?;
+        Some((model, summary.clone()))
     }
 
     /// Does what is due for one session.
@@ -171,34 +181,31 @@ impl Background {
         outcome.map(|()| WorkOutcome::Done)
     }
 
-    /// Condenses the turns that are due.
+    /// Has a model write the notes on turns that a request condensed by extraction. They are shown from the
+    /// next compaction on. Where the model fails, the extracted notes stay.
     async fn condense(&self, loaded: &LoadedSession) -> Result<()> {
-        let Some((from, to)) = summary::due(&loaded.head, &self.limits) else { return Ok(()) };
-        let turns = self.sessions.turns(loaded, from - 1..to).await?;
-        let previous = loaded.head.summary.as_ref();
-        let text = previous.map(|summary| summary.text.as_str());
-        let agent = self.agents.current().get(loaded.head.agent.as_ref())?;
-        let model = self.models.get(agent.models.summarizer.as_deref());
-        let by_model = match &model {
-            Some(model) => summary::by_model(model.as_ref(), text, &turns).await.map_or_else(
-                |error| {
-                    tracing::warn!(%error, "the summary is made by extraction");
-                    None
-                },
-                |text| Some((text, model.name().to_owned())),
-            ),
-            None => None,
+        let Some((model, before)) = self.summarizer(loaded) else { return Ok(()) };
+        let turns = self.sessions.turns(loaded, before.modelled_to..before.to).await?;
+        let written = summary::by_model(model.as_ref(), Some(&before.text), &turns).await;
+        let text = match written {
+            Ok(text) => text,
+            Err(error) => {
+                tracing::warn!(%error, "the notes on older turns stay extracted sentences");
+                return Ok(());
+            }
         };
-        let (text, by) =
-            by_model.unwrap_or_else(|| (summary::extract(text, &turns), "extraction".into()));
-        let made =
-            Summary { from: 1, to, tokens: tokens::count(&text), text, by, at: self.clock.now() };
-        let covered = previous.map_or(0, |summary| summary.to);
+        let made = Summary {
+            tokens: tokens::count(&text),
+            text,
+            by: model.name().to_owned(),
+            at: self.clock.now(),
+            modelled_to: before.to,
+            ..before.clone()
+        };
         let erased = loaded.head.erased_turns;
         self.sessions
             .update(&loaded.key, |head, _| {
-                let now_covered = head.summary.as_ref().map_or(0, |summary| summary.to);
-                if now_covered != covered || head.erased_turns != erased {
+                if head.summary.as_ref() != Some(&before) || head.erased_turns != erased {
                     return Ok(Step::Leave(()));
                 }
                 head.summary = Some(made.clone());

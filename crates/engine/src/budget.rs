@@ -1,15 +1,16 @@
-//! What fits into the window, and what is left out.
+//! What there is to spend, and which of the pieces beside a message are worth it.
 //!
-//! The only place where a piece is dropped. History and enrichment each have a share of the window; the
-//! window as a whole comes last. The lowest rank goes first, then the worst score, then the oldest.
+//! Room is given by usefulness for the message: the highest rank first, then the best score. A piece that does
+//! not fit is left out and the next is tried, so nothing is left out while there is room for it.
 //!
-//! Invariants: a turn's message and reply are dropped together, results with their turn at the latest;
-//! what is required is never dropped; every dropped piece has its reason.
+//! Invariant: what is required is never left out; every piece that is has its reason.
 
-use crate::error::{Error, Result};
-use crate::layout::MESSAGE_FRAME_TOKENS;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::layout::{DAY_TOKENS, MESSAGE_FRAME_TOKENS, RECALLED_FRAME_TOKENS};
 use crate::limits::Limits;
-use crate::piece::{HistoryPart, Piece, Place, Rank, Source};
+use crate::piece::{Piece, Place, Rank, SentPiece};
 use crate::receipt::{BudgetReport, DropReason, Parameters};
 use crate::session::head::SessionHead;
 
@@ -20,7 +21,7 @@ pub struct Budget {
     pub total_tokens: u32,
     /// History's share.
     pub history_tokens: u32,
-    /// Enrichment's share.
+    /// What is brought in beside one message at most.
     pub enrichment_tokens: u32,
     /// Share at which a warning is recorded.
     pub warning_share: f32,
@@ -33,28 +34,53 @@ const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
 
 impl Budget {
     /// What a request of the session may spend: `wanted` where the caller says, else the model's window less
-    /// the reply. `factor` is the model's count relative to ours.
+    /// the reply. `model_window` is the model's own, where it is known; `factor` its count relative to ours.
     pub fn of(
         head: &SessionHead,
         limits: &Limits,
         wanted: Option<u32>,
         parameters: Parameters,
-        factor: f32,
+        (model_window, factor): (Option<u32>, f32),
     ) -> Self {
         let persona = head.persona.as_ref();
         // A persona that wants more history than the window holds says that its model has a larger one.
         let persona_window = persona
             .map_or(0, |persona| persona.history_tokens_max.saturating_add(WINDOW_OVERHEAD_TOKENS));
-        let window = limits.context_tokens.max(persona_window);
+        let window = model_window.unwrap_or(limits.context_tokens).max(persona_window);
         let window = head.settings.context_tokens.unwrap_or(window);
         let total = wanted.unwrap_or_else(|| window.saturating_sub(parameters.reply_tokens_max));
-        let history = persona.map_or(limits.history_tokens, |persona| persona.history_tokens_max);
+        let history = persona.map_or(u32::MAX, |persona| persona.history_tokens_max);
         Self {
             total_tokens: scaled(total, factor),
             history_tokens: scaled(history, factor),
             enrichment_tokens: scaled(limits.enrichment_tokens, factor),
             warning_share: limits.warning_share,
             factor,
+        }
+    }
+
+    /// A share of the whole, in tokens.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of a small positive number"
+    )]
+    pub fn share(self, share: f32) -> u32 {
+        (self.total_tokens as f32 * share) as u32
+    }
+
+    /// What was spent of it.
+    pub fn report(self, used: u32, considered: u32) -> BudgetReport {
+        #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 24 bits")]
+        let share = used as f32 / self.total_tokens.max(1) as f32;
+        BudgetReport {
+            limit_tokens: self.total_tokens,
+            considered_tokens: considered,
+            used_tokens: used,
+            share,
+            warning: share > self.warning_share,
+            factor: self.factor,
         }
     }
 }
@@ -69,119 +95,90 @@ fn scaled(tokens: u32, factor: f32) -> u32 {
     (tokens as f32 / factor.max(0.25)) as u32
 }
 
-/// The pieces in the order of sending, each with its fate.
-#[derive(Debug, Clone, PartialEq)]
+/// Pieces in the order of sending, each with its fate.
+#[derive(Debug, Clone)]
 pub struct Fitted {
     /// All pieces that were considered.
-    pub pieces: Vec<(Piece, Option<DropReason>)>,
+    pub pieces: Vec<(Arc<SentPiece>, Option<DropReason>)>,
     /// What was spent.
     pub report: BudgetReport,
 }
 
-impl Fitted {
-    /// The pieces that are sent.
-    pub fn sent(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|(_, fate)| fate.is_none()).map(|(piece, _)| piece)
-    }
-
-    /// How many pieces of history were dropped.
-    pub fn history_dropped(&self) -> usize {
-        self.pieces.iter().filter(|(p, fate)| p.place == Place::History && fate.is_some()).count()
-    }
-}
-
-/// Keeps what fits `budget`. Pieces of one place keep the order in which they are given.
-pub fn fit(mut pieces: Vec<Piece>, budget: Budget) -> Result<Fitted> {
-    pieces.sort_by_key(|piece| piece.place);
-    let mut fitting = Fitting { fates: vec![None; pieces.len()], pieces };
-    let considered = fitting.total(|_| true);
-    fitting.shrink(|p| p.place == Place::History, budget.history_tokens, DropReason::OverHistory);
-    fitting.shrink(Piece::is_enrichment, budget.enrichment_tokens, DropReason::OverEnrichment);
-    fitting.shrink(|_| true, budget.total_tokens, DropReason::OverWindow);
-    let used = fitting.total(|_| true);
-    if used > budget.total_tokens {
-        return Err(Error::OverBudget { needed: used, budget: budget.total_tokens });
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 24 bits")]
-    let share = used as f32 / budget.total_tokens.max(1) as f32;
-    let report = BudgetReport {
-        limit_tokens: budget.total_tokens,
-        considered_tokens: considered,
-        used_tokens: used,
-        share,
-        warning: share > budget.warning_share,
-        factor: budget.factor,
-    };
-    Ok(Fitted { pieces: fitting.pieces.into_iter().zip(fitting.fates).collect(), report })
-}
-
-struct Fitting {
-    pieces: Vec<Piece>,
-    fates: Vec<Option<DropReason>>,
-}
-
 /// Tokens of a piece with its frame.
-fn cost(piece: &Piece) -> u32 {
+pub fn cost(piece: &Piece) -> u32 {
     let framed = matches!(piece.place, Place::History | Place::Message);
-    piece.tokens + if framed { MESSAGE_FRAME_TOKENS } else { 0 }
+    piece.tokens + if framed { MESSAGE_FRAME_TOKENS } else { 1 }
 }
 
-impl Fitting {
-    fn total(&self, counted: impl Fn(&Piece) -> bool) -> u32 {
-        let kept = self.pieces.iter().zip(&self.fates).filter(|(p, f)| f.is_none() && counted(p));
-        kept.map(|(piece, _)| cost(piece)).fold(0, u32::saturating_add)
-    }
-
-    /// Drops the least wanted of the `counted` pieces until they take at most `limit`.
-    fn shrink(&mut self, counted: impl Fn(&Piece) -> bool, limit: u32, reason: DropReason) {
-        let mut total = self.total(&counted);
-        if total <= limit {
-            return;
-        }
-        let mut order: Vec<usize> = (0..self.pieces.len())
-            .filter(|&i| self.fates[i].is_none() && counted(&self.pieces[i]))
-            .filter(|&i| self.pieces[i].rank != Rank::Required)
-            .collect();
-        order
-            .sort_by(|&a, &b| wanted(&self.pieces[a], a).total_cmp_to(&wanted(&self.pieces[b], b)));
-        for index in order {
-            if total <= limit {
-                return;
-            }
-            if self.fates[index].is_none() {
-                self.drop_with_its_turn(index, reason);
-                total = self.total(&counted);
-            }
-        }
-    }
-
-    /// Results may go alone; a message or a reply takes the whole turn with it.
-    fn drop_with_its_turn(&mut self, index: usize, reason: DropReason) {
-        self.fates[index] = Some(reason);
-        let alone =
-            matches!(self.pieces[index].source, Source::History { part: HistoryPart::Results, .. });
-        let (false, Some(turn)) = (alone, self.pieces[index].history_turn()) else { return };
-        for other in 0..self.pieces.len() {
-            if self.fates[other].is_none() && self.pieces[other].history_turn() == Some(turn) {
-                self.fates[other] = Some(DropReason::WithItsTurn);
-            }
-        }
-    }
+/// Tokens of pieces that must be sent.
+pub fn required<'a>(pieces: impl Iterator<Item = &'a Piece>) -> u32 {
+    pieces.filter(|piece| piece.rank == Rank::Required).map(cost).sum()
 }
 
-/// The order of giving up: rank, score, age.
-struct Wanted(Rank, f32, usize);
-
-fn wanted(piece: &Piece, position: usize) -> Wanted {
-    Wanted(piece.rank, piece.score.unwrap_or(0.0), position)
+/// Which of `pieces` fit into `room`, in the order in which they are given: highest rank first, then best
+/// score, then as given; recalled pieces take `recall_room` at most, and all that is not required
+/// `enrichment_room`.
+pub fn choose(
+    pieces: &[Piece],
+    room: u32,
+    (recall_room, enrichment_room): (u32, u32),
+) -> Vec<Option<DropReason>> {
+    let mut order: Vec<usize> = (0..pieces.len()).collect();
+    order.sort_by(|&left, &right| {
+        let score = |at: usize| pieces[at].score.unwrap_or(0.0);
+        Reverse(pieces[left].rank)
+            .cmp(&Reverse(pieces[right].rank))
+            .then_with(|| score(right).total_cmp(&score(left)))
+    });
+    let mut fates = vec![Some(DropReason::OverWindow); pieces.len()];
+    let mut left = room;
+    let mut recall = Recall { left: recall_room, days: Vec::new() };
+    let mut enrichment = enrichment_room;
+    for at in order {
+        let piece = &pieces[at];
+        let needed = recall.cost(piece);
+        let is_required = matches!(piece.rank, Rank::Required | Rank::SessionItem);
+        fates[at] = if needed > left {
+            Some(DropReason::OverWindow)
+        } else if is_required {
+            None
+        } else if needed > enrichment || (piece.is_recalled() && needed > recall.left) {
+            Some(DropReason::OverEnrichment)
+        } else {
+            enrichment -= needed;
+            None
+        };
+        if fates[at].is_none() {
+            left -= needed;
+            recall.take(piece, needed);
+        }
+    }
+    fates
 }
 
-impl Wanted {
-    fn total_cmp_to(&self, other: &Self) -> std::cmp::Ordering {
-        self.0
-            .cmp(&other.0)
-            .then_with(|| self.1.total_cmp(&other.1))
-            .then_with(|| self.2.cmp(&other.2))
+/// What recalled pieces cost together: one frame, and a line for each day among them.
+struct Recall {
+    left: u32,
+    days: Vec<Option<jiff::civil::Date>>,
+}
+
+impl Recall {
+    fn cost(&self, piece: &Piece) -> u32 {
+        if !piece.is_recalled() {
+            return cost(piece);
+        }
+        let frame = if self.days.is_empty() { RECALLED_FRAME_TOKENS } else { 0 };
+        let day = if self.days.contains(&piece.day()) { 0 } else { DAY_TOKENS };
+        cost(piece) + frame + day
+    }
+
+    fn take(&mut self, piece: &Piece, cost: u32) {
+        if piece.is_recalled() {
+            self.left = self.left.saturating_sub(cost);
+            if !self.days.contains(&piece.day()) {
+                self.days.push(piece.day());
+            }
+        }
     }
 }
 

@@ -39,22 +39,21 @@ pub struct Enrichment {
     pub looked_up: LookedUp,
     /// Parts of earlier turns that fit, best first.
     pub recalled: Vec<Recalled>,
-    /// What is told of all that.
-    pub pieces: Vec<Piece>,
+    /// What is told of the things that the message is about.
+    pub about: Vec<Piece>,
 }
 
-/// What is asked for: a message to a session, with so much history, for a reader.
+/// What is asked for: a message to a session, for a reader.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EnrichmentKey {
     session: Key,
     message: ContentHash,
-    turns_max: u64,
     reader: Reader,
 }
 
 impl EnrichmentKey {
-    pub fn new(session: &Key, message: &str, turns_max: u64, reader: Reader) -> Self {
-        Self { session: session.clone(), message: ContentHash::of(message), turns_max, reader }
+    pub fn new(session: &Key, message: &str, reader: Reader) -> Self {
+        Self { session: session.clone(), message: ContentHash::of(message), reader }
     }
 }
 
@@ -148,7 +147,7 @@ impl Enrichments {
 }
 
 fn weight(enrichment: &Enrichment) -> usize {
-    let pieces: usize = enrichment.pieces.iter().map(|piece| piece.text.len() + 256).sum();
+    let pieces: usize = enrichment.about.iter().map(|piece| piece.text.len() + 256).sum();
     let recalled = enrichment.recalled.iter();
     let recalled: usize =
         recalled.map(|one| history::text_of(&one.record, one.part).len() + 256).sum();

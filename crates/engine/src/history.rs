@@ -1,78 +1,78 @@
-//! Recent turns as pieces, and the words in which any turn is quoted.
-//!
-//! The verbatim window starts after the summary, so that it grows at its end and the start of the prompt
-//! stays the same from turn to turn. Which turns matter most is decided here; which fit is not.
+//! Turns as pieces: the words in which any turn is shown, and on which day it was.
 //!
 //! Invariant: the text of a piece is a function of the record and its part alone, so that a receipt need
 //! not keep it.
 
 use std::sync::Arc;
 
-use crate::limits::Limits;
-use crate::piece::{HistoryPart, Piece, Place, Rank, Source};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::layout;
+use crate::piece::{DayOf, HistoryPart, Piece, Place, Rank, SentPiece, Source};
 use crate::prompt::quote;
-use crate::session::head::{SessionHead, Summary};
-use crate::session::record::{TurnRecord, TurnStatus};
+use crate::search::split_name;
+use crate::session::head::Summary;
+use crate::session::record::TurnRecord;
 
 /// The most characters of one result that the history shows; the whole is in the log.
 const RESULT_CHARACTERS_MAX: usize = 4_000;
 
-/// The first turn of the verbatim window, and how many turns that makes.
-pub fn window(head: &SessionHead, turns_max: u64) -> (u64, usize) {
-    let summarised = head.summary.as_ref().map_or(0, |summary| summary.to);
-    let first = (summarised + 1).max((head.turns + 1).saturating_sub(turns_max));
-    let count = usize::try_from((head.turns + 1).saturating_sub(first)).unwrap_or(usize::MAX);
-    (first, count)
+/// A turn of the conversation, shown word for word.
+#[derive(Debug, Clone)]
+pub struct HistoryTurn {
+    /// Its number.
+    pub turn: u64,
+    /// Its day in the user's time zone.
+    pub day: Date,
+    /// Message, results and reply, those that there are.
+    pub pieces: Vec<Arc<SentPiece>>,
 }
 
-/// The turns of the window as pieces, oldest first.
-pub fn recent(turns: &[Arc<TurnRecord>], limits: &Limits) -> Vec<Piece> {
-    let recent_from = turns.len().saturating_sub(limits.keep_recent_messages / 2);
-    let mut important_left = limits.keep_important_messages;
-    let mut ranks = vec![Rank::OldHistory; turns.len()];
-    for (at, turn) in turns.iter().enumerate().rev() {
-        if at >= recent_from {
-            ranks[at] = Rank::RecentHistory;
-        } else if turn.is_important() && important_left > 0 {
-            important_left -= 1;
-            ranks[at] = Rank::ImportantHistory;
-        }
+impl HistoryTurn {
+    /// A turn as the log has it.
+    pub fn of(record: &TurnRecord, zone: &TimeZone) -> Self {
+        let day = day_of(record, zone);
+        let parts = [HistoryPart::Message, HistoryPart::Results, HistoryPart::Reply];
+        let pieces = parts.into_iter().filter_map(|part| piece(record, part));
+        let sent = pieces.map(|piece| SentPiece {
+            piece,
+            since: record.turn,
+            kept_in: None,
+            day: Some(day),
+        });
+        Self { turn: record.turn, day, pieces: sent.map(Arc::new).collect() }
     }
-    turns.iter().zip(ranks).flat_map(|(turn, rank)| pieces_of(turn, rank)).collect()
+
+    /// Tokens with their frames.
+    pub fn tokens(&self) -> u32 {
+        let tokens = |sent: &Arc<SentPiece>| sent.piece.tokens + layout::MESSAGE_FRAME_TOKENS;
+        self.pieces.iter().map(tokens).sum()
+    }
 }
 
-fn pieces_of(record: &TurnRecord, rank: Rank) -> Vec<Piece> {
-    if record.status == TurnStatus::Erased {
-        return Vec::new();
+/// A part of a turn as a piece of the history; `None` where the turn has no such part.
+pub fn piece(record: &TurnRecord, part: HistoryPart) -> Option<Piece> {
+    let text = text_of(record, part);
+    if text.is_empty() {
+        return None;
     }
-    let why = match rank {
-        Rank::RecentHistory => "one of the last messages",
-        Rank::ImportantHistory => "within the window; tools or entities",
-        _ => "within the window",
+    let source = Source::History { turn: record.turn, part };
+    let (rank, tokens) = match part {
+        HistoryPart::Message => (Rank::OldHistory, Some(record.tokens.message)),
+        HistoryPart::Reply => (Rank::OldHistory, Some(record.tokens.reply)),
+        HistoryPart::Results => (Rank::OldResults, None),
     };
-    let results_rank = match rank {
-        Rank::RecentHistory => Rank::RecentResults,
-        _ => Rank::OldResults,
-    };
-    let piece = |part, rank, tokens: Option<u32>| {
-        let text = text_of(record, part);
-        if text.is_empty() {
-            return None;
-        }
-        let source = Source::History { turn: record.turn, part };
-        Some(match tokens {
-            Some(tokens) => Piece::counted(source, why, Place::History, rank, text, tokens),
-            None => Piece::new(source, why, Place::History, rank, text),
-        })
-    };
-    [
-        piece(HistoryPart::Message, rank, Some(record.tokens.message)),
-        piece(HistoryPart::Results, results_rank, None),
-        piece(HistoryPart::Reply, rank, Some(record.tokens.reply)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let why = "within the window";
+    Some(match tokens {
+        Some(tokens) => Piece::counted(source, why, Place::History, rank, text, tokens),
+        None => Piece::new(source, why, Place::History, rank, text),
+    })
+}
+
+/// The day of a turn in the user's time zone.
+pub fn day_of(record: &TurnRecord, zone: &TimeZone) -> Date {
+    record.at.to_zoned(zone.clone()).date()
 }
 
 /// The words of a part of a turn, as the history shows them.
@@ -98,21 +98,51 @@ pub fn results_text(record: &TurnRecord) -> String {
     quoted.join("\n")
 }
 
-/// The words of an older turn, as recall shows them.
-pub fn recalled_text(record: &TurnRecord, part: HistoryPart) -> String {
-    match part {
-        HistoryPart::Results => results_text(record),
-        HistoryPart::Message => quote(&format!("the user, turn {}", record.turn), &record.message),
-        HistoryPart::Reply => quote(&format!("the assistant, turn {}", record.turn), &record.reply),
+/// The words of an older turn, as recall shows them in that layout.
+pub fn recalled_text(record: &TurnRecord, part: HistoryPart, layout: u32) -> String {
+    let (speaker, words) = match part {
+        HistoryPart::Results => return results_text(record),
+        HistoryPart::Message => ("user", &record.message),
+        HistoryPart::Reply => ("assistant", &record.reply),
+    };
+    if layout == layout::FIRST {
+        return quote(&format!("the {speaker}, turn {}", record.turn), words);
     }
+    // A text that names its own speaker needs no other.
+    match split_name(words) {
+        (Some(_), _) => words.clone(),
+        (None, _) => format!("{speaker}: {words}"),
+    }
+}
+
+/// A day, told beside a message or in the history.
+pub fn day_text(on: Date, of: DayOf) -> String {
+    let day = layout::day(on);
+    match of {
+        DayOf::Message => format!("[today: {}, {day}]", on.strftime("%A")),
+        DayOf::Turn => format!("[{day}]"),
+        DayOf::Above => format!("[the messages above: {day}]"),
+    }
+}
+
+/// A day as a piece.
+pub fn day_piece(on: Date, of: DayOf) -> Piece {
+    let (place, why) = match of {
+        DayOf::Message => (Place::Aside, "the day of the message"),
+        DayOf::Turn => (Place::History, "the day changes here"),
+        DayOf::Above => (Place::Aside, "the day of the messages above"),
+    };
+    let text = day_text(on, of);
+    Piece::new(Source::Day { on, of }, why, place, Rank::OldHistory, text)
 }
 
 /// The summary, quoted.
 pub fn summary_piece(summary: &Summary) -> Piece {
-    let origin = format!("notes on turns {} to {}", summary.from, summary.to);
+    let Summary { from, to, .. } = *summary;
+    let origin = format!("notes on turns {from} to {to}");
     Piece::new(
-        Source::Summary { from: summary.from, to: summary.to },
-        format!("condenses turns {} to {} (by {})", summary.from, summary.to, summary.by),
+        Source::Summary { from, to },
+        format!("condenses turns {from} to {to} (by {})", summary.by),
         Place::Preface,
         Rank::Summary,
         quote(&origin, &summary.text),

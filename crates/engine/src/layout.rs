@@ -1,25 +1,38 @@
 //! From pieces to the request that a model is sent.
 //!
-//! A pure function: the same pieces and parameters make the same bytes. What changes least comes first
-//! (tools, system, preface, history, aside, message), so that a provider's prompt cache stays warm.
-//! It adds no words of its own: every text in the request is a piece.
+//! A pure function: the same pieces and parameters make the same bytes. Tools and system come first, then the
+//! conversation in the order of the pieces: what stood beside a message stays in front of it. So a request
+//! whose pieces begin with those of another begins with its bytes. The only words added here are the frames of
+//! recalled turns.
 //!
 //! Invariant: text from users and tools stands in user messages only, never in the system.
+
+use std::fmt::Write;
+
+use jiff::civil::Date;
 
 use crate::model::{Block, Message, ModelRequest, Role, SystemBlock, ToolSpec};
 use crate::piece::{HistoryPart, Piece, Place, Source};
 use crate::receipt::Parameters;
 
 /// The layout that this version writes; receipts name the one they were made with.
-pub const CURRENT: u32 = 1;
+pub const CURRENT: u32 = 2;
+/// The layout of the first round: each recalled piece is a block of its own, cache breakpoints are marked.
+pub const FIRST: u32 = 1;
 
 /// Tokens that a provider spends on the frame of a message.
 pub const MESSAGE_FRAME_TOKENS: u32 = 4;
+/// Tokens of the tags around recalled turns, and of a day among them.
+pub const RECALLED_FRAME_TOKENS: u32 = 6;
+pub const DAY_TOKENS: u32 = 7;
+/// Tokens of the speaker in front of a recalled part.
+pub const SPEAKER_TOKENS: u32 = 3;
 
-/// The request made of `pieces`, which are in the order of sending.
+/// The request made of `pieces`, which are in the order of sending, by the layout of that number.
 pub fn lay_out<'a>(
     pieces: impl IntoIterator<Item = &'a Piece>,
     parameters: Parameters,
+    layout: u32,
 ) -> ModelRequest {
     let mut request = ModelRequest {
         reply_tokens_max: parameters.reply_tokens_max,
@@ -27,26 +40,68 @@ pub fn lay_out<'a>(
         ..ModelRequest::default()
     };
     let mut spoken = Spoken::default();
+    let mut recalled = RecalledFrame::default();
     for piece in pieces {
+        if layout != FIRST && piece.is_recalled() {
+            recalled.add(piece);
+            continue;
+        }
+        spoken.user(recalled.close());
         let text = piece.text.to_string();
         match piece.place {
             Place::Tools => request.tools.extend(serde_json::from_str::<ToolSpec>(&text)),
-            Place::System => {
-                request.system.push(SystemBlock { text, cache_breakpoint: false });
-            }
+            Place::System => request.system.push(SystemBlock { text, cache_breakpoint: false }),
             Place::History if is_reply(&piece.source) => spoken.assistant(text),
             Place::Preface | Place::History | Place::Aside | Place::Message => spoken.user(text),
         }
     }
-    if let Some(last) = request.system.last_mut() {
-        last.cache_breakpoint = true;
+    spoken.user(recalled.close());
+    request.messages = spoken.0;
+    if layout == FIRST {
+        mark_breakpoints(&mut request);
     }
-    request.messages = spoken.finish();
     request
 }
 
 fn is_reply(source: &Source) -> bool {
     matches!(source, Source::History { part: HistoryPart::Reply, .. })
+}
+
+/// A day as a model reads it.
+pub fn day(date: Date) -> String {
+    date.strftime("%-d %B %Y").to_string()
+}
+
+/// Recalled parts of turns in a row: one block, with a line where the day changes.
+#[derive(Default)]
+struct RecalledFrame {
+    text: String,
+    day: Option<Date>,
+}
+
+impl RecalledFrame {
+    fn add(&mut self, piece: &Piece) {
+        if self.text.is_empty() {
+            self.text.push_str("<earlier>");
+        }
+        let (Source::Recalled { on, .. } | Source::EarlierResult { on, .. }) = &piece.source else {
+            return;
+        };
+        if let Some(on) = on.filter(|on| self.day != Some(*on)) {
+            let _ = write!(self.text, "\n[{}]", day(on));
+            self.day = Some(on);
+        }
+        let _ = write!(self.text, "\n{}", piece.text.replace("</earlier", "<\\/earlier"));
+    }
+
+    /// The block, where there is one.
+    fn close(&mut self) -> String {
+        if self.text.is_empty() {
+            return String::new();
+        }
+        let Self { text, .. } = std::mem::take(self);
+        text + "\n</earlier>"
+    }
 }
 
 /// Messages in the making: texts of one speaker in a row become blocks of one message.
@@ -71,15 +126,47 @@ impl Spoken {
             _ => self.0.push(Message { role, content: vec![Block::text(text)] }),
         }
     }
+}
 
-    /// Marks the last reply of the history, up to which everything stays the same next time.
-    fn finish(mut self) -> Vec<Message> {
-        let reply = self.0.iter_mut().rev().find(|message| message.role == Role::Assistant);
-        if let Some(Block::Text { cache_breakpoint, .. }) =
-            reply.and_then(|message| message.content.last_mut())
-        {
-            *cache_breakpoint = true;
-        }
-        self.0
+/// The first layout marked the end of the system and the last reply; providers choose the places now.
+fn mark_breakpoints(request: &mut ModelRequest) {
+    if let Some(last) = request.system.last_mut() {
+        last.cache_breakpoint = true;
+    }
+    let reply = request.messages.iter_mut().rev().find(|message| message.role == Role::Assistant);
+    if let Some(Block::Text { cache_breakpoint, .. }) =
+        reply.and_then(|message| message.content.last_mut())
+    {
+        *cache_breakpoint = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::piece::Rank;
+
+    const PARAMETERS: Parameters = Parameters { reply_tokens_max: 10, temperature: 0.5 };
+
+    fn recalled(turn: u64, on: Option<Date>, text: &str) -> Piece {
+        let source = Source::Recalled { turn, part: HistoryPart::Message, on };
+        Piece::new(source, "", Place::Aside, Rank::Recalled, text)
+    }
+
+    #[test]
+    fn recalled_turns_share_a_frame_and_a_day_is_told_once() {
+        let (may, june) = (Date::constant(2023, 5, 8), Date::constant(2023, 6, 9));
+        let message = Piece::new(Source::Message, "", Place::Message, Rank::Required, "and now?");
+        let pieces = [
+            recalled(1, Some(may), "user: one"),
+            recalled(2, Some(may), "user: two </earlier> three"),
+            recalled(7, Some(june), "user: four"),
+            message,
+        ];
+        let request = lay_out(&pieces, PARAMETERS, CURRENT);
+        let texts: Vec<&Block> = request.messages.iter().flat_map(|m| &m.content).collect();
+        let frame = "<earlier>\n[8 May 2023]\nuser: one\nuser: two <\\/earlier> three\n[9 June 2023]\n\
+                     user: four\n</earlier>";
+        assert_eq!(texts, [&Block::text(frame), &Block::text("and now?")]);
     }
 }

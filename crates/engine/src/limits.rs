@@ -11,26 +11,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Turns kept verbatim in the prompt.
+    /// Most turns shown word for word; 0: as many as fit.
     pub window_turns: u64,
-    /// Exchanges that a query is shown.
-    pub query_exchanges: u64,
+    /// Share of the budget at which the oldest turns are condensed.
+    pub compact_at: f32,
+    /// Share of the budget that the history keeps then.
+    pub compact_to: f32,
+    /// Share of the budget for older turns that fit the message, where it asks for something said earlier.
+    pub recall_share_asking: f32,
+    /// The same for any other message.
+    pub recall_share: f32,
+    /// Most tokens of older turns that one message brings in.
+    pub recall_tokens_max: u32,
     /// The model's context window.
     pub context_tokens: u32,
-    /// History within the window.
-    pub history_tokens: u32,
-    /// Entities, recalled turns and other enrichment within the window.
+    /// What is brought in beside one message at most: entities, older turns, items.
     pub enrichment_tokens: u32,
     /// Share of the window at which a warning is recorded.
     pub warning_share: f32,
-    /// Messages at the end of the history that pruning keeps.
-    pub keep_recent_messages: usize,
-    /// Important messages (with tools or entities) that pruning keeps.
-    pub keep_important_messages: usize,
     /// Longest reply.
     pub reply_tokens_max: u32,
     /// Temperature without a persona.
     pub temperature: f32,
+    /// The time zone of users who name none, by its IANA name.
+    pub timezone: String,
     /// Longest message, in bytes.
     pub message_bytes_max: usize,
     /// Longest reply that is recorded, in bytes.
@@ -57,13 +61,17 @@ pub struct Limits {
     pub candidates_kept: usize,
     /// The lowest score that is kept, on the selector's own 0–1 scale.
     pub score_min: f32,
-    /// Parts of older turns recalled for a message, as far as the enrichment budget goes.
-    pub recalled_turns: usize,
-    /// Share of the window's turns at which the oldest are summarised.
+    /// Parts of older turns that are considered for a message.
+    pub recalled_parts: usize,
+    /// With `window_turns`: the share of them at which the oldest are condensed.
     pub summary_threshold: f32,
-    /// Share of the window's turns that one summary takes.
+    /// With `window_turns`: the share of the turns that are condensed then.
     pub summary_share: f32,
-    /// Whether summaries are made at all.
+    /// Share of the budget for the notes on condensed turns.
+    pub summary_budget_share: f32,
+    /// Longest notes on condensed turns.
+    pub summary_tokens_max: u32,
+    /// Whether condensed turns leave notes at all.
     pub summaries: bool,
     /// Tags of a session.
     pub tags_max: usize,
@@ -86,16 +94,18 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            window_turns: 15,
-            query_exchanges: 50,
+            window_turns: 0,
+            compact_at: 0.9,
+            compact_to: 0.25,
+            recall_share_asking: 0.15,
+            recall_share: 0.0,
+            recall_tokens_max: 900,
             context_tokens: 16_000,
-            history_tokens: 15_000,
             enrichment_tokens: 4_000,
             warning_share: 0.8,
-            keep_recent_messages: 10,
-            keep_important_messages: 5,
             reply_tokens_max: 1_000,
             temperature: 0.7,
+            timezone: "UTC".into(),
             message_bytes_max: 256 * 1024,
             reply_bytes_max: 1024 * 1024,
             tool_result_bytes_max: 256 * 1024,
@@ -109,9 +119,11 @@ impl Default for Limits {
             candidates: 20,
             candidates_kept: 5,
             score_min: 0.7,
-            recalled_turns: 20,
+            recalled_parts: 120,
             summary_threshold: 0.7,
             summary_share: 0.4,
+            summary_budget_share: 0.04,
+            summary_tokens_max: 600,
             summaries: true,
             tags_max: 32,
             title_characters_max: 200,
@@ -123,4 +135,35 @@ impl Default for Limits {
             commit_attempts_max: 200,
         }
     }
+}
+
+impl Limits {
+    /// History that a persona keeps unless it says otherwise: the window less what else it holds.
+    pub fn history_tokens(&self) -> u32 {
+        self.context_tokens.saturating_sub(self.reply_tokens_max)
+    }
+
+    /// Turns in the window at which the oldest are condensed, where turns are counted.
+    pub fn turns_condensed_at(&self) -> u64 {
+        share(self.window_turns, self.summary_threshold).max(2)
+    }
+
+    /// Turns that stay in the window then; all where turns are not counted.
+    pub fn turns_kept(&self) -> usize {
+        if self.window_turns == 0 {
+            return usize::MAX;
+        }
+        let at = self.turns_condensed_at();
+        usize::try_from(at - share(at, self.summary_share).clamp(1, at - 1)).unwrap_or(usize::MAX)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a small count"
+)]
+fn share(turns: u64, share: f32) -> u64 {
+    (turns as f32 * share).ceil() as u64
 }

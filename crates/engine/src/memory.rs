@@ -18,9 +18,8 @@ use tokio::sync::Mutex;
 use crate::embed::Embedder;
 use crate::entity::{Entities, Entity, EntityRef, Kind, KnownEntities, add_aliases, harvest};
 use crate::error::Result;
-use crate::history;
 use crate::pack::PackSet;
-use crate::piece::{HistoryPart, Piece, Place, Rank, Source};
+use crate::piece::HistoryPart;
 use crate::search::{Calibration, Hit, Part, TurnIndex};
 use crate::session::record::{TurnRecord, TurnStatus};
 use crate::session::{LoadedSession, Sessions};
@@ -62,17 +61,6 @@ pub struct Recalled {
     pub score: f32,
 }
 
-/// How far a search goes.
-#[derive(Debug, Clone, Copy)]
-pub struct Reach {
-    /// Parts that are found at most.
-    pub parts_max: usize,
-    /// The first turn of the window, which is at hand anyway.
-    pub window_from: u64,
-    /// Parts from before the window.
-    pub older_max: usize,
-}
-
 impl Memory {
     /// Memory for up to `sessions_max` sessions at a time.
     pub fn new(
@@ -107,14 +95,13 @@ impl Memory {
         Ok(memory.known.clone())
     }
 
-    /// Parts of earlier turns that fit the message, best first: of the turns before the window at most
-    /// `reach.older_max` parts, since each of them is read from the store.
+    /// At most `parts_max` parts of earlier turns that fit the message, best first.
     pub async fn search(
         &self,
         sessions: &Sessions,
         loaded: &LoadedSession,
         (message, vector): (&str, &[f32]),
-        reach: Reach,
+        parts_max: usize,
     ) -> Result<Vec<Recalled>> {
         if loaded.head.turns == 0 {
             return Ok(Vec::new());
@@ -122,13 +109,9 @@ impl Memory {
         let cell = self.cell(loaded);
         let mut memory = cell.lock().await;
         self.catch_up(sessions, loaded, &mut memory).await?;
-        let mut hits: Vec<Hit> = memory.index.search(message, vector, reach.parts_max, |_| false);
+        let mut hits: Vec<Hit> = memory.index.search(message, vector, parts_max, |_| false);
         drop(memory);
-        let mut older = 0;
-        hits.retain(|hit| {
-            older += usize::from(hit.turn < reach.window_from);
-            hit.score >= SCORE_MIN && (hit.turn >= reach.window_from || older <= reach.older_max)
-        });
+        hits.retain(|hit| hit.score >= SCORE_MIN);
         let turns: BTreeSet<u64> = hits.iter().map(|hit| hit.turn).collect();
         let read = sessions.turns_at(loaded, &turns).await?;
         let standing: HashMap<u64, Arc<TurnRecord>> = read
@@ -264,24 +247,4 @@ fn part_of(part: Part) -> HistoryPart {
         Part::ToolResult => HistoryPart::Results,
         Part::Reply => HistoryPart::Reply,
     }
-}
-
-/// What was recalled from before the window, as pieces in the order of the conversation.
-pub fn pieces(recalled: &[Recalled], window_from: u64, most: usize) -> Vec<Piece> {
-    let mut chosen: Vec<&Recalled> =
-        recalled.iter().filter(|r| r.record.turn < window_from).take(most).collect();
-    chosen.sort_by_key(|r| (r.record.turn, r.part as u8));
-    chosen
-        .into_iter()
-        .map(|recalled| {
-            let turn = recalled.record.turn;
-            let (source, rank) = match recalled.part {
-                HistoryPart::Results => (Source::EarlierResult { turn }, Rank::EarlierResult),
-                part => (Source::Recalled { turn, part }, Rank::Recalled),
-            };
-            let text = history::recalled_text(&recalled.record, recalled.part);
-            let why = "an older turn that fits the message";
-            Piece::new(source, why, Place::Aside, rank, text).scored(recalled.score)
-        })
-        .collect()
 }

@@ -157,7 +157,7 @@ pub fn infer(message: &str, last_tools: &[&str]) -> (PromptMode, String) {
 }
 
 /// The parts of our instructions that every request starts with.
-pub fn instructions(with_tools: bool, for_query: bool) -> Vec<Piece> {
+pub fn instructions(with_tools: bool) -> Vec<Piece> {
     let part = |name: &str, text: &str| {
         Piece::new(
             Source::Instructions { part: name.into() },
@@ -172,21 +172,33 @@ pub fn instructions(with_tools: bool, for_query: bool) -> Vec<Piece> {
         pieces.push(part("tools", prompt::TOOLS));
         pieces.push(part("errors", prompt::ERRORS));
     }
-    if for_query {
-        pieces.push(part("query", prompt::QUERY));
-    }
     pieces
 }
 
+/// How a query is answered, beside the message: so a session that mixes queries and chat keeps one system.
+pub fn query_instructions(is_query: bool) -> Option<Piece> {
+    is_query.then(|| {
+        Piece::new(
+            Source::Instructions { part: "query".into() },
+            "the message is a query",
+            Place::Aside,
+            Rank::Required,
+            prompt::QUERY.trim_end(),
+        )
+    })
+}
+
 /// The mode's guidance, beside the message.
-pub fn guidance(mode: PromptMode, why: &str) -> Piece {
-    Piece::new(
-        Source::Instructions { part: format!("mode/{}", mode.as_str()) },
-        why,
-        Place::Aside,
-        Rank::Summary,
-        mode.guidance().trim_end(),
-    )
+pub fn guidance(mode: PromptMode, why: &str) -> Option<Piece> {
+    (mode != PromptMode::General).then(|| {
+        Piece::new(
+            Source::Instructions { part: format!("mode/{}", mode.as_str()) },
+            why,
+            Place::Aside,
+            Rank::Guidance,
+            mode.guidance().trim_end(),
+        )
+    })
 }
 
 #[cfg(test)]

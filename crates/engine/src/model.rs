@@ -22,6 +22,11 @@ pub trait Model: Send + Sync + 'static {
     /// `provider/model`, for receipts, logs and metrics.
     fn name(&self) -> &str;
 
+    /// Tokens of the model's context window, where they are known.
+    fn context_tokens(&self) -> Option<u32> {
+        None
+    }
+
     /// Starts the reply. Dropping the stream or cancelling ends the upstream call at once. Retries, with
     /// `Retry-After`, happen inside and only before the first event.
     async fn stream(

@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::entity::{self, Entities, Entity, KnownEntities, Noticed, with_found};
+use crate::entity::{
+    self, Bearing, Entities, Entity, EntityNote, KnownEntities, Noticed, with_found,
+};
+use crate::memory::Recalled;
 use crate::pack::PackSet;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt::quote;
@@ -59,41 +62,57 @@ pub struct Understood<'a> {
     pub known: &'a KnownEntities,
 }
 
+/// Recalled parts whose entities count as evidence.
+const EVIDENCE_PARTS: usize = 10;
 /// The most entities whose details go along.
 const ENTITIES_MAX: usize = 20;
 
-/// What is known of the things that matter for the message, as pieces.
-pub fn recall(understood: &Understood<'_>, packs: &PackSet, now: jiff::Timestamp) -> Vec<Piece> {
+/// What is known of the things that the message, or an older turn that fits it, is about.
+pub fn about(
+    understood: &Understood<'_>,
+    recalled: &[Recalled],
+    packs: &PackSet,
+    now: jiff::Timestamp,
+) -> Vec<Piece> {
     let Understood { noticed, entities, known } = *understood;
-    let notes = entity::recall(entities, known, noticed, packs, now, ENTITIES_MAX);
-    if notes.is_empty() && noticed.ambiguous.is_empty() {
-        return Vec::new();
+    let mut notes = entity::recall(entities, known, noticed, packs, now, ENTITIES_MAX);
+    let in_evidence = |note: &EntityNote| {
+        let mentions = recalled.iter().take(EVIDENCE_PARTS).flat_map(|r| &r.record.entities);
+        mentions.into_iter().any(|mention| {
+            mention.kind == note.entity.kind.as_str() && mention.name == note.entity.name
+        })
+    };
+    notes.retain(|note| note.bearing != Bearing::None || in_evidence(note));
+    let mut pieces = Vec::new();
+    if !notes.is_empty() {
+        let source = Source::Instructions { part: "entities".into() };
+        let why = "how the known things are to be used";
+        pieces
+            .push(Piece::new(source, why, Place::Aside, Rank::Entity, entity::usage()).scored(1.0));
     }
     let most = notes.first().map_or(1.0, |note| note.score).max(1.0);
-    let mut pieces = vec![Piece::new(
-        Source::Topic,
-        "how the known things are to be used, and the topic",
-        Place::Aside,
-        Rank::Summary,
-        entity::usage(entities),
-    )];
     pieces.extend(notes.into_iter().map(|note| {
         let source = Source::Entity {
             entity: note.entity.kind.to_string(),
             name: note.entity.label().to_owned(),
         };
+        let why = match note.bearing {
+            Bearing::Meant => "the message is about it",
+            Bearing::Near => "near to what the message is about",
+            Bearing::None => "an older turn that fits the message is about it",
+        };
         let text = quote("what is known", &note.text);
         #[expect(clippy::cast_possible_truncation, reason = "a share between 0 and 1")]
         let score = (note.score / most).clamp(0.0, 1.0) as f32;
-        Piece::new(source, "talked about in this session", Place::Aside, Rank::Entity, text)
-            .scored(score)
+        Piece::new(source, why, Place::Aside, Rank::Entity, text).scored(score)
     }));
     pieces.extend(noticed.ambiguous.iter().map(|ambiguity| {
         let candidates: Vec<String> =
             ambiguity.candidates.iter().map(ToString::to_string).collect();
         let text = format!("\"{}\" could mean: {}", ambiguity.text, candidates.join("; "));
         let text = quote("what the message leaves open; ask which is meant", &text);
-        Piece::new(Source::Topic, "several things fit the words", Place::Aside, Rank::Summary, text)
+        Piece::new(Source::Topic, "several things fit the words", Place::Aside, Rank::Entity, text)
+            .scored(1.0)
     }));
     pieces
 }

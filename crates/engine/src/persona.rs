@@ -83,29 +83,24 @@ impl Persona {
     }
 }
 
-/// The pieces that make `persona`, and the reminder when the message is heated.
-pub fn compose(persona: Option<&Persona>, message: &str) -> Vec<Piece> {
-    let Some(persona) = persona else { return Vec::new() };
+/// The piece that makes a persona.
+pub fn prompt(persona: Option<&Persona>) -> Option<Piece> {
+    let persona = persona?;
     let mut text = persona.system_prompt.trim().to_owned();
     if !persona.personality.trim().is_empty() {
         text.push_str("\n\nCharacter: ");
         text.push_str(persona.personality.trim());
     }
     let source = Source::Persona { name: persona.name.clone() };
-    let why = "the session's persona";
-    let mut pieces = vec![Piece::new(source, why, Place::System, Rank::Required, text)];
-    if persona.keeps_calm
-        && let Some(sign) = heat(message)
-    {
-        pieces.push(Piece::new(
-            Source::Calm,
-            format!("the message is heated: {sign}"),
-            Place::Aside,
-            Rank::Required,
-            prompt::CALM.trim_end(),
-        ));
-    }
-    pieces
+    Some(Piece::new(source, "the session's persona", Place::System, Rank::Required, text))
+}
+
+/// The reminder that keeps a persona calm, where the message is heated.
+pub fn calm(message: &str) -> Option<Piece> {
+    let sign = heat(message)?;
+    let why = format!("the message is heated: {sign}");
+    let text = prompt::CALM.trim_end();
+    Some(Piece::new(Source::Calm, why, Place::Aside, Rank::Required, text))
 }
 
 const HEATED_WORDS: [&str; 24] = [

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::ContentHash;
@@ -94,11 +95,24 @@ pub enum Source {
         turn: u64,
         /// Which part of it.
         part: HistoryPart,
+        /// The day it was said, in the user's time zone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<Date>,
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {
         /// Which turn.
         turn: u64,
+        /// The day it was answered, in the user's time zone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<Date>,
+    },
+    /// The day on which the message is said, or on which the turns above were.
+    Day {
+        /// Which day, in the user's time zone.
+        on: Date,
+        /// Whose.
+        of: DayOf,
     },
     /// A recent turn, verbatim.
     History {
@@ -112,12 +126,17 @@ pub enum Source {
         /// What it was called.
         name: String,
     },
+    /// What a client sent itself, beside its message. It is counted here and kept with the turn.
+    ClientRequest {
+        /// Its size.
+        bytes: u64,
+    },
     /// The user's message.
     Message,
 }
 
 /// A part of a turn in the history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryPart {
     /// What the user said.
@@ -126,6 +145,18 @@ pub enum HistoryPart {
     Results,
     /// What the assistant said.
     Reply,
+}
+
+/// What a day is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DayOf {
+    /// The message that follows.
+    Message,
+    /// The turn that follows in the history.
+    Turn,
+    /// The turns since the day that was told last.
+    Above,
 }
 
 /// How an item came into the request.
@@ -152,40 +183,55 @@ pub enum Place {
     Preface,
     /// The history.
     History,
-    /// Beside the message: guidance and data for this request only.
+    /// Beside a message: what came in with it, and stays there.
     Aside,
     /// The message itself.
     Message,
 }
 
-/// How willingly a piece is given up; the lowest goes first.
+/// How much a piece matters for the message; the lowest is left out first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rank {
-    /// Older turns that were searched for.
-    Recalled,
-    /// Earlier tool results.
-    EarlierResult,
-    /// What is known of entities.
-    Entity,
-    /// Results within old history.
-    OldResults,
-    /// History beyond what pruning keeps.
-    OldHistory,
+    /// Guidance for the message, where its kind is clear.
+    Guidance,
     /// Items chosen for this request.
     AgentItem,
+    /// Results within old history.
+    OldResults,
+    /// What is known of entities.
+    Entity,
     /// The summary and the topic.
     Summary,
-    /// Results within recent history.
-    RecentResults,
-    /// Important older history.
+    /// History before the last exchange.
+    OldHistory,
+    /// Older history with tools or entities; only in requests of the first layout.
     ImportantHistory,
-    /// The end of the history.
+    /// Earlier tool results that fit the message.
+    EarlierResult,
+    /// Older turns that fit the message.
+    Recalled,
+    /// Results of the last exchange.
+    RecentResults,
+    /// The last exchange.
     RecentHistory,
     /// Items of the session.
     SessionItem,
-    /// Never given up.
+    /// Never left out.
     Required,
+}
+
+/// A piece of a request that was sent.
+#[derive(Debug, Clone)]
+pub struct SentPiece {
+    /// The piece.
+    pub piece: Piece,
+    /// The turn with which it came into the request.
+    pub since: u64,
+    /// The turn whose record keeps the text; absent where the turn that it quotes has it.
+    pub kept_in: Option<u64>,
+    /// The day of the turn that it belongs to, where it is one of the conversation's own.
+    pub day: Option<Date>,
 }
 
 impl Piece {
@@ -230,14 +276,16 @@ impl Piece {
         }
     }
 
-    /// Whether it counts against the enrichment budget.
-    pub fn is_enrichment(&self) -> bool {
-        matches!(
-            self.source,
-            Source::Topic
-                | Source::Entity { .. }
-                | Source::Recalled { .. }
-                | Source::EarlierResult { .. }
-        )
+    /// The day that it tells of, where it is a recalled part of a turn.
+    pub fn day(&self) -> Option<Date> {
+        match self.source {
+            Source::Recalled { on, .. } | Source::EarlierResult { on, .. } => on,
+            _ => None,
+        }
+    }
+
+    /// Whether it is a part of an older turn that was searched for.
+    pub fn is_recalled(&self) -> bool {
+        matches!(self.source, Source::Recalled { .. } | Source::EarlierResult { .. })
     }
 }

@@ -1,18 +1,21 @@
 //! The exact request of a past turn, made again from its receipt.
 //!
-//! The texts come from where the receipt says they are kept: the contents of this or an earlier record,
-//! or the words of the turns that were quoted. What items say today does not matter.
+//! A request that continues another begins with its pieces, so the chain of receipts is followed back to the
+//! one that started the prefix. The texts come from where the receipts say they are kept: the contents of a
+//! record, or the words of the turns that were quoted. What items say today does not matter.
 //!
 //! Invariant: the result has the hash that the receipt recorded, or the answer is an error.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
 use crate::history;
 use crate::layout;
 use crate::model::{Block, Message, ModelRequest, Role};
-use crate::piece::{HistoryPart, Piece, Source};
+use crate::piece::{HistoryPart, Piece, SentPiece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
 use crate::request::hash_of;
 use crate::select::spec_name;
@@ -22,90 +25,182 @@ use crate::session::{LoadedSession, Sessions};
 /// The request that `record`'s receipt describes.
 pub async fn request(
     sessions: &Sessions,
-    loaded: &LoadedSession,
+    session: &LoadedSession,
     record: &TurnRecord,
 ) -> Result<ModelRequest> {
-    let Some(receipt) = &record.receipt else { return Err(not_kept(loaded, record)) };
-    let mut turns = HashMap::new();
-    let mut pieces = Vec::new();
-    for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
-        let needed = turn_of(piece, record.turn);
-        if needed != record.turn && !turns.contains_key(&needed) {
-            let found = sessions.turns(loaded, needed - 1..needed).await?;
-            turns.extend(found.into_iter().map(|found| (needed, found)));
-        }
-        let text = text_of(piece, record, turns.get(&needed));
-        pieces.push(restored(piece, text.ok_or_else(|| not_kept(loaded, record))?));
-    }
-    let request = layout::lay_out(&pieces, receipt.parameters);
+    let Some(receipt) = &record.receipt else { return Err(not_kept(session, record)) };
+    let pieces = pieces(sessions, session, record, &TimeZone::UTC).await?;
+    let pieces = pieces.iter().map(|sent| &sent.piece);
+    let request = layout::lay_out(pieces, receipt.parameters, receipt.layout);
     if hash_of(&request)? == receipt.request_hash {
         Ok(request)
     } else {
-        Err(differs(loaded, record, receipt))
+        Err(differs(session, record, receipt))
     }
+}
+
+/// The pieces of a turn's request in the order of sending.
+pub async fn pieces(
+    sessions: &Sessions,
+    session: &LoadedSession,
+    record: &TurnRecord,
+    zone: &TimeZone,
+) -> Result<Vec<Arc<SentPiece>>> {
+    let chain = chain(sessions, session, record).await?;
+    let mut needed = BTreeSet::new();
+    for (own, receipt) in &chain.links {
+        for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
+            needed.extend(turn_of(piece, *own).filter(|turn| !chain.records.contains_key(turn)));
+        }
+    }
+    let mut records = chain.records;
+    if !needed.is_empty() {
+        let read = sessions.turns_at(session, &needed).await?;
+        records.extend(read.into_iter().map(|record| (record.turn, record)));
+    }
+    let mut sent = Vec::new();
+    for (own, receipt) in &chain.links {
+        for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
+            let holder = turn_of(piece, *own).and_then(|turn| records.get(&turn));
+            let text = holder.and_then(|holder| text_of(piece, holder, receipt.layout));
+            let text = text.ok_or_else(|| not_kept(session, record))?;
+            let said = matches!(piece.source, Source::Message | Source::History { .. });
+            let day = holder.filter(|_| said).map(|holder| history::day_of(holder, zone));
+            sent.push(Arc::new(SentPiece {
+                piece: restored(piece, text),
+                since: piece.since.unwrap_or(*own),
+                kept_in: piece.kept_in,
+                day,
+            }));
+        }
+    }
+    Ok(sent)
+}
+
+/// The receipt of a turn with every piece of its request, also those that it shares with the one before.
+pub async fn whole_receipt(
+    sessions: &Sessions,
+    session: &LoadedSession,
+    record: &TurnRecord,
+) -> Result<Option<Receipt>> {
+    let Some(receipt) = &record.receipt else { return Ok(None) };
+    let mut whole = receipt.clone();
+    if receipt.continues.is_none() {
+        return Ok(Some(whole));
+    }
+    let chain = chain(sessions, session, record).await?;
+    let earlier = chain.links.iter().filter(|(own, _)| *own != record.turn);
+    let inherited = earlier.flat_map(|(own, receipt)| {
+        let sent = receipt.pieces.iter().filter(|piece| piece.sent());
+        sent.map(|piece| inherited(piece, *own))
+    });
+    let mut pieces: Vec<ReceiptPiece> = inherited.collect();
+    pieces.append(&mut whole.pieces);
+    whole.pieces = pieces;
+    Ok(Some(whole))
+}
+
+/// A piece of an earlier request, as the receipt of a later one shows it.
+pub fn inherited(piece: &ReceiptPiece, own: u64) -> ReceiptPiece {
+    let source = match &piece.source {
+        Source::Message => Source::History { turn: own, part: HistoryPart::Message },
+        source => source.clone(),
+    };
+    let since = piece.since.or(Some(own));
+    ReceiptPiece { source, since, used: false, ..piece.clone() }
+}
+
+/// The receipts that a request is made of, oldest first, and the records of its window.
+struct Chain {
+    links: Vec<(u64, Receipt)>,
+    records: BTreeMap<u64, Arc<TurnRecord>>,
+}
+
+async fn chain(sessions: &Sessions, session: &LoadedSession, record: &TurnRecord) -> Result<Chain> {
+    let Some(receipt) = &record.receipt else { return Err(not_kept(session, record)) };
+    let own = Arc::new(record.clone());
+    let mut records = BTreeMap::new();
+    if receipt.continues.is_some() {
+        let from = receipt.window_from.max(1) - 1;
+        let window = sessions.turns(session, from..record.turn.max(1) - 1).await?;
+        records.extend(window.into_iter().map(|record| (record.turn, record)));
+    }
+    records.insert(own.turn, own);
+    let mut links = vec![(record.turn, receipt.clone())];
+    let mut before = receipt.continues;
+    while let Some(turn) = before {
+        let found = records.get(&turn).and_then(|record| record.receipt.clone());
+        let found = found.filter(|_| links.last().is_some_and(|(later, _)| turn < *later));
+        let link = found.ok_or_else(|| not_kept(session, record))?;
+        before = link.continues;
+        links.push((turn, link));
+    }
+    links.reverse();
+    Ok(Chain { links, records })
 }
 
 /// The text of one piece, if it is kept.
 pub async fn piece_text(
     sessions: &Sessions,
-    loaded: &LoadedSession,
+    session: &LoadedSession,
     record: &TurnRecord,
     piece: &ReceiptPiece,
 ) -> Result<Option<String>> {
-    let needed = turn_of(piece, record.turn);
-    let other = match needed {
-        turn if turn == record.turn => None,
-        turn => sessions.turns(loaded, turn - 1..turn).await?.into_iter().next(),
+    let layout = record.receipt.as_ref().map_or(layout::CURRENT, |receipt| receipt.layout);
+    let Some(turn) = turn_of(piece, record.turn) else {
+        return Ok(text_of(piece, record, layout));
     };
-    Ok(text_of(piece, record, other.as_ref()))
+    if turn == record.turn {
+        return Ok(text_of(piece, record, layout));
+    }
+    let found = sessions.turns(session, turn - 1..turn).await?.into_iter().next();
+    Ok(found.and_then(|found| text_of(piece, &found, layout)))
 }
 
 /// The turn whose record has the text.
-fn turn_of(piece: &ReceiptPiece, own: u64) -> u64 {
+fn turn_of(piece: &ReceiptPiece, own: u64) -> Option<u64> {
     match piece.source {
         Source::History { turn, .. }
         | Source::Recalled { turn, .. }
-        | Source::EarlierResult { turn } => turn,
-        _ => piece.kept_in.unwrap_or(own),
+        | Source::EarlierResult { turn, .. } => Some(turn),
+        _ => Some(piece.kept_in.unwrap_or(own)),
     }
 }
 
-fn text_of(
-    piece: &ReceiptPiece,
-    own: &TurnRecord,
-    other: Option<&Arc<TurnRecord>>,
-) -> Option<String> {
-    let quoted = || other.map(Arc::as_ref).filter(|turn| !turn.message.is_empty());
+/// The text of a piece, from the record that has it.
+fn text_of(piece: &ReceiptPiece, holder: &TurnRecord, layout: u32) -> Option<String> {
+    let quoted = || Some(holder).filter(|turn| !turn.message.is_empty());
     match &piece.source {
-        Source::Message => Some(own.message.clone()),
+        Source::Message => quoted().map(|turn| turn.message.clone()),
         Source::History { part, .. } => quoted().map(|turn| history::text_of(turn, *part)),
-        Source::Recalled { part, .. } => quoted().map(|turn| history::recalled_text(turn, *part)),
+        Source::Recalled { part, .. } => {
+            quoted().map(|turn| history::recalled_text(turn, *part, layout))
+        }
         Source::EarlierResult { .. } => {
-            quoted().map(|turn| history::recalled_text(turn, HistoryPart::Results))
+            quoted().map(|turn| history::recalled_text(turn, HistoryPart::Results, layout))
         }
-        _ => {
-            let keeper = other.map_or(own, Arc::as_ref);
-            keeper.contents.get(&piece.hash).cloned()
-        }
+        Source::Day { on, of } => Some(history::day_text(*on, *of)),
+        Source::ClientRequest { .. } => Some(String::new()),
+        _ => holder.contents.get(&piece.hash).cloned(),
     }
 }
 
 fn restored(piece: &ReceiptPiece, text: String) -> Piece {
-    let ReceiptPiece { source, why, place, rank, tokens, .. } = piece.clone();
-    Piece::counted(source, why, place, rank, text, tokens)
+    let ReceiptPiece { source, why, place, rank, tokens, score, hash, .. } = piece.clone();
+    Piece { source, why, place, rank, score, text: text.into(), tokens, hash }
 }
 
-fn not_kept(loaded: &LoadedSession, record: &TurnRecord) -> Error {
+fn not_kept(session: &LoadedSession, record: &TurnRecord) -> Error {
     Error::NotKept {
-        session: loaded.head.id.clone(),
+        session: session.head.id.clone(),
         turn: record.turn,
         what: if record.receipt.is_some() { "stored request" } else { "context data" },
     }
 }
 
-fn differs(loaded: &LoadedSession, record: &TurnRecord, receipt: &Receipt) -> Error {
+fn differs(session: &LoadedSession, record: &TurnRecord, receipt: &Receipt) -> Error {
     Error::Unreadable {
-        what: format!("the request of turn {} of session {}", record.turn, loaded.head.id),
+        what: format!("the request of turn {} of session {}", record.turn, session.head.id),
         reason: format!("what is kept does not make the bytes of hash {}", receipt.request_hash),
     }
 }

@@ -29,14 +29,61 @@ pub struct Receipt {
     pub parameters: Parameters,
     /// Every piece, sent or dropped.
     pub pieces: Vec<ReceiptPiece>,
-    /// Tokens at the start of the request that are the same as in the turn before.
+    /// The turn whose request this one begins with; absent where it starts a prefix of its own. What it
+    /// begins with is not among the stored pieces: [`crate::rebuild`] puts it in front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<u64>,
+    /// The first turn that is shown word for word.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub window_from: u64,
+    /// Tokens of the turns that are shown word for word.
+    #[serde(default)]
+    pub history_tokens: u32,
+    /// Tokens at the start of the request that are the same as in the request before.
     #[serde(default)]
     pub stable_prefix_tokens: u32,
+    /// Why the request does not begin with the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken_by: Option<String>,
+    /// What sending the whole conversation would have cost.
+    #[serde(default)]
+    pub replay: ReplayCost,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
     /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_on_hash: Option<ContentHash>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The share of the price that a token costs which a provider has cached.
+pub const CACHED_SHARE: f64 = 0.1;
+
+/// What sending the whole conversation costs, instead of what was chosen of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ReplayCost {
+    /// Tokens of everything said so far and of the message.
+    pub tokens: u64,
+    /// Of those, the ones that were in the request before.
+    pub stable_tokens: u64,
+}
+
+impl ReplayCost {
+    /// Tokens, where a cached one costs a tenth.
+    pub fn effective_tokens(self) -> f64 {
+        effective(self.tokens, self.stable_tokens)
+    }
+}
+
+/// Tokens, where a cached one costs a tenth.
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+pub fn effective(tokens: u64, stable_tokens: u64) -> f64 {
+    let stable = stable_tokens.min(tokens);
+    (tokens - stable) as f64 + CACHED_SHARE * stable as f64
 }
 
 /// Settings that go with a request.
@@ -86,6 +133,9 @@ pub struct ReceiptPiece {
     /// The turn whose record keeps the text; absent where the turn that it quotes has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<u64>,
+    /// The turn with which it came into the request; absent where that is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
     /// Why it was not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<DropReason>,
@@ -115,10 +165,21 @@ pub enum DropReason {
     WithItsTurn,
     /// Below the score that is kept, or not among the best.
     NotRelevant,
+    /// It is in the request already.
+    AlreadyPresent,
+    /// It is older than the window, and condensed in the summary.
+    Condensed,
     /// The item no longer exists.
     Missing,
     /// The tool's definition changed and is not approved.
     NotApproved,
+}
+
+impl DropReason {
+    /// Whether something was left out that would have been sent, had there been room.
+    pub fn is_loss(self) -> bool {
+        !matches!(self, Self::NotRelevant | Self::AlreadyPresent)
+    }
 }
 
 /// Rules, references and tools that were sent, counted by how they came in.
@@ -163,6 +224,19 @@ impl ModeCounts {
 }
 
 impl Receipt {
+    /// Tokens of this request, where a cached one costs a tenth.
+    pub fn effective_tokens(&self) -> f64 {
+        effective(self.budget.used_tokens.into(), self.stable_prefix_tokens.into())
+    }
+
+    /// The receipt as it is stored: what the request before has is not kept again.
+    pub fn stored(mut self) -> Self {
+        if self.continues.is_some() {
+            self.pieces.retain(|piece| piece.since.is_none() || !piece.sent());
+        }
+        self
+    }
+
     /// Counts of the rules, references and tools that were sent.
     pub fn item_counts(&self) -> [ModeCounts; 3] {
         let mut counts = [ModeCounts::default(); 3];
@@ -195,11 +269,8 @@ impl Receipt {
         let entities = sent(|s| matches!(s, Source::Entity { .. }));
         let recalled =
             sent(|s| matches!(s, Source::Recalled { .. } | Source::EarlierResult { .. }));
-        let dropped = self
-            .pieces
-            .iter()
-            .filter(|p| p.dropped.is_some_and(|reason| reason != DropReason::NotRelevant))
-            .count();
+        let dropped =
+            self.pieces.iter().filter(|p| p.dropped.is_some_and(DropReason::is_loss)).count();
         for (count, one, many) in [
             (history, "history piece", "history pieces"),
             (entities, "entity", "entities"),

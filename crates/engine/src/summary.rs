@@ -1,97 +1,57 @@
-//! Progressive summaries: when the window fills, its oldest turns are condensed.
+//! Notes on older turns: what is left of them in the request when the window has moved on.
 //!
-//! A summary is derived: the turns it covers stay in the log, and it can be made again. Made in the
-//! background, by the model, or by extraction where there is none or it fails. What fits in the prompt
-//! is not decided here.
+//! Without a model the notes are sentences of the conversation itself: those that carry facts – names, numbers,
+//! dates – chosen by how much of the conversation they cover and how little they repeat, spread over the whole
+//! range. A model's notes are made in the background and used from the next compaction on.
 //!
-//! Invariant: a summary covers all turns from the first to `to`, without a gap.
+//! Invariant: notes claim exactly the range of turns that they were made from; the turns stay in the log.
+
+mod extract;
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use futures::StreamExt;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{UpstreamError, UpstreamFault};
-use crate::history;
-use crate::limits::Limits;
+use crate::history::{self, HistoryTurn};
 use crate::model::{Block, Message, Model, ModelEvent, ModelRequest, Role, SystemBlock};
 use crate::prompt::{self, quote};
-use crate::session::head::SessionHead;
-use crate::session::record::{TurnRecord, TurnStatus};
+use crate::session::head::Summary;
+use crate::session::record::TurnRecord;
 use crate::tokens;
 
-/// The longest summary, in tokens; extraction drops its oldest notes beyond it.
+/// The longest notes of a model, in tokens.
 pub const SUMMARY_TOKENS_MAX: u32 = 800;
-/// Characters of a sentence that extraction takes.
-const SENTENCE_CHARACTERS_MAX: usize = 200;
+/// The most tokens of turns that a model condenses at once.
+const MATERIAL_TOKENS_MAX: u32 = 8_000;
+/// Who made notes that no model made.
+pub const EXTRACTION: &str = "extraction";
 
-/// The turns that are due to be condensed: first and last.
-pub fn due(head: &SessionHead, limits: &Limits) -> Option<(u64, u64)> {
-    if !limits.summaries {
-        return None;
+/// Notes on `turns` and on what `previous` covers, in at most `tokens_max`; `None` where that is too little for
+/// any. Notes that do not reach up to the turns stay as they are.
+pub fn condense(
+    previous: Option<&Summary>,
+    turns: &[HistoryTurn],
+    tokens_max: u32,
+    now: Timestamp,
+) -> Option<Summary> {
+    let (Some(first), Some(last)) = (turns.first(), turns.last()) else { return previous.cloned() };
+    if let Some(previous) = previous.filter(|previous| previous.to + 1 < first.turn) {
+        return Some(previous.clone());
     }
-    let covered = head.summary.as_ref().map_or(0, |summary| summary.to);
-    let verbatim = head.turns.saturating_sub(covered);
-    let threshold = share(limits.window_turns, limits.summary_threshold).max(2);
-    if verbatim < threshold {
-        return None;
-    }
-    // A session that was never condensed may be long already: all but the window's rest is taken.
-    let kept = verbatim - share(verbatim.min(limits.window_turns), limits.summary_share).max(1);
-    let last = head.turns - kept.min(limits.window_turns);
-    (last > covered).then_some((covered + 1, last))
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a small count"
-)]
-fn share(turns: u64, share: f32) -> u64 {
-    (turns as f32 * share).ceil() as u64
-}
-
-/// Condenses by extraction: who asked what, what was answered, what tools did.
-pub fn extract(previous: Option<&str>, turns: &[Arc<TurnRecord>]) -> String {
-    let mut notes: Vec<String> =
-        previous.into_iter().flat_map(str::lines).map(str::to_owned).collect();
-    for turn in turns.iter().filter(|turn| turn.status != TurnStatus::Erased) {
-        let mut note = format!("{}. Asked: {}", turn.turn, sentence(&turn.message));
-        if !turn.calls.is_empty() {
-            let tools: Vec<&str> = turn.calls.iter().map(|c| c.tool.name.as_str()).collect();
-            let _ = write!(note, " Used {}.", tools.join(", "));
-        }
-        if !turn.reply.is_empty() {
-            let _ = write!(note, " Answered: {}", sentence(&turn.reply));
-        } else if let Some(error) = &turn.error {
-            let _ = write!(note, " Failed: {}", sentence(&error.message));
-        }
-        notes.push(note);
-    }
-    let mut total: u32 = notes.iter().map(|note| tokens::count(note) + 1).sum();
-    let mut dropped = 0;
-    while total > SUMMARY_TOKENS_MAX && dropped + 1 < notes.len() {
-        total -= tokens::count(&notes[dropped]) + 1;
-        dropped += 1;
-    }
-    notes.split_off(dropped).join("\n")
-}
-
-/// The first sentence of a text, shortened.
-fn sentence(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let end = line
-        .match_indices(['.', '?', '!'])
-        .map(|(at, mark)| at + mark.len())
-        .find(|end| line[*end..].starts_with(' ') || *end == line.len());
-    let first = &line[..end.unwrap_or(line.len())];
-    let mut short: String = first.chars().take(SENTENCE_CHARACTERS_MAX).collect();
-    if short.len() < first.len() {
-        short.push('…');
-    }
-    short
+    let text = extract::notes(previous, turns, tokens_max);
+    (!text.is_empty()).then(|| Summary {
+        from: previous.map_or(first.turn, |previous| previous.from),
+        to: last.turn,
+        tokens: tokens::count(&text),
+        text,
+        by: EXTRACTION.into(),
+        modelled_to: previous.map_or(0, |previous| previous.modelled_to),
+        at: now,
+    })
 }
 
 /// Condenses by a model.
@@ -104,10 +64,17 @@ pub async fn by_model(
     if let Some(previous) = previous {
         let _ = writeln!(material, "{}", quote("earlier notes", previous));
     }
-    for turn in turns.iter().filter(|turn| turn.status != TurnStatus::Erased) {
+    let mut room = MATERIAL_TOKENS_MAX;
+    for turn in turns.iter().filter(|turn| turn.is_history()) {
         let results = history::results_text(turn);
         let origin = format!("turn {}", turn.turn);
         let said = format!("User: {}\n{results}\nAssistant: {}", turn.message, turn.reply);
+        // What does not fit is among the earlier notes.
+        let tokens = tokens::count(&said);
+        if tokens > room {
+            break;
+        }
+        room -= tokens;
         let _ = writeln!(material, "{}", quote(&origin, &said));
     }
     let request = ModelRequest {
@@ -133,65 +100,4 @@ pub async fn by_model(
         return Err(UpstreamError::new(model.name(), UpstreamFault::Malformed, reason));
     }
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use jiff::Timestamp;
-
-    use super::*;
-    use crate::id::SessionId;
-    use crate::session::head::Summary;
-
-    #[track_caller]
-    fn check(turns: u64, covered: u64, expected: Option<(u64, u64)>) {
-        let id = SessionId::new("s").expect("valid");
-        let mut head = SessionHead::new(id, Timestamp::UNIX_EPOCH);
-        head.turns = turns;
-        head.summary = (covered > 0).then(|| Summary {
-            from: 1,
-            to: covered,
-            text: String::new(),
-            tokens: 0,
-            by: String::new(),
-            at: Timestamp::UNIX_EPOCH,
-        });
-        assert_eq!(due(&head, &Limits::default()), expected, "{turns} turns, {covered} covered");
-    }
-
-    #[test]
-    fn at_seventy_percent_of_the_window_its_oldest_forty_percent_are_due() {
-        check(10, 0, None);
-        check(11, 0, Some((1, 5)));
-        check(15, 5, None);
-        check(16, 5, Some((6, 10)));
-    }
-
-    #[test]
-    fn a_long_session_is_condensed_up_to_its_window() {
-        let (from, to) = {
-            let id = SessionId::new("s").expect("valid");
-            let mut head = SessionHead::new(id, Timestamp::UNIX_EPOCH);
-            head.turns = 1_000;
-            due(&head, &Limits::default()).expect("due")
-        };
-        assert_eq!(from, 1);
-        assert!((985..1_000).contains(&to), "{to}");
-    }
-
-    #[test]
-    fn extraction_takes_first_sentences_and_stays_short() {
-        let turn = |number: u64, message: &str, reply: &str| {
-            Arc::new(TurnRecord {
-                message: message.into(),
-                reply: reply.into(),
-                status: TurnStatus::Complete,
-                ..TurnRecord::erased(number, Timestamp::UNIX_EPOCH)
-            })
-        };
-        let text = extract(None, &[turn(1, "Where is it? Please tell.", "In Berlin. Rack 4.")]);
-        assert_eq!(text, "1. Asked: Where is it? Answered: In Berlin.");
-        let many: Vec<_> = (0..200).map(|n| turn(n, "word ".repeat(30).as_str(), "ok.")).collect();
-        assert!(tokens::count(&extract(None, &many)) <= SUMMARY_TOKENS_MAX + 10);
-    }
 }

@@ -16,6 +16,7 @@ mod open;
 mod pause;
 mod prepared;
 mod record;
+mod shown;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -33,19 +34,19 @@ use crate::enrich::{Enrichment, EnrichmentKey, Enrichments, MadeOf};
 use crate::entity::KnownEntities;
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
-use crate::history;
 use crate::id::{AgentName, SessionId};
 use crate::limits::Limits;
-use crate::memory::{self, Memory, Reach};
+use crate::memory::Memory;
 use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
 use crate::notice::{self, Understanding, Understood};
 use crate::pack::PackSet;
 use crate::persona::Persona;
+use crate::piece::SentPiece;
 use crate::receipt::Parameters;
 use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
-use crate::request::{self, AssembledRequest, Material, TurnInput};
+use crate::request::{self, AssembledRequest, Material, PrefixCache, TurnInput};
 use crate::resolve::{LookedUp, Reader, Resolver};
 use crate::select::Selector;
 use crate::session::apply::RequestKey;
@@ -59,10 +60,14 @@ use crate::worklist::Worklist;
 pub(crate) use checks::{answered, check_version, id_for_key, message as check_message};
 pub use commit::Recorded;
 use draft::TurnDraft;
-pub use drop_in::{Addition, ClientRequest, DropIn, DropInTurn, Exchange, HandedOn, handed_on};
+pub use drop_in::{DropIn, DropInTurn, Exchange, HandedOn, handed_on};
 use open::Opened;
 pub use prepared::PreparedRequests;
 pub use record::RecordedTurn;
+use shown::Shown;
+
+/// Parts of older turns that are considered for a message that asks for nothing earlier.
+const RECALLED_PARTS_UNASKED: usize = 24;
 
 /// What the pipeline uses: the stages and the ports that it hands to them.
 pub struct Pipeline {
@@ -78,6 +83,7 @@ pub struct Pipeline {
     pub(crate) selector: Arc<Selector>,
     pub(crate) replying: ReplyPorts,
     pub(crate) prepared: PreparedRequests,
+    pub(crate) prefixes: PrefixCache,
     pub(crate) packs: Arc<PackSet>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Arc<Limits>,
@@ -85,8 +91,8 @@ pub struct Pipeline {
     pub(crate) observer: OnceLock<Observer>,
 }
 
-/// Called with every turn before it is numbered.
-pub type Observer = Box<dyn Fn(&TurnRecord) + Send + Sync>;
+/// Called with every turn and the pieces of its request.
+pub type Observer = Box<dyn Fn(&TurnRecord, &[Arc<SentPiece>]) + Send + Sync>;
 
 /// A message and how it is to be answered.
 #[derive(Debug, Clone, Default)]
@@ -274,9 +280,8 @@ impl Pipeline {
 
     /// **notice**, **resolve**, **recall**, **select**, **fit**: the request for a message.
     async fn assemble(&self, turn: &Turn, input: &TurnInput) -> Result<AssembledRequest> {
-        let head = &turn.session.head;
-        let turns_max = self.turns_max(input);
-        let (enrichment, known) = self.enrich(turn, input, turns_max).await?;
+        let (session, head) = (&turn.session, &turn.session.head);
+        let (enrichment, known) = self.enrich(turn, input).await?;
 
         let message = (input.message.as_str(), enrichment.vector.as_slice());
         let items = match input.without_tools {
@@ -287,23 +292,36 @@ impl Pipeline {
             self.selector.select(&turn.agent, &items, &turn.tools, message, &self.limits);
         let selected = selecting.await?;
 
-        let (_, count) = history::window(head, turns_max);
         let mode = match head.settings.mode {
             Some(mode) => (mode, "set for the session".to_owned()),
             None => mode::infer(&input.message, &head.last_tools()),
         };
+        let zone = head.settings.zone(&self.limits.timezone);
+        let budget = self.budget(turn, input.budget_tokens);
+        let Shown { prefix, history, is_whole, recent } =
+            self.shown(session, turn.kind, &zone, budget.total_tokens).await?;
         request::assemble(Material {
             head,
             input,
             mode,
             selected,
-            recent: self.sessions.tail(&turn.session, count).await?,
-            enrichment: &enrichment,
-            known,
-            budget: self.budget(turn, input.budget_tokens),
+            prefix,
+            history,
+            is_whole,
+            recent,
+            understanding: Understanding {
+                noticed: enrichment.noticed.clone(),
+                known,
+                found: enrichment.found.clone(),
+            },
+            about: enrichment.about.clone(),
+            recalled: enrichment.recalled.clone(),
+            client: None,
+            budget,
             parameters: turn.parameters,
             limits: &self.limits,
             now: self.clock.now(),
+            zone,
         })
     }
 
@@ -312,7 +330,6 @@ impl Pipeline {
         &self,
         turn: &Turn,
         input: &TurnInput,
-        turns_max: u64,
     ) -> Result<(Arc<Enrichment>, Arc<KnownEntities>)> {
         let session = &turn.session;
         let reader = match (&turn.model, turn.kind) {
@@ -320,7 +337,7 @@ impl Pipeline {
             _ => Reader::Model,
         };
         let known = self.memory.known(&self.sessions, session).await?;
-        let key = EnrichmentKey::new(&session.key, &input.message, turns_max, reader);
+        let key = EnrichmentKey::new(&session.key, &input.message, reader);
         let made_of = MadeOf { version: session.version, agents: turn.agents_generation };
         if let Some(enrichment) = self.cached_enrichment(&key, made_of).await {
             let known = notice::with_found_entities(known, &enrichment.found, session);
@@ -334,18 +351,18 @@ impl Pipeline {
         let (Understanding { noticed, known, found }, looked_up) = resolving.await;
 
         let vector = self.selector.embed(&input.message).await?;
-        let (first, count) = history::window(&session.head, turns_max);
-        let older_max = self.limits.recalled_turns;
-        let reach = Reach { parts_max: older_max + 3 * count, window_from: first, older_max };
         let message = (input.message.as_str(), vector.as_slice());
-        let recalled = self.memory.search(&self.sessions, session, message, reach).await?;
+        let parts_max = match request::asks(&input.message) {
+            true => self.limits.recalled_parts,
+            false => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
+        };
+        let recalled = self.memory.search(&self.sessions, session, message, parts_max).await?;
 
         let entities = &session.head.entities;
         let understood = Understood { noticed: &noticed, entities, known: &known };
-        let mut pieces = notice::recall(&understood, &self.packs, self.clock.now());
-        pieces.extend(memory::pieces(&recalled, first, older_max));
+        let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
         let enrichment =
-            Arc::new(Enrichment { vector, noticed, found, looked_up, recalled, pieces });
+            Arc::new(Enrichment { vector, noticed, found, looked_up, recalled, about });
         if enrichment.looked_up != LookedUp::Unknown {
             self.enrichments.keep(key, made_of, enrichment.clone(), self.clock.now());
         }
@@ -401,19 +418,14 @@ impl Pipeline {
         cached
     }
 
-    /// A query is shown more exchanges than a chat.
-    fn turns_max(&self, input: &TurnInput) -> u64 {
-        let usual =
-            if input.is_query { self.limits.query_exchanges } else { self.limits.window_turns };
-        input.history_turns.unwrap_or(usual)
-    }
-
     /// What a request of this turn may spend.
     fn budget(&self, turn: &Turn, wanted: Option<u32>) -> Budget {
         let head = &turn.session.head;
         let name = head.settings.model.as_deref().or(turn.agent.models.chat.as_deref());
-        let factor = self.models.get(name).map_or(1.0, |model| self.factors.of(model.name()));
-        Budget::of(head, &self.limits, wanted, turn.parameters, factor)
+        let model = self.models.get(name);
+        let window = model.as_ref().and_then(|model| model.context_tokens());
+        let factor = model.map_or(1.0, |model| self.factors.of(model.name()));
+        Budget::of(head, &self.limits, wanted, turn.parameters, (window, factor))
     }
 
     fn trace_outcome(&self, span: &Span, outcome: &Result<TurnOutcome>) {

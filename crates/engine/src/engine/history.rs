@@ -102,12 +102,10 @@ impl Engine {
 
     /// What the model saw on that turn, and why.
     pub async fn receipt(&self, caller: &Caller, id: &SessionId, turn: u64) -> Result<Receipt> {
-        let (_, record) = self.turn(caller, id, turn).await?;
-        record.receipt.clone().ok_or(Error::NotKept {
-            session: id.clone(),
-            turn,
-            what: "context data",
-        })
+        let (loaded, record) = self.turn(caller, id, turn).await?;
+        let receipt = rebuild::whole_receipt(&self.sessions, &loaded, &record).await?;
+        let session = id.clone();
+        receipt.ok_or(Error::NotKept { session, turn, what: "context data" })
     }
 
     /// What differs between what the model saw on two turns, of one session or of two.
@@ -143,7 +141,8 @@ impl Engine {
     ) -> Result<String> {
         let (loaded, record) = self.turn(caller, id, turn).await?;
         let missing = || Error::NotKept { session: id.clone(), turn, what: "such content" };
-        let receipt = record.receipt.as_ref().ok_or_else(missing)?;
+        let receipt = rebuild::whole_receipt(&self.sessions, &loaded, &record).await?;
+        let receipt = receipt.ok_or_else(missing)?;
         let piece = receipt.pieces.iter().find(|p| p.hash.as_str() == hash).ok_or_else(missing)?;
         rebuild::piece_text(&self.sessions, &loaded, &record, piece).await?.ok_or_else(missing)
     }

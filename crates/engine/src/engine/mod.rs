@@ -45,9 +45,11 @@ use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::models::ModelBook;
 use crate::pack::PackSet;
+use crate::piece::SentPiece;
 use crate::pin::{PinPolicy, Pins};
 use crate::preset::Presets;
 use crate::reply::{ReplyPorts, ToolRunner};
+use crate::request::PrefixCache;
 use crate::resolve::{Changes, LookUpStatistics, LookUps, Resolver};
 use crate::search::Calibration;
 use crate::select::Selector;
@@ -135,6 +137,9 @@ impl Default for EngineSettings {
 /// Most sessions whose older turns are searchable in memory at a time.
 const MEMORY_SESSIONS_MAX: u64 = 1_000;
 
+/// Texts of last requests that stay in memory, in bytes.
+const PREFIX_BYTES: u64 = 32 << 20;
+
 /// What transports call.
 pub struct Engine {
     turns: Arc<Pipeline>,
@@ -207,6 +212,7 @@ impl Engine {
                 limits: limits.clone(),
             },
             prepared: PreparedRequests::default(),
+            prefixes: PrefixCache::new(PREFIX_BYTES, cache_age),
             packs: packs.clone(),
             clock: clock.clone(),
             limits: limits.clone(),
@@ -242,8 +248,12 @@ impl Engine {
         })
     }
 
-    /// Calls `observer` with every turn before it is numbered. Only the first registration takes effect.
-    pub fn observe_turns(&self, observer: impl Fn(&TurnRecord) + Send + Sync + 'static) {
+    /// Calls `observer` with every turn and the pieces of its request. Only the first registration takes
+    /// effect.
+    pub fn observe_turns(
+        &self,
+        observer: impl Fn(&TurnRecord, &[Arc<SentPiece>]) + Send + Sync + 'static,
+    ) {
         let _ = self.turns.observer.set(Box::new(observer));
     }
 
@@ -326,6 +336,7 @@ impl Engine {
     fn forget_derived(&self, key: &Key) {
         self.turns.memory.forget(key);
         self.turns.enrichments.forget(key);
+        self.turns.prefixes.forget(key);
     }
 }
 

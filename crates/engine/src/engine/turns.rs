@@ -8,11 +8,9 @@ use crate::access::{Action, Caller, authorize};
 use crate::error::Result;
 use crate::events::Events;
 use crate::id::SessionId;
-use crate::request::{AssembledRequest, TurnInput};
+use crate::request::{AssembledRequest, ClientRequest, TurnInput};
 use crate::session::apply::RequestKey;
-use crate::turn::{
-    self, ClientRequest, DropIn, HandedOn, Recorded, RecordedTurn, TurnOutcome, TurnRequest,
-};
+use crate::turn::{self, DropIn, HandedOn, Recorded, RecordedTurn, TurnOutcome, TurnRequest};
 
 use super::Engine;
 

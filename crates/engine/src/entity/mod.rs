@@ -49,7 +49,7 @@ pub use known::KnownEntities;
 pub use limits::*;
 pub use mention::{Ambiguity, Correction, Guess, How, Mention, Noticed, Span, Topic, Unresolved};
 pub use notice::notice;
-pub use recall::{EntityNote, recall, usage};
+pub use recall::{Bearing, EntityNote, recall, usage};
 pub use record::{ActionAt, Entity, EntityRef, MentionContext, Relation, RelationKind};
 pub use relevance::relevance;
 pub use resolution::{Resolution, plan_resolution, read_resolution};

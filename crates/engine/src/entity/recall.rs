@@ -19,7 +19,7 @@ use crate::pack::PackSet;
 const TOLD_RELATIONS_MAX: usize = 8;
 /// Fields told in one line.
 const TOLD_FIELDS_MAX: usize = 8;
-/// What being mentioned in the message adds to the score, and being related to what is.
+/// What being mentioned in the message adds to the score, and being near to what is.
 const MENTIONED: f64 = 100.0;
 const RELATED: f64 = 20.0;
 
@@ -32,8 +32,21 @@ pub struct EntityNote {
     pub text: String,
     /// How much it matters for the message; higher is more.
     pub score: f64,
+    /// What it has to do with the message.
+    pub bearing: Bearing,
     /// The lowest trust of what the line rests on.
     pub trust: Trust,
+}
+
+/// What an entity has to do with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bearing {
+    /// Nothing that is known.
+    None,
+    /// It was spoken of in the turn before, or is related to what the message means.
+    Near,
+    /// The message means it.
+    Meant,
 }
 
 /// What to tell about entities for a message, best first, at most `max`.
@@ -61,11 +74,23 @@ pub fn recall(
         .into_iter()
         .map(|entity| {
             let related = entity.relations.iter().any(|relation| is_meant(&relation.to));
+            let in_focus = entities
+                .focus
+                .first()
+                .is_some_and(|focus| focus.refs.iter().any(|one| one.is(&entity.entity)));
+            let bearing = match (is_meant(&entity.entity), related || in_focus) {
+                (true, _) => Bearing::Meant,
+                (false, true) => Bearing::Near,
+                (false, false) => Bearing::None,
+            };
             let mut score = relevance(entity, packs, now);
-            score += if is_meant(&entity.entity) { MENTIONED } else { 0.0 };
-            score += if related { RELATED } else { 0.0 };
-            let text = line(entity, now);
-            EntityNote { entity: entity.entity.clone(), text, score, trust: entity.trust() }
+            score += match bearing {
+                Bearing::Meant => MENTIONED,
+                Bearing::Near => RELATED,
+                Bearing::None => 0.0,
+            };
+            let (text, trust) = (line(entity, now), entity.trust());
+            EntityNote { entity: entity.entity.clone(), text, score, bearing, trust }
         })
         .collect();
     notes.sort_by(|one, two| {
@@ -75,13 +100,9 @@ pub fn recall(
     notes
 }
 
-/// How the lines of [`recall`] are to be used, and the topic, as text of ours.
-pub fn usage(entities: &Entities) -> String {
-    let mut text = include_str!("../../prompts/entities.md").trim_end().to_owned();
-    if let Some(topic) = &entities.topic {
-        let _ = write!(text, "\nCurrent topic: {}", quoted(&topic.to_string()));
-    }
-    text
+/// How the lines of [`recall`] are to be used, as text of ours.
+pub fn usage() -> &'static str {
+    include_str!("../../prompts/entities.md").trim_end()
 }
 
 fn line(entity: &Entity, now: Timestamp) -> String {
@@ -89,14 +110,6 @@ fn line(entity: &Entity, now: Timestamp) -> String {
     if let Some(id) = entity.entity.id.as_ref().filter(|_| !entity.entity.name.is_empty()) {
         let _ = write!(line, " id={}", quoted(id));
     }
-    match entity.mention_count {
-        0 => line.push_str("; not mentioned by the user"),
-        1 => line.push_str("; mentioned once"),
-        count => {
-            let _ = write!(line, "; mentioned {count} times");
-        }
-    }
-    let _ = write!(line, ", last {}", entity.last_mentioned.strftime("%Y-%m-%dT%H:%MZ"));
     let fields = entity.fresh_data(now).into_iter().flatten().take(TOLD_FIELDS_MAX);
     let fields: Vec<String> =
         fields.map(|(key, value)| format!("{}={value}", key_shown(key))).collect();

@@ -48,7 +48,7 @@ impl PersonaDraft {
             personality: String::new(),
             temperature: limits.temperature,
             reply_tokens_max: limits.reply_tokens_max,
-            history_tokens_max: limits.history_tokens,
+            history_tokens_max: limits.history_tokens(),
             expiry_days: limits.expiry_days,
             preset: None,
             keeps_calm: true,

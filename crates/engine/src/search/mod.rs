@@ -21,4 +21,5 @@ pub mod words;
 
 pub use calibrate::Calibration;
 pub use items::{ItemHit, ItemIndex, Steering, tool_text};
+pub use speakers::split_name;
 pub use turns::{Hit, Part, TurnIndex};

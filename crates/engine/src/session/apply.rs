@@ -8,6 +8,7 @@
 use jiff::Timestamp;
 
 use crate::hash::ContentHash;
+use crate::receipt::DropReason;
 
 use super::head::{
     AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
@@ -48,7 +49,7 @@ pub fn turn(
 ) {
     head.turns += 1;
     record.turn = head.turns;
-    record.at = now;
+    head.last_turn_at = Some(record.at);
     keep_places(head, record);
     count(head, record);
     usage::count(head, record);
@@ -106,12 +107,13 @@ fn count(head: &mut SessionHead, record: &TurnRecord) {
     }
     let Some(receipt) = &record.receipt else { return };
     head.context_tokens = receipt.budget.used_tokens;
+    head.usage.request_tokens += u64::from(receipt.budget.used_tokens);
+    head.usage.stable_tokens += u64::from(receipt.stable_prefix_tokens);
+    head.usage.replay.tokens += receipt.replay.tokens;
+    head.usage.replay.stable_tokens += receipt.replay.stable_tokens;
     head.mode = receipt.mode;
-    let dropped = receipt
-        .pieces
-        .iter()
-        .filter(|p| p.dropped.is_some_and(|r| r != crate::receipt::DropReason::NotRelevant))
-        .count();
+    let dropped =
+        receipt.pieces.iter().filter(|p| p.dropped.is_some_and(DropReason::is_loss)).count();
     if dropped > 0 {
         let pruning = Pruning {
             at: record.at,

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,6 +20,7 @@ use crate::item::SessionItem;
 use crate::mode::PromptMode;
 use crate::model::Usage;
 use crate::persona::Persona;
+use crate::receipt::ReplayCost;
 use crate::tool::ToolName;
 
 use super::pending::PendingTurn;
@@ -77,6 +79,9 @@ pub struct SessionHead {
     pub entities: Entities,
     /// Turns in the log.
     pub turns: u64,
+    /// When the last of them was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_turn_at: Option<Timestamp>,
     /// The last turn whose things were looked up in the background.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub looked_up_turn: u64,
@@ -142,12 +147,20 @@ pub struct Settings {
     /// The model to use, by its configured name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The user's time zone, by its IANA name, where it differs from the configured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
     /// Free-form preferences of the user, kept as they are.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub preferences: Map<String, Value>,
 }
 
 impl Settings {
+    /// The user's time zone; `default` where the session names none.
+    pub fn zone(&self, default: &str) -> TimeZone {
+        TimeZone::get(self.timezone.as_deref().unwrap_or(default)).unwrap_or(TimeZone::UTC)
+    }
+
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -166,6 +179,9 @@ pub struct Summary {
     pub tokens: u32,
     /// Who made them: a model's name, or `extraction`.
     pub by: String,
+    /// The last turn that a model's notes are among them of; 0 where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub modelled_to: u64,
     /// When.
     pub at: Timestamp,
 }
@@ -192,6 +208,15 @@ pub struct TokenUsage {
     pub model: Usage,
     /// Tokens of all messages and replies, by our count.
     pub said_tokens: u64,
+    /// Tokens of all requests, by our count.
+    #[serde(default)]
+    pub request_tokens: u64,
+    /// Of those, the ones at the start that were in the request before.
+    #[serde(default)]
+    pub stable_tokens: u64,
+    /// What sending the whole conversation each time would have cost.
+    #[serde(default)]
+    pub replay: ReplayCost,
 }
 
 /// One time when the history did not fit.
@@ -261,6 +286,7 @@ impl SessionHead {
             items: Vec::new(),
             entities: Entities::default(),
             turns: 0,
+            last_turn_at: None,
             looked_up_turn: 0,
             summary: None,
             tool_history: VecDeque::new(),
@@ -297,6 +323,14 @@ impl SessionHead {
     pub fn purge_at(&self) -> Option<Timestamp> {
         let end = self.expires_at?.max(self.deleted_at.unwrap_or(Timestamp::MIN));
         end.checked_add(PURGE_GRACE).ok()
+    }
+
+    /// Takes over notes on older turns, unless there are some that reach further.
+    pub fn condense(&mut self, summary: Option<Summary>) {
+        let covered = self.summary.as_ref().map_or(0, |summary| summary.to);
+        if let Some(summary) = summary.filter(|summary| summary.to > covered) {
+            self.summary = Some(summary);
+        }
     }
 
     /// Tools used in the last turn that used any, oldest first.

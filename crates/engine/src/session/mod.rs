@@ -8,6 +8,7 @@
 
 pub mod apply;
 mod cache;
+pub mod client_body;
 mod group_commit;
 pub mod head;
 pub mod pending;

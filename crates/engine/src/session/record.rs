@@ -17,6 +17,8 @@ use crate::model::Usage;
 use crate::receipt::Receipt;
 use crate::tool::{ToolName, ToolOutput};
 
+use super::client_body::ClientBody;
+
 /// A turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnRecord {
@@ -57,6 +59,9 @@ pub struct TurnRecord {
     /// Texts that the receipt names and no earlier record keeps.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contents: BTreeMap<ContentHash, String>,
+    /// What a model client sent, for a turn of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_body: Option<ClientBody>,
     /// Whatever the caller wants to keep with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
@@ -261,9 +266,9 @@ impl TurnRecord {
         self.error.as_ref().map(|error| error.message.clone()).or(failed)
     }
 
-    /// Whether pruning counts it as important: tools were used or things were named.
-    pub fn is_important(&self) -> bool {
-        !self.calls.is_empty() || !self.entities.is_empty()
+    /// Whether a model may be shown it as said: a failed or erased turn is in the log, not in the history.
+    pub fn is_history(&self) -> bool {
+        !matches!(self.status, TurnStatus::Failed | TurnStatus::Erased)
     }
 
     /// The record that stands in for an erased one.
@@ -283,6 +288,7 @@ impl TurnRecord {
             usage: None,
             receipt: None,
             contents: BTreeMap::new(),
+            client_body: None,
             metadata: None,
             took_ms: None,
         }

@@ -1,6 +1,6 @@
 //! What is checked before a turn: sizes, keys, versions, and whether the session takes turns at all.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use crate::access::Caller;
@@ -10,6 +10,9 @@ use crate::limits::Limits;
 use crate::session::apply::RequestKey;
 use crate::session::head::SessionHead;
 use crate::session::record::CallRecord;
+
+/// How far an application's clock may be ahead of ours.
+const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
 /// A message has words, and not too many.
 pub fn message(message: &str, limits: &Limits) -> Result<()> {
@@ -43,6 +46,21 @@ pub fn room(head: &SessionHead, limits: &Limits) -> Result<()> {
     let turns = usize::try_from(head.turns + 1).unwrap_or(usize::MAX);
     let allowed = usize::try_from(limits.turns_max).unwrap_or(usize::MAX);
     within("the number of turns", turns, "turns_max", allowed)
+}
+
+/// A turn that was said before now comes after the turn before it, and not from the future.
+pub fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp) -> Result<()> {
+    let Some(at) = at else { return Ok(()) };
+    if at > now + CLOCKS_DIFFER {
+        return Err(Error::invalid("at", format!("{at} is in the future")));
+    }
+    match head.last_turn_at {
+        Some(last) if at < last => {
+            let reason = format!("{at} is before {last}, when turn {} was said", head.turns);
+            Err(Error::invalid("at", reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The session is neither deleted nor expired.

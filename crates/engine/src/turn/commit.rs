@@ -97,6 +97,7 @@ impl Pipeline {
         expected: Option<u64>,
     ) -> Result<Recorded> {
         self.learn_factor(&draft, &answer);
+        let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
         let (mut record, understanding) = draft.record(answer, self.clock.now());
         self.mark_used(&turn.session, &turn.agent, &mut record).await;
         let harvests = self.harvests(&record);
@@ -111,13 +112,15 @@ impl Pipeline {
             checks::active(head, now)?;
             checks::check_version(id, expected, version.number)?;
             checks::room(head, &self.limits)?;
-            let mut record = record.clone();
+            checks::said_at(head, said_at, now)?;
+            let mut record = TurnRecord { at: said_at.unwrap_or(now), ..record.clone() };
             apply::turn(head, &mut record, key, self.limits.idempotency_keys, now);
             if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
                 answered.version = version.number + 1;
             }
             let at = Moment { turn: record.turn, now };
             self.remember(head, &record.message, &understanding, &harvests, at);
+            head.condense(summary.clone());
             let record = Arc::new(record);
             Ok(Step::Commit(Some(record.clone()), (record.turn, None, Some(record))))
         };
@@ -137,10 +140,13 @@ impl Pipeline {
         let (version, (number, answered_at, record)) =
             committed.inspect_err(|error| trace::failed(&span, error.code()))?;
         if let Some(record) = &record {
-            self.work.add(&session);
             if let Some(observer) = self.observer.get() {
-                observer(record);
+                observer(record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
             }
+            if let (Some(receipt), Some(sent)) = (&record.receipt, sent) {
+                self.prefixes.keep(&turn.session, receipt.request_hash.clone(), sent);
+            }
+            self.work.add(&session);
         }
         Ok(Recorded { turn: number, version: answered_at.unwrap_or(version.number), record })
     }

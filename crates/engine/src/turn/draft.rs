@@ -1,6 +1,7 @@
 //! A turn that is not in the log yet. The one place where a [`TurnRecord`] is made.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -8,10 +9,13 @@ use serde_json::Value;
 use super::Turn;
 use crate::hash::ContentHash;
 use crate::notice::{self, Understanding};
+use crate::piece::SentPiece;
 use crate::receipt::Receipt;
 use crate::reply::Answer;
 use crate::request::AssembledRequest;
 use crate::session::apply::RequestKey;
+use crate::session::client_body::ClientBody;
+use crate::session::head::Summary;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{SaidTokens, TurnKind, TurnRecord};
 use crate::tokens;
@@ -19,11 +23,18 @@ use crate::tokens;
 /// A message and what is known of it, before the reply is.
 pub(super) struct TurnDraft {
     pub kind: TurnKind,
+    /// When it was said, where that was before now.
+    pub at: Option<Timestamp>,
     pub message: String,
     pub understanding: Understanding,
     pub receipt: Option<Receipt>,
+    /// Every piece of the request.
+    pub sent: Option<Arc<Vec<Arc<SentPiece>>>>,
+    /// Notes on older turns that the request made.
+    pub summary: Option<Summary>,
     /// Texts that the receipt names and no record keeps yet.
     pub contents: BTreeMap<ContentHash, String>,
+    pub client_body: Option<ClientBody>,
     pub metadata: Option<Value>,
     pub took_ms: Option<u64>,
 }
@@ -33,10 +44,14 @@ impl TurnDraft {
     pub fn of(turn: &Turn, message: &str, assembled: AssembledRequest) -> Self {
         Self {
             kind: turn.kind,
+            at: None,
             message: message.to_owned(),
             understanding: assembled.understanding,
             receipt: Some(assembled.receipt),
+            sent: Some(assembled.sent),
+            summary: assembled.summary,
             contents: assembled.contents,
+            client_body: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
         }
@@ -60,8 +75,9 @@ impl TurnDraft {
             calls: answer.calls,
             entities: notice::mentions(&self.understanding.noticed),
             usage: answer.usage,
-            receipt: self.receipt,
+            receipt: self.receipt.map(Receipt::stored),
             contents: self.contents,
+            client_body: self.client_body,
             metadata: self.metadata,
             took_ms: self.took_ms,
         };
@@ -82,7 +98,7 @@ impl TurnDraft {
             expires_at: at + SignedDuration::from_secs(seconds),
             kind: self.kind,
             message: self.message,
-            receipt: self.receipt?,
+            receipt: self.receipt?.stored(),
             contents: self.contents,
             noticed: self.understanding.noticed,
             calls: answer.calls,

@@ -9,49 +9,37 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 use super::draft::TurnDraft;
 use super::{Pipeline, Recorded, Turn, TurnStart, checks};
 use crate::access::Caller;
-use crate::budget::{self, Budget};
 use crate::creation::NewSession;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
-use crate::history;
 use crate::id::SessionId;
-use crate::layout::{self, MESSAGE_FRAME_TOKENS};
-use crate::memory::{self, Reach};
+use crate::layout;
 use crate::mode::PromptMode;
-use crate::model::{Block, Message, Usage};
+use crate::model::{Block, Usage};
 use crate::notice::{self, Understood};
-use crate::piece::{Piece, Place, Rank, Source};
 use crate::rebuild;
 use crate::receipt::Receipt;
 use crate::reply::Answer;
-use crate::request::{ReceiptDraft, stable_prefix};
+use crate::request::{self, Addition, ClientRequest, Material, TurnInput};
+use crate::select::Selected;
 use crate::session::apply::RequestKey;
+use crate::session::client_body::ClientBody;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnKind, TurnRecord, TurnStatus};
 use crate::session::{LoadedSession, Sessions};
-use crate::{tokens, trace};
+use crate::trace;
 
-/// The largest request of a client that is kept word for word with its turn.
+/// The most of a client's request that is kept with its turn, beyond what the turn before keeps.
 const REQUEST_BYTES_MAX: usize = 256 * 1024;
 
-/// How the piece of a larger one begins; no JSON object begins so.
+/// How a larger one was told in the first layout; no JSON object begins so.
 const TOO_LARGE: &str = "[a request of";
-
-/// What a client is about to send to its model.
-#[derive(Debug, Clone, Default)]
-pub struct ClientRequest {
-    /// The user's message.
-    pub message: String,
-    /// The conversation as far as the client sends it itself; empty when it sends the message alone.
-    pub earlier: Vec<String>,
-    /// The request as it came.
-    pub body: String,
-}
 
 /// What a client's request led to.
 pub enum DropIn {
@@ -59,15 +47,6 @@ pub enum DropIn {
     Answered(Arc<TurnRecord>),
     /// A turn under way.
     Open(Box<DropInTurn>),
-}
-
-/// What is added to a client's request.
-#[derive(Debug, Clone, Default)]
-pub struct Addition {
-    /// Messages in front of the user's; they begin with the user's and end with the assistant's.
-    pub before: Vec<Message>,
-    /// Texts in front of the words of the user's message.
-    pub beside: Vec<String>,
 }
 
 /// A turn of a client, from its request to the end of the reply.
@@ -144,63 +123,61 @@ impl Pipeline {
 
     /// What to add to a client's request.
     async fn add_to(&self, turn: &Turn, request: &ClientRequest) -> Result<(TurnDraft, Addition)> {
-        let session = &turn.session;
-        let head = &session.head;
-        let limits = &self.limits;
-        let alone = request.earlier.is_empty();
-        let (first, count) = history::window(head, limits.window_turns);
-        let mut recent = self.sessions.tail(session, count).await?;
-        let previous = recent.last().and_then(|turn| turn.receipt.clone());
-        // A client tries again by itself; what failed without a word would only repeat its message.
-        recent.retain(|turn| said_something(turn));
-
-        let mut pieces = Vec::new();
-        let knows_all = !alone && count_of(&request.earlier) >= head.turns;
-        let summary = head.summary.as_ref().filter(|_| !knows_all);
-        pieces.extend(summary.map(history::summary_piece));
-        if alone {
-            pieces.extend(history::recent(&recent, limits));
-        }
+        let (session, head) = (&turn.session, &turn.session.head);
+        let input = TurnInput { message: request.message.clone(), ..TurnInput::default() };
         let known = self.memory.known(&self.sessions, session).await?;
         let understanding = notice::read(session, &request.message, known, &self.packs);
         let (noticed, known) = (&understanding.noticed, &understanding.known);
-        let understood = Understood { noticed, entities: &head.entities, known };
-        pieces.extend(notice::recall(&understood, &self.packs, self.clock.now()));
         let vector = self.selector.embed(&request.message).await?;
         let message = (request.message.as_str(), vector.as_slice());
-        let most = limits.recalled_turns + 3 * count;
-        // What the client sends itself is left out below, so none is spared here.
-        let reach = Reach { parts_max: most, window_from: first, older_max: most };
-        let mut recalled = self.memory.search(&self.sessions, session, message, reach).await?;
-        let sent = |text: &str| request.earlier.iter().any(|earlier| earlier.trim() == text.trim());
-        recalled.retain(|found| said_something(&found.record) && !sent(&found.record.message));
-        let before_turn = if alone { first } else { u64::MAX };
-        pieces.extend(memory::pieces(&recalled, before_turn, limits.recalled_turns));
-        pieces.push(own_request(request));
+        let parts_max = self.limits.recalled_parts;
+        let mut recalled = self.memory.search(&self.sessions, session, message, parts_max).await?;
+        recalled.retain(|found| found.record.is_history());
+        let understood = Understood { noticed, entities: &head.entities, known };
+        let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
 
-        let budget = beside_the_client(self.budget(turn, None), &pieces);
-        let fitted = budget::fit(pieces, budget)?;
-        let laid_out = layout::lay_out(fitted.sent(), turn.parameters);
-        let stable_prefix_tokens = stable_prefix(&fitted, previous.as_ref());
-        let drafted = ReceiptDraft {
-            fitted,
-            left_out: Vec::new(),
-            mode: PromptMode::General,
-            mode_why: "the client's own instructions".into(),
-            parameters: turn.parameters,
-        };
-        let (mut receipt, contents) = drafted.receipt(head, &laid_out, self.clock.now())?;
-        receipt.stable_prefix_tokens = stable_prefix_tokens;
-        let draft = TurnDraft {
-            kind: TurnKind::DropIn,
-            message: request.message.clone(),
+        let zone = head.settings.zone(&self.limits.timezone);
+        let budget = self.budget(turn, None);
+        let kind = TurnKind::DropIn;
+        let shown = self.shown(session, kind, &zone, budget.total_tokens).await?;
+        let assembled = request::assemble(Material {
+            head,
+            input: &input,
+            mode: (PromptMode::General, "the client's own instructions".into()),
+            selected: Selected::default(),
+            prefix: shown.prefix,
+            history: shown.history,
+            is_whole: shown.is_whole,
+            recent: shown.recent,
             understanding,
-            receipt: Some(receipt),
-            contents,
-            metadata: None,
-            took_ms: None,
+            about,
+            recalled,
+            client: Some(request),
+            budget,
+            parameters: turn.parameters,
+            limits: &self.limits,
+            now: self.clock.now(),
+            zone,
+        })?;
+        let resends = !request.earlier.is_empty();
+        let addition = request::addition(&assembled.sent, turn.parameters, resends);
+        let mut draft = TurnDraft::of(turn, &request.message, assembled);
+        draft.client_body = self.client_body(session, &request.body).await?;
+        Ok((draft, addition))
+    }
+
+    /// A client's request as its turn keeps it: what it has in common with the one before is not kept again.
+    async fn client_body(&self, session: &LoadedSession, body: &str) -> Result<Option<ClientBody>> {
+        let last = self.sessions.tail(session, 1).await?.pop();
+        let base = match last.filter(|record| record.client_body.is_some()) {
+            Some(record) => {
+                let kept = client_body(&self.sessions, session, &record).await?;
+                kept.map(|kept| (record.turn, kept))
+            }
+            None => None,
         };
-        Ok((draft, apart(laid_out.messages)))
+        let base = base.as_ref().map(|(turn, text)| (*turn, text.as_str()));
+        Ok(ClientBody::of(body, base, REQUEST_BYTES_MAX))
     }
 }
 
@@ -261,63 +238,74 @@ pub async fn handed_on(
     session: &LoadedSession,
     record: &TurnRecord,
 ) -> Result<Option<HandedOn>> {
-    let hash = record.receipt.as_ref().and_then(|receipt| receipt.handed_on_hash.clone());
-    let (Some(hash), ReplyForm::Model { model }) = (hash, &record.form) else {
+    let Some(receipt) = &record.receipt else { return Ok(None) };
+    let (Some(hash), ReplyForm::Model { model }) = (&receipt.handed_on_hash, &record.form) else {
         return Ok(None);
     };
-    let mut messages = rebuild::request(sessions, session, record).await?.messages;
-    let own = messages.last_mut().and_then(|message| message.content.pop());
-    let Some(Block::Text { text: body, .. }) = own else { return Ok(None) };
-    if body.len() > REQUEST_BYTES_MAX || body.starts_with(TOO_LARGE) {
+    let (model, hash) = (model.clone(), hash.clone());
+    if receipt.layout == layout::FIRST {
+        let (body, addition) = first_layout(sessions, session, record).await?;
+        return Ok(Some(HandedOn { body, addition, model, hash }));
+    }
+    let Some(body) = client_body(sessions, session, record).await? else {
         let (session, turn) = (session.head.id.clone(), record.turn);
         return Err(Error::NotKept { session, turn, what: "stored request" });
-    }
-    let last = messages.pop().map(|message| message.content).unwrap_or_default();
-    let addition = Addition { before: messages, beside: texts(last) };
-    Ok(Some(HandedOn { body, addition, model: model.clone(), hash }))
-}
-
-fn said_something(turn: &TurnRecord) -> bool {
-    turn.status != TurnStatus::Failed || !turn.reply.is_empty()
-}
-
-fn count_of(texts: &[String]) -> u64 {
-    // Each exchange is at least a message and a reply.
-    u64::try_from(texts.len() / 2).unwrap_or(u64::MAX)
-}
-
-/// The client's request as a piece; a very large one is counted, and named by its size only.
-fn own_request(request: &ClientRequest) -> Piece {
-    let tokens = tokens::count(&request.body);
-    let text = if request.body.len() <= REQUEST_BYTES_MAX {
-        request.body.clone()
-    } else {
-        format!("{TOO_LARGE} {} bytes, too large to be kept]", request.body.len())
     };
-    let source = Source::Given { name: "client request".into() };
-    let why = "what the client sent itself";
-    Piece::counted(source, why, Place::Message, Rank::Required, text, tokens)
+    let sent = rebuild::pieces(sessions, session, record, &TimeZone::UTC).await?;
+    let addition = request::addition(&sent, receipt.parameters, receipt.window_from == u64::MAX);
+    Ok(Some(HandedOn { body, addition, model, hash }))
 }
 
-/// How large a client's request may be is between it and its model; only what is added must fit.
-fn beside_the_client(budget: Budget, pieces: &[Piece]) -> Budget {
-    let own = pieces.last().map_or(0, |piece| piece.tokens).saturating_add(MESSAGE_FRAME_TOKENS);
-    Budget { total_tokens: budget.total_tokens.max(own), ..budget }
+/// What a client sent, from the turns that keep it.
+async fn client_body(
+    sessions: &Sessions,
+    session: &LoadedSession,
+    record: &TurnRecord,
+) -> Result<Option<String>> {
+    let mut kept: Vec<ClientBody> = Vec::new();
+    let mut next = record.client_body.clone();
+    while let Some(body) = next {
+        let base = body.base;
+        kept.push(body);
+        let Some(turn) = base else { break };
+        let found = sessions.turns(session, turn - 1..turn).await?.into_iter().next();
+        next = found.and_then(|record| record.client_body.clone());
+        if next.is_none() {
+            return Ok(None);
+        }
+    }
+    let mut text: Option<String> = None;
+    for body in kept.iter().rev() {
+        text = body.text(text.as_deref());
+        if text.is_none() {
+            return Ok(None);
+        }
+    }
+    Ok(text)
 }
 
-/// The messages in front, and the texts beside the client's request, which is the last block.
-fn apart(mut messages: Vec<Message>) -> Addition {
+/// A turn of the first layout has the client's request as the last block of its own.
+async fn first_layout(
+    sessions: &Sessions,
+    session: &LoadedSession,
+    record: &TurnRecord,
+) -> Result<(String, Addition)> {
+    let missing = || {
+        let (session, turn) = (session.head.id.clone(), record.turn);
+        Error::NotKept { session, turn, what: "stored request" }
+    };
+    let mut messages = rebuild::request(sessions, session, record).await?.messages;
     let mut last = messages.pop().map(|message| message.content).unwrap_or_default();
-    last.pop();
-    Addition { before: messages, beside: texts(last) }
-}
-
-fn texts(blocks: Vec<Block>) -> Vec<String> {
-    let texts = blocks.into_iter().filter_map(|block| match block {
+    let Some(Block::Text { text: body, .. }) = last.pop() else { return Err(missing()) };
+    if body.len() > REQUEST_BYTES_MAX || body.starts_with(TOO_LARGE) {
+        return Err(missing());
+    }
+    let beside = last.into_iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text),
         Block::ToolUse { .. } | Block::ToolResult { .. } => None,
     });
-    texts.collect()
+    let addition = Addition { before: messages, earlier: Vec::new(), beside: beside.collect() };
+    Ok((body, addition))
 }
 
 /// Shortens `text` to at most `bytes`; answers whether it was longer.

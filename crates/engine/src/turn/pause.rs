@@ -2,6 +2,7 @@
 //!
 //! Invariant: a pause ends once, as one turn, under the key of the request that led to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -137,9 +138,14 @@ impl Pipeline {
             contents: pending.contents.clone(),
             ..TurnRecord::erased(0, pending.at)
         };
+        let zone = session.head.settings.zone(&self.limits.timezone);
+        let sent = rebuild::pieces(&self.sessions, session, &frozen, &zone).await?;
+        let receipt = rebuild::whole_receipt(&self.sessions, session, &frozen).await?;
         Ok(AssembledRequest {
             request: rebuild::request(&self.sessions, session, &frozen).await?,
-            receipt: pending.receipt.clone(),
+            receipt: receipt.unwrap_or_else(|| pending.receipt.clone()),
+            sent: Arc::new(sent),
+            summary: None,
             contents: pending.contents.clone(),
             tools: turn.tools.iter().map(|known| known.definition.clone()).collect(),
             recent: Vec::new(),

@@ -1,5 +1,6 @@
 //! Exchanges that an application made with its own model.
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +21,8 @@ pub struct RecordedTurn {
     pub message: String,
     /// What the assistant said.
     pub reply: String,
+    /// When it was said; now when absent.
+    pub at: Option<Timestamp>,
     /// What the tools did.
     pub calls: Vec<CallRecord>,
     /// The failure, for a failed exchange.
@@ -58,10 +61,14 @@ impl Pipeline {
         let known = self.memory.known(&self.sessions, &turn.session).await?;
         let draft = TurnDraft {
             kind: TurnKind::Recorded,
+            at: exchange.at,
             understanding: notice::read(&turn.session, &message, known, &self.packs),
             message,
             receipt: prepared.as_ref().map(|prepared| prepared.receipt.clone()),
+            sent: prepared.as_ref().map(|prepared| prepared.sent.clone()),
+            summary: prepared.as_ref().and_then(|prepared| prepared.summary.clone()),
             contents: prepared.as_ref().map(|p| p.contents.clone()).unwrap_or_default(),
+            client_body: None,
             metadata,
             took_ms: None,
         };

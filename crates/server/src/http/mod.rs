@@ -82,7 +82,7 @@ impl App {
         if setup.telemetry.enabled {
             telemetry::metrics::start();
             let figures = figures.clone();
-            setup.engine.observe_turns(move |record| figures.note(record));
+            setup.engine.observe_turns(move |record, sent| figures.note(record, sent));
         }
         Self(Arc::new(AppParts {
             upstreams: Upstreams::default(),

@@ -3,11 +3,11 @@
 //! Each turn that passes through this server is noted once; what is kept is bounded and holds no text.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use throughline_engine::piece::Source;
+use throughline_engine::piece::{SentPiece, Source};
 use throughline_engine::receipt::Receipt;
 use throughline_engine::session::record::TurnRecord;
 use utoipa::ToSchema;
@@ -50,7 +50,7 @@ pub struct ContextStatistics {
 
 impl Figures {
     /// Notes a turn that was just committed.
-    pub fn note(&self, record: &TurnRecord) {
+    pub fn note(&self, record: &TurnRecord, sent: &[Arc<SentPiece>]) {
         let took = record.took_ms.map(Duration::from_millis);
         metrics::turn(record.kind.as_str(), record.status.as_str(), took);
         if let Some(usage) = &record.usage {
@@ -59,12 +59,13 @@ impl Figures {
             metrics::usage("cache_read", usage.cache_read_tokens);
         }
         if let Some(receipt) = &record.receipt {
-            self.note_receipt(receipt);
+            self.note_receipt(receipt, sent);
         }
     }
 
-    fn note_receipt(&self, receipt: &Receipt) {
-        for (part, tokens) in tokens_by_part(receipt) {
+    fn note_receipt(&self, receipt: &Receipt, sent: &[Arc<SentPiece>]) {
+        let pieces = sent.iter().map(|sent| (&sent.piece.source, sent.piece.tokens));
+        for (part, tokens) in tokens_by_part(pieces) {
             metrics::tokens(part, tokens);
         }
         let budget = &receipt.budget;
@@ -102,10 +103,12 @@ impl Figures {
 }
 
 /// Tokens that were sent, by the part they belong to.
-pub fn tokens_by_part(receipt: &Receipt) -> BTreeMap<&'static str, u64> {
+pub fn tokens_by_part<'a>(
+    sent: impl Iterator<Item = (&'a Source, u32)>,
+) -> BTreeMap<&'static str, u64> {
     let mut parts = BTreeMap::new();
-    for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
-        *parts.entry(part_of(&piece.source)).or_default() += u64::from(piece.tokens);
+    for (source, tokens) in sent {
+        *parts.entry(part_of(source)).or_default() += u64::from(tokens);
     }
     parts
 }
@@ -120,8 +123,9 @@ fn part_of(source: &Source) -> &'static str {
         Source::Summary { .. } => "summary",
         Source::Topic | Source::Entity { .. } => "entities",
         Source::Recalled { .. } | Source::EarlierResult { .. } => "recalled",
-        Source::History { .. } => "history",
+        Source::History { .. } | Source::Day { .. } => "history",
         Source::Given { .. } => "given",
+        Source::ClientRequest { .. } => "client",
         Source::Message => "message",
     }
 }

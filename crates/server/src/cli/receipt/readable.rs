@@ -109,10 +109,12 @@ pub fn name(source: &Source) -> String {
         Source::Summary { from, to } => format!("turns {from}-{to}"),
         Source::Topic => "topic".into(),
         Source::Entity { entity, name } => format!("{entity} {name}"),
-        Source::Recalled { turn, part: of } => format!("recalled turn {turn} {}", part(*of)),
-        Source::EarlierResult { turn } => format!("result of turn {turn}"),
+        Source::Recalled { turn, part: of, .. } => format!("recalled turn {turn} {}", part(*of)),
+        Source::EarlierResult { turn, .. } => format!("result of turn {turn}"),
         Source::History { turn, part: of } => format!("turn {turn} {}", part(*of)),
+        Source::Day { on, .. } => format!("day {on}"),
         Source::Given { name } => format!("given {name}"),
+        Source::ClientRequest { bytes } => format!("the client's own request, {bytes} bytes"),
         Source::Message => "the message".into(),
     }
 }
@@ -125,11 +127,12 @@ pub fn heading_of(source: &Source) -> &'static str {
         Source::Tool { .. } => "Tools",
         Source::Summary { .. } | Source::Topic => "Summary",
         Source::Entity { .. } => "Entities",
-        Source::History { .. } | Source::Recalled { .. } | Source::EarlierResult { .. } => {
-            "History"
-        }
+        Source::History { .. }
+        | Source::Recalled { .. }
+        | Source::EarlierResult { .. }
+        | Source::Day { .. } => "History",
         Source::Instructions { .. } | Source::Persona { .. } | Source::Calm => "Instructions",
-        Source::Given { .. } | Source::Message => "Message",
+        Source::Given { .. } | Source::ClientRequest { .. } | Source::Message => "Message",
     }
 }
 
@@ -138,9 +141,11 @@ pub fn reason(reason: DropReason) -> &'static str {
     match reason {
         DropReason::OverWindow => "the window was full",
         DropReason::OverHistory => "the history's share was full",
-        DropReason::OverEnrichment => "the share for known things was full",
+        DropReason::OverEnrichment => "its share of the budget was full",
         DropReason::WithItsTurn => "the rest of its turn was left out",
         DropReason::NotRelevant => "not relevant enough",
+        DropReason::AlreadyPresent => "it is in the request already",
+        DropReason::Condensed => "older than the window: condensed in the notes",
         DropReason::Missing => "it no longer exists",
         DropReason::NotApproved => "its definition is not approved",
     }

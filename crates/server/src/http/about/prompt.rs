@@ -79,7 +79,9 @@ pub async fn info(
         mode: receipt.mode.as_str().into(),
         mode_why: receipt.mode_why.clone(),
         budget: json(&receipt.budget),
-        tokens_by_part: tokens_by_part(&receipt),
+        tokens_by_part: tokens_by_part(
+            receipt.pieces.iter().filter(|p| p.sent()).map(|piece| (&piece.source, piece.tokens)),
+        ),
         stable_prefix_tokens: receipt.stable_prefix_tokens,
         dropped: receipt.pieces.iter().filter(|piece| !piece.sent()).count(),
         summary: receipt.summary(),

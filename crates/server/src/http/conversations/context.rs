@@ -49,8 +49,20 @@ pub struct ReceiptView {
     pub items: Vec<RequestItem>,
     /// Every piece, sent or dropped, in the order of sending.
     pub pieces: Vec<PieceView>,
-    /// Tokens at the start that are the same as in the turn before.
+    /// Tokens at the start that are the same as in the request before.
     pub stable_prefix_tokens: u32,
+    /// Tokens of the request, where one that a provider has cached costs a tenth.
+    pub effective_tokens: f64,
+    /// Tokens of the whole conversation, had it been sent.
+    pub replay_tokens: u64,
+    /// The same, where one that a provider has cached costs a tenth.
+    pub replay_effective_tokens: f64,
+    /// The turn whose request this one begins with; null where it starts a prefix of its own.
+    pub continues: Option<u64>,
+    /// Why it does not begin with the request before.
+    pub broken_by: Option<String>,
+    /// The first turn that is shown word for word.
+    pub window_from: u64,
     /// The layout that made the request.
     pub layout: u32,
 }
@@ -116,6 +128,8 @@ pub struct PieceView {
     pub tokens: u32,
     /// Its hash; `…/contents/{hash}` has the text.
     pub hash: String,
+    /// The turn with which it came into the request; null where that is this one.
+    pub since: Option<u64>,
     /// Whether it reached the model.
     pub sent: bool,
     /// Why it did not.
@@ -135,6 +149,7 @@ impl From<&ReceiptPiece> for PieceView {
             score: piece.score,
             tokens: piece.tokens,
             hash: piece.hash.to_string(),
+            since: piece.since,
             sent: piece.sent(),
             dropped: json(&piece.dropped),
             used: piece.used,
@@ -159,6 +174,12 @@ impl From<&Receipt> for ReceiptView {
             items: receipt.pieces.iter().filter(|p| p.sent()).filter_map(RequestItem::of).collect(),
             pieces: receipt.pieces.iter().map(Into::into).collect(),
             stable_prefix_tokens: receipt.stable_prefix_tokens,
+            effective_tokens: receipt.effective_tokens(),
+            replay_tokens: receipt.replay.tokens,
+            replay_effective_tokens: receipt.replay.effective_tokens(),
+            continues: receipt.continues,
+            broken_by: receipt.broken_by.clone(),
+            window_from: receipt.window_from,
             layout: receipt.layout,
         }
     }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use throughline_engine::id::SessionId;
@@ -29,6 +30,9 @@ pub struct RecordBody {
     /// What the assistant said.
     #[serde(default)]
     reply: String,
+    /// When it was said, for a conversation that happened before; now when absent.
+    #[serde(default)]
+    at: Option<Timestamp>,
     /// What the tools did.
     #[serde(default)]
     tool_executions: Vec<ExecutionBody>,
@@ -146,6 +150,7 @@ impl RecordBody {
         Ok(RecordedTurn {
             message: self.message,
             reply: self.reply,
+            at: self.at,
             calls: calls.map(|(at, execution)| execution.call(at + 1)).collect(),
             error: self.error.map(|e| TurnError { code: e.code, message: e.message }),
             metadata: self.metadata,

@@ -112,6 +112,9 @@ pub struct SettingsBody {
     /// The model, by its configured name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The user's time zone by its IANA name, such as `Europe/Berlin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
     /// Preferences of the user, kept as they are.
     #[schema(value_type = Object)]
     pub preferences: Map<String, Value>,
@@ -227,6 +230,7 @@ impl From<&Settings> for SettingsBody {
             context_tokens: settings.context_tokens,
             mode: settings.mode.map(|mode| mode.as_str().into()),
             model: settings.model.clone(),
+            timezone: settings.timezone.clone(),
             preferences: settings.preferences.clone(),
         }
     }
@@ -240,10 +244,17 @@ impl TryFrom<SettingsBody> for Settings {
         if body.context_tokens.is_some_and(|tokens| !(256..=10_000_000).contains(&tokens)) {
             return Err(Problem::invalid("settings.context_tokens", "it is outside 256-10000000"));
         }
+        if let Some(zone) = &body.timezone
+            && jiff::tz::TimeZone::get(zone).is_err()
+        {
+            let reason = format!("{zone:?} is no IANA time zone, such as Europe/Berlin");
+            return Err(Problem::invalid("settings.timezone", reason));
+        }
         Ok(Self {
             context_tokens: body.context_tokens,
             mode,
             model: body.model,
+            timezone: body.timezone,
             preferences: body.preferences,
         })
     }

@@ -10,8 +10,9 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use throughline_engine::request::ClientRequest;
+use throughline_engine::tokens;
 use throughline_engine::trace::Asked;
-use throughline_engine::turn::ClientRequest;
 use throughline_upstream::model::Provider;
 
 use crate::http::problem::Problem;
@@ -90,16 +91,27 @@ impl<'a> ClientBody<'a> {
 
     /// What memory needs of it.
     pub fn request(&self) -> ClientRequest {
-        let before = self.messages[..self.user_at].iter();
-        let earlier = before
-            .filter(|(_, message)| message["role"] == "user" || message["role"] == "assistant")
-            .map(|(_, message)| words(&message["content"]))
-            .filter(|text| !text.trim().is_empty());
-        ClientRequest {
-            message: self.message(),
-            earlier: earlier.collect(),
-            body: self.text.to_owned(),
-        }
+        let before = || self.messages[..self.user_at].iter().map(|(_, message)| message);
+        let said = |message: &&Value| message["role"] == "user" || message["role"] == "assistant";
+        let earlier: Vec<String> = before()
+            .filter(said)
+            .map(|message| words(&message["content"]))
+            .filter(|text| !text.trim().is_empty())
+            .collect();
+        let users = self.user_messages().map(|at| words(&self.messages[at].1["content"]));
+        let (users, message) = (users.collect(), self.message());
+        let texts = earlier.iter().chain([&self.system, &message]);
+        let tokens = texts.map(|text| tokens::count(text)).sum();
+        ClientRequest { message, earlier, users, body: self.text.to_owned(), tokens }
+    }
+
+    /// The places of the user's earlier messages that have words.
+    pub fn user_messages(&self) -> impl Iterator<Item = usize> {
+        let before = self.messages[..self.user_at].iter().enumerate();
+        let of_user = before.filter(|(_, (_, message))| {
+            message["role"] == "user" && !words(&message["content"]).trim().is_empty()
+        });
+        of_user.map(|(at, _)| at)
     }
 
     /// The words of the user's last message; of one without words, what it holds.

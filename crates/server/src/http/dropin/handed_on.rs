@@ -7,7 +7,6 @@ use throughline_engine::engine::Engine;
 use throughline_engine::error::{Error, Result};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
-use throughline_engine::turn::Addition;
 use throughline_upstream::model::Provider;
 
 use super::client_body::ClientBody;
@@ -26,8 +25,7 @@ pub async fn again(
         Some((_, model)) => (Provider::OpenAi, model),
         None => (Provider::OpenAi, kept.model.as_str()),
     };
-    let Addition { before, beside } = &kept.addition;
-    let put_in = PutIn { before, beside, model: Some(model) };
+    let put_in = PutIn { addition: Some(&kept.addition), model: Some(model) };
     let body = ClientBody::read(format, &kept.body).ok();
     let sent = body.map(|body| splice::with(&body, put_in).into_bytes()).unwrap_or_default();
     if ContentHash::of_bytes(&sent) == kept.hash {

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use throughline_engine::id::SessionId;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::trace;
-use throughline_engine::turn::{Addition, DropIn, DropInTurn};
+use throughline_engine::turn::{DropIn, DropInTurn};
 use throughline_upstream::model::Provider;
 
 use super::client_body::{self, ClientBody};
@@ -113,8 +113,8 @@ impl Asked {
         client: &ClientBody<'_>,
         chosen: Chosen<'_>,
     ) -> Forward {
-        let Addition { before, beside } = &turn.addition;
-        let body = splice::with(client, PutIn { before, beside, model: chosen.model });
+        let put_in = PutIn { addition: Some(&turn.addition), model: chosen.model };
+        let body = splice::with(client, put_in);
         turn.handed_on_as(body.as_bytes());
         let model = self.model_name(chosen, client.model_name());
         let call = turn.span().in_scope(|| trace::model_call(&model, client.asked));

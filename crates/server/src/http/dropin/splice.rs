@@ -1,25 +1,27 @@
 //! What memory adds, put into a client's request without touching anything else of it.
 //!
-//! History goes in front of the user's last message, quoted data in front of that message's words.
-//! A provider's prompt cache therefore stays valid for all that the client sent before.
+//! History goes in front of the user's last message, quoted data in front of that message's words, and what was
+//! put in front of an earlier message's words is put there again. A provider's prompt cache therefore stays valid
+//! for all that was sent before.
 //!
 //! Invariant: apart from what is put in, the request keeps every byte and every order.
+
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use throughline_engine::model::{Block, Message, Role};
+use throughline_engine::request::{Addition, place as place_messages};
 use throughline_upstream::model::Provider;
 
-use super::client_body::{ClientBody, place};
+use super::client_body::{ClientBody, place, words};
 
 /// What is put in.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PutIn<'a> {
-    /// Messages in front of the user's last one.
-    pub before: &'a [Message],
-    /// Texts in front of that message's words.
-    pub beside: &'a [String],
+    /// What memory adds.
+    pub addition: Option<&'a Addition>,
     /// The model's name, where it is another than the client's.
     pub model: Option<&'a str>,
 }
@@ -32,12 +34,15 @@ pub fn with(body: &ClientBody<'_>, put_in: PutIn<'_>) -> String {
     {
         edits.push((place.clone(), json!(name).to_string()));
     }
-    let message = body.messages[body.user_at].0.clone();
-    let before: String = (put_in.before.iter())
-        .map(|message| format!("{},", wire_message(body.format, message)))
-        .collect();
-    edits.push((message.start..message.start, before));
-    edits.extend(beside(body, put_in.beside));
+    if let Some(addition) = put_in.addition {
+        let message = body.messages[body.user_at].0.clone();
+        let before: String = (addition.before.iter())
+            .map(|message| format!("{},", wire_message(body.format, message)))
+            .collect();
+        edits.push((message.start..message.start, before));
+        edits.extend(earlier(body, &addition.earlier));
+        edits.extend(beside(body, body.user_at, &addition.beside));
+    }
     edits.sort_by_key(|(place, _)| place.start);
     let mut text = String::with_capacity(body.text.len());
     let mut at = 0;
@@ -56,12 +61,25 @@ struct Content<'a> {
     content: &'a RawValue,
 }
 
-/// `texts` in front of the words of the user's last message.
-fn beside(body: &ClientBody<'_>, texts: &[String]) -> Option<(std::ops::Range<usize>, String)> {
+/// An edit: what is put in the place of a stretch of the request.
+type Edit = (Range<usize>, String);
+
+/// Texts in front of the words of earlier messages, each found by its words.
+fn earlier(body: &ClientBody<'_>, texts: &[(String, Vec<String>)]) -> Vec<Edit> {
+    let places: Vec<usize> = body.user_messages().collect();
+    let users: Vec<String> =
+        places.iter().map(|at| words(&body.messages[*at].1["content"])).collect();
+    let found = place_messages(texts.iter().map(|(message, _)| message.as_str()), &users);
+    let placed = texts.iter().zip(found).filter_map(|((_, texts), at)| Some((places[at?], texts)));
+    placed.filter_map(|(at, texts)| beside(body, at, texts)).collect()
+}
+
+/// `texts` in front of the words of the message at that place.
+fn beside(body: &ClientBody<'_>, at: usize, texts: &[String]) -> Option<Edit> {
     if texts.is_empty() {
         return None;
     }
-    let message = &body.text[body.messages[body.user_at].0.clone()];
+    let message = &body.text[body.messages[at].0.clone()];
     let raw = serde_json::from_str::<Content<'_>>(message).ok()?.content.get();
     let place = place(body.text, raw);
     let parts: Vec<String> = texts.iter().map(|text| text_part(text).to_string()).collect();

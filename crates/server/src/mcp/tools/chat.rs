@@ -16,7 +16,6 @@ use throughline_engine::error::{Error, Result};
 use throughline_engine::events::Events;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::model::LentModel;
-use throughline_engine::piece::Place;
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::LoadedSession;
 use throughline_engine::session::record::{ReplyForm, TurnRecord};
@@ -244,7 +243,9 @@ impl Metadata {
     fn of(call: &Call<'_>, session: &LoadedSession, record: &TurnRecord) -> Self {
         let now = call.mcp.engine.now();
         let state = expiry_state(&session.head, now);
-        let (shown, considered) = history_tokens(record);
+        let receipt = record.receipt.as_ref();
+        let shown = receipt.map_or(0, |receipt| u64::from(receipt.history_tokens));
+        let truncated = receipt.is_some_and(|receipt| receipt.window_from > 1);
         let most = session.head.persona.as_ref().map_or(0, |p| u64::from(p.history_tokens_max));
         let (answered_by, model) = match &record.form {
             ReplyForm::Model { model } => ("model", Some(model.clone())),
@@ -252,10 +253,13 @@ impl Metadata {
             ReplyForm::Offline { .. } | ReplyForm::Caller => ("offline", None),
         };
         let mut notices = Vec::new();
-        if most > 0 && considered * 100 >= most * NOTICE_PERCENT {
+        if most > 0 && shown * 100 >= most * NOTICE_PERCENT {
             notices.push(format!(
-                "the history takes {considered} of {most} tokens; the oldest exchanges are left out first"
+                "the history takes {shown} of {most} tokens; the oldest exchanges are condensed next"
             ));
+        }
+        if truncated {
+            notices.push("the oldest exchanges are condensed; they are still searched".to_owned());
         }
         notices.extend(expiry_warning(session.head.expires_at, state, now));
         if let ReplyForm::Offline { why } = &record.form {
@@ -265,7 +269,7 @@ impl Metadata {
         Self {
             tokens_used: tokens_used(record),
             history_tokens: shown,
-            history_truncated: considered > shown,
+            history_truncated: truncated,
             context_expiry: session.head.expires_at.map(|at| at.to_string()).unwrap_or_default(),
             is_expired: session.head.is_expired(now),
             answered_by: answered_by.to_owned(),
@@ -274,16 +278,6 @@ impl Metadata {
             notices,
         }
     }
-}
-
-/// Tokens of the history that was shown, and of all that was considered.
-fn history_tokens(record: &TurnRecord) -> (u64, u64) {
-    let Some(receipt) = &record.receipt else { return (0, 0) };
-    let history = receipt.pieces.iter().filter(|piece| piece.place == Place::History);
-    history.fold((0, 0), |(shown, considered), piece| {
-        let tokens = u64::from(piece.tokens);
-        (shown + if piece.sent() { tokens } else { 0 }, considered + tokens)
-    })
 }
 
 /// As the provider counted, else by our own count.

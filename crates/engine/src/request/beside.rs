@@ -1,0 +1,278 @@
+//! What is brought in beside the message: days, what is known of the things it is about, older turns that fit,
+//! items chosen for it, guidance.
+//!
+//! Nothing is brought in that the request shows already: neither a turn of the window, nor what came in with an
+//! earlier message. A fact that changed is told anew, at the end.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::budget::cost;
+use crate::hash::ContentHash;
+use crate::history;
+use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
+use crate::memory::Recalled;
+use crate::mode;
+use crate::persona;
+use crate::piece::{DayOf, HistoryPart, Piece, Place, Rank, SentPiece, Source};
+use crate::prompt;
+use crate::search::split_name;
+use crate::select::Selected;
+
+use super::Material;
+
+/// Present pieces that a receipt names.
+const PRESENT_NAMED_MAX: usize = 20;
+
+/// What could stand beside the message.
+pub struct Beside {
+    /// Everything but recalled turns, in the order of sending.
+    others: Vec<Piece>,
+    /// Parts of older turns, best first.
+    recalled: Vec<Piece>,
+    today: Date,
+    /// Whether days are told; a client that sends the conversation itself tells its own.
+    tells_days: bool,
+    /// Tokens that recalled turns may take.
+    pub recall_room: u32,
+    /// Tokens of recalled turns that are wanted, as if none were shown.
+    pub recall_tokens: u32,
+    /// Tokens of everything else.
+    pub tokens: u32,
+}
+
+impl Beside {
+    /// What could stand beside the message of `material`.
+    pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
+        let (limits, input) = (material.limits, material.input);
+        let share =
+            if asks(&input.message) { limits.recall_share_asking } else { limits.recall_share };
+        let recall_room = material.budget.share(share).min(limits.recall_tokens_max);
+        let mut others = material.about.clone();
+        if material.client.is_none() {
+            let aside = selected.pieces.iter().filter(|piece| piece.place == Place::Aside);
+            others.extend(aside.cloned());
+            others.extend(input.given.iter().map(|(name, text)| given_piece(name, text)));
+            others.extend(mode::query_instructions(input.is_query));
+            others.extend(mode::guidance(material.mode.0, &material.mode.1));
+            others.extend(calm(material));
+        }
+        let sends = |text: &str| {
+            let earlier = material.client.map_or(&[][..], |client| &client.earlier);
+            earlier.iter().any(|earlier| earlier.trim() == text.trim())
+        };
+        let recalled = material.recalled.iter().filter(|found| !sends(&found.record.message));
+        let recalled: Vec<Piece> = recalled.map(|found| recalled_piece(found, material)).collect();
+        let mut beside = Self {
+            tokens: 0,
+            recall_tokens: 0,
+            recall_room,
+            tells_days: material.client.is_none_or(|client| client.earlier.is_empty()),
+            today: material.now.to_zoned(material.zone.clone()).date(),
+            others,
+            recalled,
+        };
+        let shown: &[Arc<SentPiece>] = material.prefix.as_ref().map_or(&[], |p| p.stream());
+        let present = Present::of(shown);
+        let new = beside.others.iter().filter(|piece| present.since(piece, shown).is_none());
+        beside.tokens = new.map(cost).sum();
+        beside.recall_tokens = beside.recall_beyond(u64::MAX, &[]);
+        beside
+    }
+
+    /// Tokens of wanted turns that neither the window nor `stream` shows.
+    pub(super) fn recall_beyond(&self, window_from: u64, stream: &[Arc<SentPiece>]) -> u32 {
+        let shown = Present::of(stream);
+        let mut total = 0;
+        for piece in self.recalled.iter().filter(|piece| !shown.recalled(piece, window_from)) {
+            let next = total + cost(piece) + DAY_TOKENS;
+            if next > self.recall_room {
+                break;
+            }
+            total = next;
+        }
+        total
+    }
+
+    /// The pieces that are new behind `stream`, in the order of sending, and those that it shows already.
+    pub(super) fn candidates(
+        &self,
+        window_from: u64,
+        stream: &[Arc<SentPiece>],
+    ) -> (Vec<Piece>, Vec<Arc<SentPiece>>) {
+        let present = Present::of(stream);
+        let mut pieces = if self.tells_days { days(stream, self.today) } else { Vec::new() };
+        let mut already = Vec::new();
+        let mut recalled: Vec<Piece> = Vec::new();
+        for piece in &self.recalled {
+            match present.recalled(piece, window_from) {
+                true => already.extend(turn_of(piece).map(|turn| shown(piece, turn))),
+                false => recalled.push(piece.clone()),
+            }
+        }
+        already.truncate(PRESENT_NAMED_MAX);
+        recalled.sort_by_key(|piece| (turn_of(piece), part_of(piece)));
+        let (about, rest): (Vec<&Piece>, Vec<&Piece>) = self
+            .others
+            .iter()
+            .partition(|piece| matches!(piece.source, Source::Entity { .. } | Source::Topic));
+        for (group, last) in [(about, false), (rest, true)] {
+            for piece in group {
+                match present.since(piece, stream) {
+                    Some(since) => already.push(shown(piece, since)),
+                    None => pieces.push(piece.clone()),
+                }
+            }
+            if !last {
+                pieces.append(&mut recalled);
+            }
+        }
+        (pieces, already)
+    }
+}
+
+/// Whether a message asks for something that was said earlier.
+pub fn asks(message: &str) -> bool {
+    message.trim_end().ends_with(['?', '？', '؟'])
+}
+
+/// What a stream shows.
+struct Present {
+    texts: HashMap<ContentHash, u64>,
+    recalled: HashSet<(u64, HistoryPart)>,
+}
+
+impl Present {
+    fn of(stream: &[Arc<SentPiece>]) -> Self {
+        let mut present = Self { texts: HashMap::new(), recalled: HashSet::new() };
+        for sent in stream {
+            match (&sent.piece.source, turn_of(&sent.piece)) {
+                (_, Some(turn)) => {
+                    present.recalled.insert((turn, part_of(&sent.piece)));
+                }
+                (Source::History { turn, part }, _) => {
+                    present.recalled.insert((*turn, *part));
+                }
+                _ => {
+                    present.texts.insert(sent.piece.hash.clone(), sent.since);
+                }
+            }
+        }
+        present
+    }
+
+    fn recalled(&self, piece: &Piece, window_from: u64) -> bool {
+        let Some(turn) = turn_of(piece) else { return false };
+        turn >= window_from || self.recalled.contains(&(turn, part_of(piece)))
+    }
+
+    /// The turn with which a piece came in, where it still holds: guidance holds until another is given, and
+    /// what is known of a thing until something else is told of it.
+    fn since(&self, piece: &Piece, stream: &[Arc<SentPiece>]) -> Option<u64> {
+        let since = *self.texts.get(&piece.hash)?;
+        let same_kind = |sent: &&Arc<SentPiece>| {
+            let (one, other) = (&sent.piece.source, &piece.source);
+            match (one, other) {
+                (Source::Instructions { part: one }, Source::Instructions { part: other }) => {
+                    one.starts_with("mode/") == other.starts_with("mode/")
+                }
+                (
+                    Source::Entity { entity: kind, name },
+                    Source::Entity { entity: other_kind, name: other_name },
+                ) => kind == other_kind && name == other_name,
+                _ => false,
+            }
+        };
+        match stream.iter().rev().find(same_kind) {
+            Some(last) if last.piece.hash != piece.hash => None,
+            _ => Some(since),
+        }
+    }
+}
+
+/// A piece that is in the request already, for the receipt.
+fn shown(piece: &Piece, since: u64) -> Arc<SentPiece> {
+    Arc::new(SentPiece { piece: piece.clone(), since, kept_in: None, day: None })
+}
+
+fn turn_of(piece: &Piece) -> Option<u64> {
+    match piece.source {
+        Source::Recalled { turn, .. } | Source::EarlierResult { turn, .. } => Some(turn),
+        _ => None,
+    }
+}
+
+fn part_of(piece: &Piece) -> HistoryPart {
+    match piece.source {
+        Source::Recalled { part, .. } => part,
+        _ => HistoryPart::Results,
+    }
+}
+
+/// The days that have to be told behind `stream`: that of the last turn, where it is not the one that was told
+/// last, and today, where that is not the one that was told last for a message.
+fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
+    let told = |sent: &Arc<SentPiece>| match sent.piece.source {
+        Source::Day { on, of } => Some((on, of)),
+        _ => None,
+    };
+    let last_told = stream.iter().rev().find_map(told);
+    let last_turn = stream.iter().rev().find_map(|sent| sent.day);
+    let last_today = stream.iter().rev().filter_map(told).find(|(_, of)| *of == DayOf::Message);
+    let mut days = Vec::new();
+    if let (Some((told, _)), Some(turn)) = (last_told, last_turn)
+        && told != turn
+    {
+        days.push(history::day_piece(turn, DayOf::Above));
+    }
+    let known = last_today.or(last_told.filter(|(_, of)| *of == DayOf::Turn));
+    if known.is_none_or(|(on, _)| on != today) {
+        days.push(history::day_piece(today, DayOf::Message));
+    }
+    days
+}
+
+/// A recalled part of a turn.
+fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
+    let Recalled { record, part, score } = found;
+    let (turn, on) = (record.turn, Some(history::day_of(record, &material.zone)));
+    let text = history::recalled_text(record, *part, crate::layout::CURRENT);
+    let why = "an older turn that fits the message";
+    let (source, rank) = match part {
+        HistoryPart::Results => (Source::EarlierResult { turn, on }, Rank::EarlierResult),
+        part => (Source::Recalled { turn, part: *part, on }, Rank::Recalled),
+    };
+    let named = split_name(&text).0.is_some();
+    let speaker = if named { 0 } else { SPEAKER_TOKENS };
+    let piece = match part {
+        HistoryPart::Message => {
+            let tokens = record.tokens.message + speaker;
+            Piece::counted(source, why, Place::Aside, rank, text, tokens)
+        }
+        HistoryPart::Reply => {
+            let tokens = record.tokens.reply + speaker;
+            Piece::counted(source, why, Place::Aside, rank, text, tokens)
+        }
+        HistoryPart::Results => Piece::new(source, why, Place::Aside, rank, text),
+    };
+    piece.scored(*score)
+}
+
+/// The reminder that keeps a persona calm, where the message is heated.
+fn calm(material: &Material<'_>) -> Option<Piece> {
+    let persona = material.head.persona.as_ref()?;
+    let keeps_calm = material.input.keeps_calm.unwrap_or(persona.keeps_calm);
+    persona::calm(&material.input.message).filter(|_| keeps_calm)
+}
+
+fn given_piece(name: &str, text: &str) -> Piece {
+    Piece::new(
+        Source::Given { name: name.into() },
+        "came with the message",
+        Place::Aside,
+        Rank::SessionItem,
+        prompt::quote(name, text),
+    )
+}

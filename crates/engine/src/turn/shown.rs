@@ -1,0 +1,121 @@
+//! What of a conversation a request can begin with: the request before, or the newest turns from the log.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use super::Pipeline;
+use crate::error::{Error, Result};
+use crate::history::HistoryTurn;
+use crate::layout;
+use crate::piece::SentPiece;
+use crate::rebuild;
+use crate::request::Prefix;
+use crate::session::LoadedSession;
+use crate::session::record::{TurnKind, TurnRecord};
+
+/// Turns at the end of the conversation that a turn has in hand.
+const RECENT_TURNS: usize = 16;
+/// Turns read at once where the newest are shown word for word.
+const STEP_TURNS: u64 = 64;
+
+/// What can be shown.
+pub(super) struct Shown {
+    /// The request before, with its reply.
+    pub prefix: Option<Prefix>,
+    /// The newest turns, oldest first, where there is no such request.
+    pub history: Vec<HistoryTurn>,
+    /// Whether either begins with the conversation.
+    pub is_whole: bool,
+    /// The last turns, oldest first.
+    pub recent: Vec<Arc<TurnRecord>>,
+}
+
+impl Pipeline {
+    /// What of the session a request of `tokens` can show.
+    pub(super) async fn shown(
+        &self,
+        session: &LoadedSession,
+        kind: TurnKind,
+        zone: &TimeZone,
+        tokens: u32,
+    ) -> Result<Shown> {
+        let recent = self.sessions.tail(session, RECENT_TURNS).await?;
+        if let Some(prefix) = self.prefix(session, kind, &recent, zone).await? {
+            let is_whole = prefix.window_from <= 1;
+            return Ok(Shown { prefix: Some(prefix), history: Vec::new(), is_whole, recent });
+        }
+        let (history, is_whole) = self.newest(session, zone, tokens).await?;
+        Ok(Shown { prefix: None, history, is_whole, recent })
+    }
+
+    /// The last request that can be continued.
+    async fn prefix(
+        &self,
+        session: &LoadedSession,
+        kind: TurnKind,
+        recent: &[Arc<TurnRecord>],
+        zone: &TimeZone,
+    ) -> Result<Option<Prefix>> {
+        let said = recent.iter().rev().filter(|record| record.is_history());
+        let mut since = Vec::new();
+        for record in said {
+            let receipt = record.receipt.as_ref().filter(|receipt| {
+                let same_door = (record.kind == TurnKind::DropIn) == (kind == TurnKind::DropIn);
+                receipt.layout == layout::CURRENT && same_door
+            });
+            let Some(receipt) = receipt else {
+                since.push(record.clone());
+                continue;
+            };
+            since.reverse();
+            let cached = self.prefixes.get(session, &receipt.request_hash);
+            let pieces = match cached {
+                Some(pieces) => pieces,
+                None => match self.read_pieces(session, record, zone).await? {
+                    Some(pieces) => pieces,
+                    None => return Ok(None),
+                },
+            };
+            return Ok(Prefix::new(record, &pieces, &since, zone));
+        }
+        Ok(None)
+    }
+
+    /// The pieces of a past request; `None` where something of it was erased.
+    async fn read_pieces(
+        &self,
+        session: &LoadedSession,
+        record: &TurnRecord,
+        zone: &TimeZone,
+    ) -> Result<Option<Arc<Vec<Arc<SentPiece>>>>> {
+        match rebuild::pieces(&self.sessions, session, record, zone).await {
+            Ok(pieces) => Ok(Some(Arc::new(pieces))),
+            Err(Error::NotKept { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The newest turns that `tokens` can hold, oldest first, and whether those are all.
+    async fn newest(
+        &self,
+        session: &LoadedSession,
+        zone: &TimeZone,
+        tokens: u32,
+    ) -> Result<(Vec<HistoryTurn>, bool)> {
+        let mut newest_first = Vec::new();
+        let (mut end, mut total) = (session.head.turns, 0);
+        while end > 0 && total <= tokens {
+            let start = end.saturating_sub(STEP_TURNS);
+            let read = self.sessions.turns(session, start..end).await?;
+            for record in read.iter().rev().filter(|record| record.is_history()) {
+                let turn = HistoryTurn::of(record, zone);
+                total += turn.tokens();
+                newest_first.push(turn);
+            }
+            end = start;
+        }
+        newest_first.reverse();
+        Ok((newest_first, end == 0))
+    }
+}
