@@ -1,110 +1,67 @@
-//! The budget, checked in shorthand: `H1m40` is turn 1's message with 40 tokens.
+//! What fits beside a message, checked in shorthand: `R10.8` is recalled, 10 tokens, score 0.8.
 
 use super::*;
-use crate::piece::IncludeMode;
+use crate::piece::{HistoryPart, IncludeMode, Source};
 
-/// `S10` system, `M5` message, `I10` agent item, `E10` entity, `R10` recalled,
-/// `H1m10` old history message, `H1r10` old reply, `h…` the same but recent, `H1t10` results.
+/// `R` recalled, `E` entity, `I` agent item, `G` guidance, `Q` required; tokens, then `.` and a digit of score.
 fn parse(word: &str) -> Piece {
-    let digits = |text: &str| text.parse::<u32>().expect("digits in the shorthand");
-    let history = |rank: Rank, results: Rank| {
-        let part_at = word.find(['m', 'r', 't']).expect("a part in the shorthand");
-        let turn = u64::from(digits(&word[1..part_at]));
-        let (part, rank) = match &word[part_at..=part_at] {
-            "m" => (HistoryPart::Message, rank),
-            "r" => (HistoryPart::Reply, rank),
-            _ => (HistoryPart::Results, results),
-        };
-        (Source::History { turn, part }, Place::History, rank, digits(&word[part_at + 1..]))
+    let (tokens, score) = word[1..].split_once('.').unwrap_or((&word[1..], "0"));
+    let part = |name: &str| Source::Instructions { part: name.into() };
+    let (source, rank) = match &word[..1] {
+        "R" => {
+            let part = HistoryPart::Message;
+            (Source::Recalled { turn: 1, part, on: None }, Rank::Recalled)
+        }
+        "E" => (Source::Entity { entity: "e".into(), name: "n".into() }, Rank::Entity),
+        "I" => {
+            let mode = IncludeMode::Agent;
+            (Source::Rule { name: "r".into(), mode }, Rank::AgentItem)
+        }
+        "G" => (part("mode/search"), Rank::Guidance),
+        _ => (part("query"), Rank::Required),
     };
-    let (source, place, rank, tokens) = match &word[..1] {
-        "S" => (
-            Source::Instructions { part: "core".into() },
-            Place::System,
-            Rank::Required,
-            digits(&word[1..]),
-        ),
-        "M" => (Source::Message, Place::Message, Rank::Required, digits(&word[1..])),
-        "I" => (
-            Source::Rule { name: "r".into(), mode: IncludeMode::Agent },
-            Place::Aside,
-            Rank::AgentItem,
-            digits(&word[1..]),
-        ),
-        "E" => (
-            Source::Entity { entity: "device".into(), name: "d".into() },
-            Place::Aside,
-            Rank::Entity,
-            digits(&word[1..]),
-        ),
-        "R" => (
-            Source::Recalled { turn: 1, part: HistoryPart::Reply },
-            Place::Aside,
-            Rank::Recalled,
-            digits(&word[1..]),
-        ),
-        "H" => history(Rank::OldHistory, Rank::OldResults),
-        _ => history(Rank::RecentHistory, Rank::RecentResults),
-    };
-    Piece::counted(source, "test", place, rank, word, tokens)
+    let tokens = tokens.parse().expect("tokens in the shorthand");
+    let score = score.parse::<f32>().expect("a score in the shorthand") / 10.0;
+    Piece::counted(source, "", Place::Aside, rank, "text", tokens).scored(score)
 }
 
-/// Pieces in, fates out: a leading `-` marks what was dropped. Frames cost 4 tokens each.
+/// `-` marks what was left out of the room, `~` what its share had no room for.
 #[track_caller]
-fn check(pieces: &str, total: u32, expected: &str) {
-    let budget = Budget {
-        total_tokens: total,
-        history_tokens: 200,
-        enrichment_tokens: 50,
-        warning_share: 0.8,
-        factor: 1.0,
-    };
-    let fitted = fit(pieces.split_whitespace().map(parse).collect(), budget).expect("it fits");
-    let shown: Vec<String> = fitted
-        .pieces
-        .iter()
-        .map(|(piece, fate)| format!("{}{}", if fate.is_some() { "-" } else { "" }, piece.text))
-        .collect();
-    assert_eq!(shown.join(" "), expected);
+fn check(pieces: &str, room: u32, shares: (u32, u32), expected: &str) {
+    let parsed: Vec<Piece> = pieces.split(' ').map(parse).collect();
+    let fates = choose(&parsed, room, shares);
+    let shown = pieces.split(' ').zip(&fates).map(|(word, fate)| match fate {
+        None => word.to_owned(),
+        Some(DropReason::OverEnrichment) => format!("~{word}"),
+        Some(_) => format!("-{word}"),
+    });
+    assert_eq!(shown.collect::<Vec<_>>().join(" "), expected);
+}
+
+const ALL: (u32, u32) = (1_000, 1_000);
+
+#[test]
+fn everything_is_sent_while_there_is_room() {
+    check("G10 E10 R10.5 I10.9", 100, ALL, "G10 E10 R10.5 I10.9");
 }
 
 #[test]
-fn everything_stays_when_it_fits() {
-    check("S10 H1m5 H1r5 M5", 100, "S10 H1m5 H1r5 M5");
+fn the_highest_rank_comes_first_then_the_best_score() {
+    check("G10 E10 R10.5 I10.9", 25, ALL, "-G10 -E10 R10.5 -I10.9");
+    check("E10.1 E10.9 E10.5", 24, ALL, "-E10.1 E10.9 E10.5");
 }
 
 #[test]
-fn the_lowest_rank_goes_first_then_the_oldest() {
-    check("S10 H1m5 H1r5 H2m5 H2r5 R10 M5", 60, "S10 H1m5 H1r5 H2m5 H2r5 -R10 M5");
-    check("S10 H1m5 H1r5 H2m5 H2r5 M5", 40, "S10 -H1m5 -H1r5 H2m5 H2r5 M5");
+fn what_does_not_fit_leaves_its_room_to_the_next() {
+    check("R500.9 R10.2 G10", 100, ALL, "-R500.9 R10.2 G10");
 }
 
 #[test]
-fn a_turn_goes_as_a_whole_and_results_before_it() {
-    check("S10 H1m5 H1t30 H1r5 M5", 60, "S10 H1m5 -H1t30 H1r5 M5");
-    check("S10 H1m5 H1t30 H1r5 M5", 30, "S10 -H1m5 -H1t30 -H1r5 M5");
+fn recalled_turns_keep_to_their_share_and_leave_the_rest_alone() {
+    check("R20.9 R20.8 R20.7 E10", 200, (60, 1_000), "R20.9 R20.8 ~R20.7 E10");
 }
 
 #[test]
-fn recent_history_outlives_items_chosen_for_the_request() {
-    check("S10 h9m5 h9r5 I30 M5", 50, "S10 h9m5 h9r5 -I30 M5");
-}
-
-#[test]
-fn history_and_enrichment_have_shares_of_their_own() {
-    check("S10 H1m90 H1r90 H2m90 H2r90 M5", 1_000, "S10 -H1m90 -H1r90 H2m90 H2r90 M5");
-    check("S10 E30 R30 M5", 1_000, "S10 E30 -R30 M5");
-}
-
-#[test]
-fn what_is_required_and_too_large_is_an_error_with_both_numbers() {
-    let budget = Budget {
-        total_tokens: 10,
-        history_tokens: 10,
-        enrichment_tokens: 10,
-        warning_share: 0.8,
-        factor: 1.0,
-    };
-    let error = fit(vec![parse("S10"), parse("M5")], budget).expect_err("too large");
-    assert!(matches!(error, Error::OverBudget { needed: 19, budget: 10 }), "{error:?}");
+fn what_is_required_counts_against_no_share() {
+    check("Q50 E50 I50.9", 200, (0, 60), "Q50 E50 ~I50.9");
 }

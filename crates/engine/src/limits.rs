@@ -95,11 +95,11 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             window_turns: 0,
-            compact_at: 0.9,
-            compact_to: 0.25,
-            recall_share_asking: 0.15,
-            recall_share: 0.0,
-            recall_tokens_max: 900,
+            compact_at: 0.85,
+            compact_to: 0.15,
+            recall_share_asking: 0.6,
+            recall_share: 0.1,
+            recall_tokens_max: 4_000,
             context_tokens: 16_000,
             enrichment_tokens: 4_000,
             warning_share: 0.8,

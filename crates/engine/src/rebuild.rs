@@ -20,6 +20,7 @@ use crate::receipt::{Receipt, ReceiptPiece};
 use crate::request::hash_of;
 use crate::select::spec_name;
 use crate::session::record::{CallRecord, TurnRecord};
+use crate::session::usage::item_of;
 use crate::session::{LoadedSession, Sessions};
 
 /// The request that `record`'s receipt describes.
@@ -85,18 +86,21 @@ pub async fn whole_receipt(
 ) -> Result<Option<Receipt>> {
     let Some(receipt) = &record.receipt else { return Ok(None) };
     let mut whole = receipt.clone();
-    if receipt.continues.is_none() {
-        return Ok(Some(whole));
+    if receipt.continues.is_some() {
+        let chain = chain(sessions, session, record).await?;
+        let earlier = chain.links.iter().filter(|(own, _)| *own != record.turn);
+        let inherited = earlier.flat_map(|(own, receipt)| {
+            let sent = receipt.pieces.iter().filter(|piece| piece.sent());
+            sent.map(|piece| inherited(piece, *own))
+        });
+        let mut pieces: Vec<ReceiptPiece> = inherited.collect();
+        pieces.append(&mut whole.pieces);
+        whole.pieces = pieces;
     }
-    let chain = chain(sessions, session, record).await?;
-    let earlier = chain.links.iter().filter(|(own, _)| *own != record.turn);
-    let inherited = earlier.flat_map(|(own, receipt)| {
-        let sent = receipt.pieces.iter().filter(|piece| piece.sent());
-        sent.map(|piece| inherited(piece, *own))
-    });
-    let mut pieces: Vec<ReceiptPiece> = inherited.collect();
-    pieces.append(&mut whole.pieces);
-    whole.pieces = pieces;
+    for piece in whole.pieces.iter_mut().filter(|piece| piece.sent()) {
+        let item = item_of(&piece.source);
+        piece.used |= item.is_some_and(|item| receipt.used.contains(&item));
+    }
     Ok(Some(whole))
 }
 

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::ContentHash;
+use crate::item::ItemName;
 use crate::mode::PromptMode;
 use crate::piece::{IncludeMode, Place, Rank, Source};
 
@@ -48,6 +49,9 @@ pub struct Receipt {
     /// What sending the whole conversation would have cost.
     #[serde(default)]
     pub replay: ReplayCost,
+    /// Items that the reply referred to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub used: Vec<ItemName>,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
     /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
@@ -139,7 +143,7 @@ pub struct ReceiptPiece {
     /// Why it was not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<DropReason>,
-    /// Whether the reply referred to it; only items are looked at.
+    /// Whether the reply referred to it; only items are looked at. Stored in [`Receipt::used`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub used: bool,
 }

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::mode::PromptMode;
     use crate::piece::{IncludeMode, Place, Rank};
-    use crate::receipt::{BudgetReport, Parameters};
+    use crate::receipt::{BudgetReport, Parameters, ReplayCost};
 
     /// `name=text` is a rule that was sent, `-name=text` one that did not fit.
     fn receipt(pieces: &str) -> Receipt {
@@ -116,6 +116,7 @@ mod tests {
                 tokens: 1,
                 hash: ContentHash::of(text),
                 kept_in: None,
+                since: None,
                 dropped: word.starts_with('-').then_some(DropReason::OverWindow),
                 used: false,
             }
@@ -128,7 +129,13 @@ mod tests {
             budget: BudgetReport::default(),
             parameters: Parameters { reply_tokens_max: 1, temperature: 0.0 },
             pieces: pieces.collect(),
+            continues: None,
+            window_from: 1,
+            history_tokens: 0,
             stable_prefix_tokens: 0,
+            broken_by: None,
+            replay: ReplayCost::default(),
+            used: Vec::new(),
             request_hash: ContentHash::of("request"),
             handed_on_hash: None,
         }

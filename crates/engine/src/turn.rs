@@ -46,7 +46,7 @@ use crate::persona::Persona;
 use crate::piece::SentPiece;
 use crate::receipt::Parameters;
 use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
-use crate::request::{self, AssembledRequest, Material, PrefixCache, TurnInput};
+use crate::request::{self, Asks, AssembledRequest, Material, PrefixCache, TurnInput};
 use crate::resolve::{LookedUp, Reader, Resolver};
 use crate::select::Selector;
 use crate::session::apply::RequestKey;
@@ -353,8 +353,8 @@ impl Pipeline {
         let vector = self.selector.embed(&input.message).await?;
         let message = (input.message.as_str(), vector.as_slice());
         let parts_max = match request::asks(&input.message) {
-            true => self.limits.recalled_parts,
-            false => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
+            Asks::Back | Asks::Perhaps => self.limits.recalled_parts,
+            Asks::Nothing => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
         };
         let recalled = self.memory.search(&self.sessions, session, message, parts_max).await?;
 

@@ -22,6 +22,11 @@ impl FixedClock {
         Self(Mutex::new((start, 0)))
     }
 
+    /// Puts the clock to another time.
+    pub fn set(&self, now: Timestamp) {
+        self.0.lock().expect("no test panics while it holds the clock").0 = now;
+    }
+
     /// Moves the clock on.
     pub fn advance(&self, by: Duration) {
         let mut state = self.0.lock().expect("no test panics while it holds the clock");

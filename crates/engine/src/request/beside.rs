@@ -47,9 +47,12 @@ impl Beside {
     /// What could stand beside the message of `material`.
     pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
         let (limits, input) = (material.limits, material.input);
-        let share =
-            if asks(&input.message) { limits.recall_share_asking } else { limits.recall_share };
-        let recall_room = material.budget.share(share).min(limits.recall_tokens_max);
+        let (share, most) = match asks(&input.message) {
+            Asks::Back => (limits.recall_share_asking, limits.recall_tokens_max),
+            Asks::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
+            Asks::Nothing => (0.0, 0),
+        };
+        let recall_room = material.budget.share(share).min(most);
         let mut others = material.about.clone();
         if material.client.is_none() {
             let aside = selected.pieces.iter().filter(|piece| piece.place == Place::Aside);
@@ -84,16 +87,21 @@ impl Beside {
 
     /// Tokens of wanted turns that neither the window nor `stream` shows.
     pub(super) fn recall_beyond(&self, window_from: u64, stream: &[Arc<SentPiece>]) -> u32 {
-        let shown = Present::of(stream);
-        let mut total = 0;
-        for piece in self.recalled.iter().filter(|piece| !shown.recalled(piece, window_from)) {
-            let next = total + cost(piece) + DAY_TOKENS;
-            if next > self.recall_room {
-                break;
-            }
-            total = next;
-        }
-        total
+        let present = Present::of(stream);
+        let missing = self.wanted().filter(|piece| !present.recalled(piece, window_from));
+        missing.map(|piece| cost(piece) + DAY_TOKENS).sum()
+    }
+
+    /// The turns that are worth their room, best first. One that is shown already takes room all the same: what
+    /// fits less well does not come in its stead.
+    fn wanted(&self) -> impl Iterator<Item = &Piece> {
+        let mut left = self.recall_room;
+        self.recalled.iter().take_while(move |piece| {
+            let needed = cost(piece);
+            let fits = needed <= left;
+            left = left.saturating_sub(needed);
+            fits
+        })
     }
 
     /// The pieces that are new behind `stream`, in the order of sending, and those that it shows already.
@@ -106,7 +114,7 @@ impl Beside {
         let mut pieces = if self.tells_days { days(stream, self.today) } else { Vec::new() };
         let mut already = Vec::new();
         let mut recalled: Vec<Piece> = Vec::new();
-        for piece in &self.recalled {
+        for piece in self.wanted() {
             match present.recalled(piece, window_from) {
                 true => already.extend(turn_of(piece).map(|turn| shown(piece, turn))),
                 false => recalled.push(piece.clone()),
@@ -134,8 +142,25 @@ impl Beside {
 }
 
 /// Whether a message asks for something that was said earlier.
-pub fn asks(message: &str) -> bool {
-    message.trim_end().ends_with(['?', '？', '؟'])
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asks {
+    /// It does not.
+    Nothing,
+    /// It asks, but perhaps only for an answer.
+    Perhaps,
+    /// It does.
+    Back,
+}
+
+/// Whether a message asks for something that was said earlier.
+pub fn asks(message: &str) -> Asks {
+    if !message.trim_end().ends_with(['?', '？', '؟']) {
+        return Asks::Nothing;
+    }
+    let to_partner = message
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| ["you", "your", "yours"].contains(&word.to_lowercase().as_str()));
+    if to_partner { Asks::Perhaps } else { Asks::Back }
 }
 
 /// What a stream shows.

@@ -55,10 +55,11 @@ impl Prefix {
         let answers = [HistoryPart::Results, HistoryPart::Reply];
         pieces.extend(answers.into_iter().filter_map(|part| {
             let piece = history::piece(record, part)?;
-            Some(Arc::new(SentPiece { piece, since: record.turn, kept_in: None, day }))
+            Some(Arc::new(SentPiece { piece, since: NEW, kept_in: None, day }))
         }));
         for turn in since {
-            pieces.extend(HistoryTurn::of(turn, zone).pieces);
+            let said = HistoryTurn::of(turn, zone).pieces.into_iter();
+            pieces.extend(said.map(|sent| Arc::new(SentPiece { since: NEW, ..(*sent).clone() })));
         }
         Some(Self { turn: record.turn, window_from: receipt.window_from.max(1), pieces, sent })
     }
@@ -107,7 +108,8 @@ fn numbered(sent: &SentPiece, turn: u64, day: Option<Date>) -> SentPiece {
         false => sent.piece.clone(),
     };
     let kept_in = sent.kept_in.or_else(|| must_be_kept(&piece.source).then_some(turn));
-    SentPiece { piece, since: turn, kept_in, day: day.filter(|_| is_message) }
+    let day = if is_message { day } else { sent.day };
+    SentPiece { piece, since: turn, kept_in, day }
 }
 
 /// Whether a piece stands among tools and system.

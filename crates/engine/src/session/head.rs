@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::entity::Entities;
 use crate::hash::ContentHash;
 use crate::id::{AgentName, SessionId};
-use crate::item::SessionItem;
+use crate::item::{ItemName, SessionItem};
 use crate::mode::PromptMode;
 use crate::model::Usage;
 use crate::persona::Persona;
@@ -115,6 +115,9 @@ pub struct SessionHead {
     /// Keyed requests that are being worked on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<UnderWay>,
+    /// Rules, references and tools that the last request shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown_items: Vec<ItemName>,
     /// How often each item was sent and used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub item_usage: Vec<ItemUsage>,
@@ -298,6 +301,7 @@ impl SessionHead {
             answered: VecDeque::new(),
             pending: None,
             under_way: Vec::new(),
+            shown_items: Vec::new(),
             item_usage: Vec::new(),
             forked_from: None,
             erased_turns: 0,

