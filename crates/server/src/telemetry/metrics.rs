@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use metrics::{counter, histogram};
+use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 const REQUEST_SECONDS: &str = "throughline_http_request_seconds";
@@ -42,6 +42,17 @@ pub fn request(method: &str, route: &str, status: u16, took: Duration) {
         "route" => route.clone(), "status" => status.to_string())
     .increment(1);
     histogram!(REQUEST_SECONDS, "method" => method, "route" => route).record(took.as_secs_f64());
+}
+
+/// Connections that are open now.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+pub fn connections_open(count: usize) {
+    gauge!("throughline_http_connections").set(count as f64);
+}
+
+/// A connection that was closed because there were too many.
+pub fn connection_refused() {
+    counter!("throughline_http_connections_refused_total").increment(1);
 }
 
 /// Tokens of one part of a request.
