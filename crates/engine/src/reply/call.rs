@@ -18,6 +18,7 @@ use crate::events::{Events, TurnEvent};
 use crate::limits::Limits;
 use crate::pin::Pins;
 use crate::resolve::Resolver;
+use crate::schema;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::tool::{ToolDefinition, ToolName, ToolOutput, Tools};
@@ -79,7 +80,7 @@ pub struct TurnCalls<'a> {
 
 impl TurnCalls<'_> {
     /// Checks a call without making it.
-    pub fn check(&self, call: RequestedCall) -> Verdict {
+    pub async fn check(&self, call: RequestedCall) -> Verdict {
         let definition = match &call.tool {
             Ok(definition) => definition.clone(),
             Err(name) => return refuse(&call, format!("there is no tool {name}")),
@@ -95,7 +96,7 @@ impl TurnCalls<'_> {
         if let Some(reason) = self.runner.pins.state(&definition).refusal() {
             return refuse(&call, format!("it may not run: {reason}"));
         }
-        if let Err(reason) = validate(&definition.input_schema, &arguments) {
+        if let Err(reason) = schema::validate(&definition.input_schema, &arguments).await {
             let reason = format!("the arguments do not fit its schema: {reason}");
             return refuse(&call, reason);
         }
@@ -138,7 +139,7 @@ impl TurnCalls<'_> {
             approved: true,
             suspicion: None,
         };
-        match self.check(call) {
+        match self.check(call).await {
             Verdict::Ready(call) => self.make(call).await,
             Verdict::Refused(record) => *record,
             Verdict::Waits(awaited) => not_approved(&awaited),
@@ -232,20 +233,6 @@ fn record_of(call: &RequestedCall, tool: ToolName, arguments: Value) -> CallReco
         shown_bytes: None,
         took_ms: 0,
     }
-}
-
-/// The first few reasons why `arguments` do not fit `schema`.
-pub fn validate(schema: &Value, arguments: &Value) -> Result<(), String> {
-    let validator = match jsonschema::validator_for(schema) {
-        Ok(validator) => validator,
-        Err(error) => return Err(format!("its schema is not valid: {error}")),
-    };
-    let reasons: Vec<String> = validator
-        .iter_errors(arguments)
-        .take(3)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    if reasons.is_empty() { Ok(()) } else { Err(reasons.join("; ")) }
 }
 
 /// Cuts an answer at the limit, and says so.

@@ -119,7 +119,9 @@ impl From<KnownTool> for ToolView {
         let refused = known.pin.refusal();
         let pinned = match &known.pin {
             PinState::Changed(pin) => Some(Pinned::from(pin.as_ref())),
-            PinState::Approved | PinState::New | PinState::Shadows(_) => None,
+            PinState::Approved | PinState::New | PinState::Shadows(_) | PinState::Refused(_) => {
+                None
+            }
         };
         let definition = known.definition;
         Self {
