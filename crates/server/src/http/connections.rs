@@ -32,7 +32,7 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What a connection over the limit is sent before it is closed.
 const REFUSED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/problem+json\r\ncontent-length: 234\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
+    content-type: application/problem+json\r\ncontent-length: 221\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
     {\"type\":\"urn:throughline:problem:too_many_connections\",\"title\":\"Service Unavailable\",\"status\":503,\
     \"detail\":\"too many connections are open\",\"code\":\"too_many_connections\",\
     \"hint\":\"try again, or raise server.connections_max\"}";
