@@ -41,6 +41,7 @@ pub mod id;
 pub mod index;
 pub mod indexer;
 pub mod item;
+pub mod labels;
 pub mod layout;
 pub mod limits;
 pub mod memory;

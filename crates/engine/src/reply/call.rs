@@ -15,6 +15,7 @@ use tracing::Instrument;
 
 use crate::agent::Agent;
 use crate::events::{Events, TurnEvent};
+use crate::labels;
 use crate::limits::Limits;
 use crate::pin::Pins;
 use crate::resolve::Resolver;
@@ -255,7 +256,7 @@ fn bounded(output: ToolOutput, most: usize) -> ToolOutput {
 
 fn observe(record: &CallRecord, took: Duration) {
     let outcome = if record.ok() { "ok" } else { "failed" };
-    let tool = record.tool.to_string();
+    let tool = labels::bounded("tool", &record.tool.to_string());
     metrics::counter!("throughline_tool_calls_total", "tool" => tool.clone(), "outcome" => outcome)
         .increment(1);
     metrics::histogram!("throughline_tool_seconds", "tool" => tool).record(took.as_secs_f64());

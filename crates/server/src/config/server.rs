@@ -40,6 +40,8 @@ pub struct ServerSettings {
     pub json_elements_max: usize,
     /// Time for one request that makes no turn, in seconds.
     pub request_seconds_max: u64,
+    /// Time for the store to answer a health check, in seconds.
+    pub health_seconds_max: u64,
     /// Requests served at once.
     pub requests_at_once_max: usize,
     /// Time to finish when stopping, in seconds.
@@ -59,6 +61,7 @@ impl ServerSettings {
             ("bodies_bytes_max", self.bodies_bytes_max),
             ("body_seconds_max", self.body_seconds_max as usize),
             ("body_bytes_per_second_min", self.body_bytes_per_second_min as usize),
+            ("health_seconds_max", self.health_seconds_max as usize),
             ("head_seconds_max", self.head_seconds_max as usize),
             ("unread_seconds_max", self.unread_seconds_max as usize),
             ("connections_max", self.connections_max),

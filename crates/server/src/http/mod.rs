@@ -49,6 +49,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::Gate;
 use crate::config::{ServerSettings, TelemetrySettings};
 use crate::telemetry::{self, Figures};
+use about::pulse::Pulse;
 use dropin::Upstreams;
 
 /// What the handlers share.
@@ -60,6 +61,7 @@ struct AppParts {
     upstreams: Upstreams,
     figures: Arc<Figures>,
     turns: TaskTracker,
+    pulse: Pulse,
     places: Semaphore,
     body_memory: Arc<Semaphore>,
     stopping: CancellationToken,
@@ -93,6 +95,7 @@ impl App {
             upstreams: Upstreams::default(),
             figures,
             turns: TaskTracker::new(),
+            pulse: Pulse::default(),
             places: Semaphore::new(setup.settings.requests_at_once_max),
             body_memory: Arc::new(admit::body_memory(setup.settings.bodies_bytes_max)),
             stopping: CancellationToken::new(),
@@ -141,6 +144,12 @@ impl App {
     /// Memory for the bodies of requests under way.
     fn body_memory(&self) -> &Arc<Semaphore> {
         &self.0.body_memory
+    }
+
+    /// Whether the store can be written, with the reason where it cannot.
+    async fn store_pulse(&self) -> Result<(), String> {
+        let limit = Duration::from_secs(self.settings().health_seconds_max);
+        self.0.pulse.check(self.engine().store().probe_write(), limit).await
     }
 
     /// MCP servers.
@@ -202,6 +211,7 @@ fn routes(app: &App) -> axum::Router {
     router
         .merge(openapi::route(document))
         .merge(page::routes())
+        .merge(about::health_routes())
         .merge(mcp::routes(app))
         .merge(dropin::routes())
         .fallback(layers::no_route)
