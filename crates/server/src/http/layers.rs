@@ -32,7 +32,7 @@ pub fn around(router: Router, app: &App) -> Router {
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(request_id.clone(), MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(request_id))
-        .layer(TraceLayer::new_for_http())
+        .layer(TraceLayer::new_for_http().make_span_with(span_of))
         .layer(from_fn_with_state(app.clone(), counted))
         .layer(from_fn(telemetry::joined::joined))
         .layer(CatchPanicLayer::custom(panicked))
@@ -44,6 +44,11 @@ pub fn around(router: Router, app: &App) -> Router {
         .layer(from_fn_with_state(app.clone(), guard::host))
         .layer(csrf);
     Router::new().fallback_service(router).layer(layers)
+}
+
+/// A request in the log: never with its query, which may hold what somebody looks for.
+fn span_of<B>(request: &axum::http::Request<B>) -> tracing::Span {
+    tracing::debug_span!("request", method = %request.method(), path = request.uri().path())
 }
 
 fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
