@@ -8,7 +8,9 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::problem::Problem;
 use super::{App, admit};
@@ -84,6 +86,18 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T
         return Err(wrong(&"it is a list, not an object"));
     }
     serde_json::from_slice(bytes).map_err(|error| wrong(&error))
+}
+
+/// A field that is an object: a derived reader would also take a list of the fields' values in their order.
+pub fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    match Value::deserialize(deserializer)? {
+        Value::Array(_) => Err(D::Error::custom("it is a list, not an object")),
+        value => T::deserialize(value).map_err(D::Error::custom),
+    }
 }
 
 fn bad(detail: String, hint: &str) -> Problem {

@@ -33,6 +33,7 @@ pub mod page;
 pub mod part;
 pub mod presets;
 pub mod problem;
+mod shapes;
 mod stall;
 
 use std::sync::Arc;

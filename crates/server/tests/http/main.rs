@@ -13,4 +13,5 @@ mod hostile_schemas;
 mod items;
 mod mcp;
 mod noise;
+mod openapi;
 mod turns;

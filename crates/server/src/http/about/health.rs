@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::http::App;
 use crate::http::conversations::view::{Raw, json};
+use crate::http::shapes;
 use crate::telemetry::figures::ContextStatistics;
 
 /// How the server is.
@@ -21,12 +22,12 @@ pub struct Health {
     /// The server's version.
     pub version: &'static str,
     /// What the store is and promises.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::StoreFactsView)]
     pub store: Raw,
     /// Names of the configured models; with none, replies are made offline.
     pub models: Vec<String>,
     /// MCP servers: name, state, tools.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::ServerStatusView>)]
     pub servers: Raw,
     /// What the last turns took of their windows.
     pub context: ContextStatistics,
