@@ -29,3 +29,7 @@ page:
 # The figures of docs/benchmarks.md.
 bench *ARGS:
     ./scripts/bench {{ARGS}}
+
+# The page's types of the API, made anew from the published document.
+api-types:
+    ./scripts/api-types

@@ -25,6 +25,8 @@ pub const HITS_MAX: usize = 1000;
 pub trait Index: Send + Sync + 'static {
     /// Adds or replaces `documents` of one session and moves its position, as one step. A document
     /// with an empty text is removed. A position older than the one kept changes nothing.
+    ///
+    /// Every later call sees it; a crash may lose it together with its position.
     async fn put(
         &self,
         scope: &Scope,
@@ -49,8 +51,12 @@ pub trait Index: Send + Sync + 'static {
     /// Removes all of a scope and answers how many documents went.
     async fn remove_scope(&self, scope: &Scope) -> Result<u64>;
 
-    /// The best hits first. Any text is a valid query; one without a word finds nothing.
+    /// The best hits first. Any text is a valid query; one without a word finds nothing. One that takes too long
+    /// is an error.
     async fn search(&self, query: &Query) -> Result<Vec<Hit>>;
+
+    /// The places in `texts` where the words of `query` stand, one for each. The index itself keeps no texts.
+    async fn snippets(&self, query: &Query, texts: Vec<String>) -> Result<Vec<Snippet>>;
 
     /// Removes everything.
     async fn clear(&self) -> Result<()>;
@@ -134,8 +140,6 @@ pub struct Hit {
     pub part: Part,
     /// The higher the better; comparable within one answer only.
     pub score: f64,
-    /// The place in the text.
-    pub snippet: Snippet,
 }
 
 /// A stretch of a text with the found words marked.

@@ -52,17 +52,24 @@ impl Indexer {
         self.index.as_deref()
     }
 
-    /// Whether a turn still has its words; an index of another copy may not know that they were erased.
-    pub async fn stands(&self, loaded: &LoadedSession, turn: u64) -> Result<bool> {
-        if turn == 0 || loaded.head.erased_turns == 0 {
-            return Ok(true);
+    /// The text of a hit; none where it is gone. An index of another copy may not know that it was erased.
+    pub async fn text(
+        &self,
+        loaded: &LoadedSession,
+        turn: u64,
+        part: Part,
+    ) -> Result<Option<String>> {
+        if turn == 0 {
+            return Ok(loaded.head.title.clone());
         }
         let found = self.sessions.turns(loaded, turn - 1..turn).await?;
-        let stands = found.first().is_some_and(|record| record.status != TurnStatus::Erased);
-        if !stands {
+        let Some(record) = found.first().filter(|record| record.status != TurnStatus::Erased)
+        else {
             self.remove(&loaded.key).await?;
-        }
-        Ok(stands)
+            return Ok(None);
+        };
+        let text = if part == Part::Reply { &record.reply } else { &record.message };
+        Ok(Some(text.clone()))
     }
 
     /// Brings the index up for the scope's sessions, newest first; what is too much for one search is left to

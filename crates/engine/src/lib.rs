@@ -14,6 +14,7 @@
 //! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: what is said to the model, and by
 //!   whose word.
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
+//! - [`schema`]: what a tool's schema may cost, and whether arguments fit it.
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`entity`], [`pack`]: things the conversation is about.
 //! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
@@ -40,6 +41,7 @@ pub mod id;
 pub mod index;
 pub mod indexer;
 pub mod item;
+pub mod labels;
 pub mod layout;
 pub mod limits;
 pub mod memory;
@@ -59,6 +61,7 @@ pub mod receipt_diff;
 pub mod reply;
 pub mod request;
 pub mod resolve;
+pub mod schema;
 pub mod search;
 pub mod select;
 pub mod session;

@@ -6,6 +6,8 @@
 //!
 //! Copies of the server on one store know the same pins: what a copy does not know as approved it reads again.
 //!
+//! A tool whose schema costs too much ([`crate::schema`]) is neither pinned nor approved.
+//!
 //! Invariant: a tool whose fingerprint is not its pinned one is never called.
 
 use std::collections::HashMap;
@@ -20,11 +22,14 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::ThreadId;
+use crate::schema;
 use crate::store::{Change, Expected, Found, Key, Kind, Page, Store, StoreError};
 use crate::tool::{ToolDefinition, ToolName};
 
 /// The most pins that are read at the start.
 const PINS_MAX: usize = 100_000;
+/// Definitions whose schema is remembered as measured.
+const REFUSALS_MAX: usize = 10_000;
 /// Pins that are read again at the same time.
 const READS_AT_ONCE: usize = 16;
 
@@ -63,6 +68,8 @@ pub enum PinState {
     Changed(Box<Pin>),
     /// It takes the name of a tool that is pinned on another server.
     Shadows(ToolName),
+    /// It cannot be used as it is, approved or not; the reason is given.
+    Refused(String),
 }
 
 impl PinState {
@@ -73,6 +80,7 @@ impl PinState {
             Self::New => Some("nobody has approved it yet".into()),
             Self::Changed(_) => Some("its definition has changed since it was approved".into()),
             Self::Shadows(other) => Some(format!("it takes the name of {other}")),
+            Self::Refused(reason) => Some(reason.clone()),
         }
     }
 }
@@ -83,12 +91,14 @@ pub struct Pins {
     clock: Arc<dyn Clock>,
     policy: PinPolicy,
     known: RwLock<HashMap<ToolName, Pin>>,
+    /// Why definitions cannot be used, by fingerprint; none for those that can.
+    refusals: RwLock<HashMap<String, Option<String>>>,
 }
 
 impl Pins {
     /// Pins of `store`; [`Pins::load`] reads them.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, policy: PinPolicy) -> Self {
-        Self { store, clock, policy, known: RwLock::default() }
+        Self { store, clock, policy, known: RwLock::default(), refusals: RwLock::default() }
     }
 
     /// Reads all pins.
@@ -104,9 +114,13 @@ impl Pins {
 
     /// How a definition stands.
     pub fn state(&self, definition: &ToolDefinition) -> PinState {
+        let fingerprint = definition.fingerprint();
+        if let Some(reason) = self.refusal(&fingerprint, definition) {
+            return PinState::Refused(reason);
+        }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         match known.get(&definition.tool) {
-            Some(pin) if pin.fingerprint == definition.fingerprint() => PinState::Approved,
+            Some(pin) if pin.fingerprint == fingerprint => PinState::Approved,
             Some(pin) => PinState::Changed(Box::new(pin.clone())),
             None => known
                 .keys()
@@ -115,10 +129,30 @@ impl Pins {
         }
     }
 
+    /// Why a definition cannot be used at all; its schema is measured once.
+    fn refusal(&self, fingerprint: &str, definition: &ToolDefinition) -> Option<String> {
+        let refusals = self.refusals.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = refusals.get(fingerprint) {
+            return known.clone();
+        }
+        drop(refusals);
+        let reason = schema::refusal(&definition.input_schema);
+        if let Some(reason) = &reason {
+            tracing::warn!(tool = %definition.tool, reason, "a tool cannot be used");
+        }
+        let mut refusals = self.refusals.write().unwrap_or_else(PoisonError::into_inner);
+        if refusals.len() >= REFUSALS_MAX {
+            refusals.clear();
+        }
+        refusals.insert(fingerprint.to_owned(), reason.clone());
+        reason
+    }
+
     /// How each definition stands, after new ones were pinned if the policy says so.
     pub async fn admit(&self, definitions: &[ToolDefinition]) -> Result<Vec<PinState>> {
         // Another copy of the server may know better than we remember; what is approved needs no second look.
-        let unsure = definitions.iter().filter(|known| self.state(known) != PinState::Approved);
+        let is_sure = |state| matches!(state, PinState::Approved | PinState::Refused(_));
+        let unsure = definitions.iter().filter(|known| !is_sure(self.state(known)));
         let asking = unsure.map(|definition| self.read_again(definition));
         let asking = stream::iter(asking.collect::<Vec<_>>()).buffer_unordered(READS_AT_ONCE);
         asking.try_collect::<()>().await?;
@@ -155,6 +189,12 @@ impl Pins {
 
     /// Approves a definition as it is now.
     pub async fn approve(&self, definition: &ToolDefinition, by: &str) -> Result<Pin> {
+        if let Some(reason) = schema::refusal(&definition.input_schema) {
+            return Err(Error::invalid(
+                "tool",
+                format!("{} cannot be used: {reason}", definition.tool),
+            ));
+        }
         let pin = self.pin_of(definition, by);
         loop {
             let (key, change) = self.change(&pin)?;

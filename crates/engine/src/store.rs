@@ -58,6 +58,12 @@ pub trait Store: Send + Sync + 'static {
     /// Answers when the store can be reached, with the reason when it cannot.
     async fn ping(&self) -> Result<()>;
 
+    /// Answers when something can be written, with the reason when it cannot: a full disk, a folder that became
+    /// read-only. Leaves nothing behind, and costs about as much as a small commit.
+    async fn probe_write(&self) -> Result<()> {
+        self.ping().await
+    }
+
     /// Reads everything and names what is wrong. Repairs nothing.
     async fn check(&self) -> Result<CheckReport>;
 }

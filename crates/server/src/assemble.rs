@@ -48,7 +48,11 @@ pub fn clock() -> Arc<dyn Clock> {
 pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure> {
     let url = config.store.url.parse()?;
     let index = Some(config.store.index.as_str()).filter(|path| !path.is_empty());
-    let mut options = OpenOptions { index_path: index.map(Into::into), ..OpenOptions::default() };
+    let mut options = OpenOptions {
+        index_path: index.map(Into::into),
+        search_time_max: Duration::from_secs(config.store.search_seconds_max.max(1)),
+        ..OpenOptions::default()
+    };
     options.variables.0 = config.environment.pairs();
     #[cfg(feature = "sabotage")]
     {

@@ -20,6 +20,9 @@ use crate::sqlite::Sqlite;
 /// How long to wait for another process that writes to the same SQLite file.
 pub const BUSY_WAIT: Duration = Duration::from_secs(5);
 
+/// How long a search in the full-text index may take, unless configured otherwise.
+const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
+
 /// Which store, and where.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
@@ -142,6 +145,8 @@ impl fmt::Debug for Variables {
 pub struct OpenOptions {
     /// How long to wait for another process that writes to the same SQLite file.
     pub busy_wait: Duration,
+    /// How long a search may take.
+    pub search_time_max: Duration,
     /// Where the full-text index is kept. Without it: beside a local store, in memory for others.
     pub index_path: Option<PathBuf>,
     /// What a URL must not hold: the keys of an S3 store. The server reads them.
@@ -155,6 +160,7 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             busy_wait: BUSY_WAIT,
+            search_time_max: SEARCH_TIME_MAX,
             index_path: None,
             variables: Variables::default(),
             #[cfg(feature = "sabotage")]

@@ -70,9 +70,14 @@ impl Peer {
         self.child.id()
     }
 
-    /// The end of what the server wrote, for a failing test.
+    /// What the server wrote.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// The end of it, for a failing test.
     pub fn log_end(&self) -> String {
-        let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        let log = self.log();
         let lines: Vec<&str> = log.lines().rev().take(20).collect();
         lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }

@@ -103,6 +103,11 @@ impl Served {
         self.peer.kill();
     }
 
+    /// All of its log.
+    pub fn log(&self) -> String {
+        self.peer.log()
+    }
+
     /// The end of its log.
     pub fn log_end(&self) -> String {
         self.peer.log_end()

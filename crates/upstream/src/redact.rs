@@ -8,33 +8,56 @@ use secrecy::{ExposeSecret, SecretString};
 const MARK: &str = "[redacted]";
 /// Shorter values (`1`, `true`) would mangle ordinary words and protect nothing.
 const SECRET_BYTES_MIN: usize = 6;
+/// Shorter segments of a path are names.
+const SEGMENT_BYTES_MIN: usize = 16;
 
-/// The secrets of one upstream.
+/// The secrets of one upstream, each with what stands in its place.
 #[derive(Debug, Clone, Default)]
-pub struct Redactor(Vec<SecretString>);
+pub struct Redactor(Vec<(SecretString, String)>);
 
 impl Redactor {
     /// Knows these secrets; values too short to be one are left out.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        let long = |secret: &&SecretString| secret.expose_secret().len() >= SECRET_BYTES_MIN;
-        Self(secrets.into_iter().filter(long).cloned().collect())
+        let mut redactor = Self::default();
+        for secret in secrets {
+            redactor.add(secret.expose_secret(), MARK);
+        }
+        redactor
     }
 
-    /// Also takes out what an address carries besides scheme, host and path.
+    /// Also takes out what an address carries besides scheme and host: user, path and query may all hold a token.
     pub fn with_address(mut self, address: &str) -> Self {
-        if let Ok(url) = reqwest::Url::parse(address) {
-            let parts = [url.query(), url.password()];
-            let parts = parts.into_iter().flatten().filter(|part| part.len() >= SECRET_BYTES_MIN);
-            self.0.extend(parts.map(SecretString::from));
+        let Ok(url) = reqwest::Url::parse(address) else { return self };
+        let shown = format!("{}://{}/{MARK}", url.scheme(), url.host_str().unwrap_or_default());
+        // The whole first: its parts would be replaced within it.
+        for whole in [address, url.as_str()] {
+            self.add(whole, &shown);
+        }
+        for part in [url.query(), url.password(), Some(url.username())].into_iter().flatten() {
+            self.add(part, MARK);
+        }
+        for (_, value) in url.query_pairs() {
+            self.add(&value, MARK);
+        }
+        // A token in the path is long; names such as `mcp` are not.
+        let segments = url.path_segments().into_iter().flatten();
+        for segment in segments.filter(|segment| segment.len() >= SEGMENT_BYTES_MIN) {
+            self.add(segment, MARK);
         }
         self
     }
 
+    fn add(&mut self, secret: &str, shown: &str) {
+        if secret.len() >= SECRET_BYTES_MIN {
+            self.0.push((SecretString::from(secret), shown.to_owned()));
+        }
+    }
+
     /// `text` without the secrets.
     pub fn clean(&self, text: &str) -> String {
-        self.0
-            .iter()
-            .fold(text.to_owned(), |text, secret| text.replace(secret.expose_secret(), MARK))
+        self.0.iter().fold(text.to_owned(), |text, (secret, shown)| {
+            text.replace(secret.expose_secret(), shown)
+        })
     }
 }
 
@@ -45,13 +68,19 @@ mod tests {
     #[test]
     fn known_secrets_are_taken_out_and_short_values_are_not_secrets() {
         let secrets = [SecretString::from("sk-123456"), SecretString::from("on")];
-        let redactor =
-            Redactor::new(&secrets).with_address("https://u:hunter22@host/mcp?token=abc");
-        let text = "401 for sk-123456 on https://u:hunter22@host/mcp?token=abc";
-        assert_eq!(
-            redactor.clean(text),
-            "401 for [redacted] on https://u:[redacted]@host/mcp?[redacted]"
-        );
+        let address = "https://u:hunter22@host/mcp?token=abc%20def";
+        let redactor = Redactor::new(&secrets).with_address(address);
+        for (text, expected) in [
+            ("401 for sk-123456 on", "401 for [redacted] on"),
+            ("url (https://u:hunter22@host/mcp?token=abc%20def)", "url (https://host/[redacted])"),
+            ("GET /mcp?token=abc%20def", "GET /mcp?[redacted]"),
+            ("bad token abc def", "bad token [redacted]"),
+            ("for u with hunter22", "for u with [redacted]"),
+        ] {
+            assert_eq!(redactor.clean(text), expected);
+        }
+        let redactor = Redactor::default().with_address("https://host/s/0123456789abcdef0123/mcp");
+        assert_eq!(redactor.clean("at /s/0123456789abcdef0123/mcp"), "at /s/[redacted]/mcp");
         assert!(!format!("{redactor:?}").contains("sk-123456"));
     }
 }

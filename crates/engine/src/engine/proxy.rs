@@ -114,7 +114,7 @@ impl Engine {
             approved: request.approved,
             suspicion: None,
         };
-        let call = match calls.check(call) {
+        let call = match calls.check(call).await {
             Verdict::Ready(call) => call,
             Verdict::Refused(record) => return Ok(Called::Made(*record)),
             Verdict::Waits(awaited) => return Ok(Called::Waits(awaited)),

@@ -6,17 +6,20 @@
 //!
 //! Invariant: 0 behind means that every session of the caller is in the index as it was when the search began.
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
-use crate::index::{Hit, Query, Words};
+use crate::index::{Hit, Query, Snippet, Words};
 use crate::store::{Key, Kind};
 
 use super::Engine;
 
 /// The most hits of one answer.
 pub const LIMIT_MAX: usize = 100;
+/// Texts of hits that are read at the same time.
+const READS_AT_ONCE: usize = 16;
 /// Sessions read in one step while the index is made anew.
 const REBUILD_STEP: usize = 1_000;
 
@@ -29,14 +32,22 @@ pub struct SearchResults {
     pub sessions_behind: u64,
 }
 
-/// A hit with the session's title.
+/// A hit with the place in its text and the session's title.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchHit {
     /// Where and what.
     #[serde(flatten)]
     pub hit: Hit,
+    /// The place in the text.
+    pub snippet: Snippet,
     /// The session's title.
     pub title: Option<String>,
+}
+
+struct FoundText {
+    hit: Hit,
+    title: Option<String>,
+    text: String,
 }
 
 impl Engine {
@@ -71,23 +82,30 @@ impl Engine {
             query.words = Words::Any;
             found = index.search(&query).await?;
         }
-        let mut hits = Vec::with_capacity(found.len());
-        for hit in found {
-            let key = caller.session_key(&hit.session);
-            match self.sessions.find(&key).await? {
-                Some(loaded) if loaded.head.deleted_at.is_none() => {
-                    if self.indexer.stands(&loaded, hit.turn).await? {
-                        let title = loaded.head.title.clone();
-                        hits.push(SearchHit { hit, title });
-                    }
-                }
-                Some(_) => {}
-                None => {
-                    self.indexer.remove(&key).await?;
-                }
-            }
-        }
+        let reading = found.into_iter().map(|hit| self.read_hit(caller, hit));
+        let reading = stream::iter(reading.collect::<Vec<_>>()).buffered(READS_AT_ONCE);
+        let found: Vec<Option<FoundText>> = reading.try_collect().await?;
+        let (texts, found): (Vec<String>, Vec<_>) =
+            found.into_iter().flatten().map(|found| (found.text, (found.hit, found.title))).unzip();
+        let snippets = index.snippets(&query, texts).await?;
+        let hits = found.into_iter().zip(snippets);
+        let hits = hits.map(|((hit, title), snippet)| SearchHit { hit, snippet, title }).collect();
         Ok(SearchResults { hits, sessions_behind })
+    }
+
+    /// A hit with its text; none where the index is behind and the text is gone.
+    async fn read_hit(&self, caller: &Caller, hit: Hit) -> Result<Option<FoundText>> {
+        let key = caller.session_key(&hit.session);
+        let Some(loaded) = self.sessions.find(&key).await? else {
+            self.indexer.remove(&key).await?;
+            return Ok(None);
+        };
+        if loaded.head.deleted_at.is_some() {
+            return Ok(None);
+        }
+        let text = self.indexer.text(&loaded, hit.turn, hit.part).await?;
+        let title = loaded.head.title.clone();
+        Ok(text.map(|text| FoundText { hit, title, text }))
     }
 
     /// Makes the index anew from the logs; says how many sessions it holds.

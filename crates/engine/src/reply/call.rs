@@ -15,9 +15,11 @@ use tracing::Instrument;
 
 use crate::agent::Agent;
 use crate::events::{Events, TurnEvent};
+use crate::labels;
 use crate::limits::Limits;
 use crate::pin::Pins;
 use crate::resolve::Resolver;
+use crate::schema;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::tool::{ToolDefinition, ToolName, ToolOutput, Tools};
@@ -79,7 +81,7 @@ pub struct TurnCalls<'a> {
 
 impl TurnCalls<'_> {
     /// Checks a call without making it.
-    pub fn check(&self, call: RequestedCall) -> Verdict {
+    pub async fn check(&self, call: RequestedCall) -> Verdict {
         let definition = match &call.tool {
             Ok(definition) => definition.clone(),
             Err(name) => return refuse(&call, format!("there is no tool {name}")),
@@ -95,7 +97,7 @@ impl TurnCalls<'_> {
         if let Some(reason) = self.runner.pins.state(&definition).refusal() {
             return refuse(&call, format!("it may not run: {reason}"));
         }
-        if let Err(reason) = validate(&definition.input_schema, &arguments) {
+        if let Err(reason) = schema::validate(&definition.input_schema, &arguments).await {
             let reason = format!("the arguments do not fit its schema: {reason}");
             return refuse(&call, reason);
         }
@@ -138,7 +140,7 @@ impl TurnCalls<'_> {
             approved: true,
             suspicion: None,
         };
-        match self.check(call) {
+        match self.check(call).await {
             Verdict::Ready(call) => self.make(call).await,
             Verdict::Refused(record) => *record,
             Verdict::Waits(awaited) => not_approved(&awaited),
@@ -234,20 +236,6 @@ fn record_of(call: &RequestedCall, tool: ToolName, arguments: Value) -> CallReco
     }
 }
 
-/// The first few reasons why `arguments` do not fit `schema`.
-pub fn validate(schema: &Value, arguments: &Value) -> Result<(), String> {
-    let validator = match jsonschema::validator_for(schema) {
-        Ok(validator) => validator,
-        Err(error) => return Err(format!("its schema is not valid: {error}")),
-    };
-    let reasons: Vec<String> = validator
-        .iter_errors(arguments)
-        .take(3)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    if reasons.is_empty() { Ok(()) } else { Err(reasons.join("; ")) }
-}
-
 /// Cuts an answer at the limit, and says so.
 fn bounded(output: ToolOutput, most: usize) -> ToolOutput {
     let json_size = output.json.as_ref().map_or(0, |json| json.to_string().len());
@@ -268,7 +256,7 @@ fn bounded(output: ToolOutput, most: usize) -> ToolOutput {
 
 fn observe(record: &CallRecord, took: Duration) {
     let outcome = if record.ok() { "ok" } else { "failed" };
-    let tool = record.tool.to_string();
+    let tool = labels::bounded("tool", &record.tool.to_string());
     metrics::counter!("throughline_tool_calls_total", "tool" => tool.clone(), "outcome" => outcome)
         .increment(1);
     metrics::histogram!("throughline_tool_seconds", "tool" => tool).record(took.as_secs_f64());

@@ -293,7 +293,7 @@ async fn act(
             answer.calls.push(call::refused(&call, reason));
             continue;
         }
-        match calls.check(call) {
+        match calls.check(call).await {
             Verdict::Ready(call) => ready.push(call),
             Verdict::Refused(record) => answer.calls.push(*record),
             Verdict::Waits(awaited) => waiting.push(awaited),

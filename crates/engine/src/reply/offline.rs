@@ -262,7 +262,7 @@ async fn call(
         suspicion,
     };
     let calls = asked.calls();
-    match calls.check(call) {
+    match calls.check(call).await {
         Verdict::Ready(call) => {
             let record = calls.make(call).await;
             let unused = unused(&asked.assembled.understanding.noticed, &record);

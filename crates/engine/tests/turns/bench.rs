@@ -24,6 +24,7 @@ use throughline_engine::session::record::TurnRecord;
 use throughline_engine::shared::SharedCache;
 use throughline_engine::store::Store;
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
+use throughline_store::OpenOptions;
 use throughline_store::index::SqliteIndex;
 use throughline_store::memory::Memory;
 use throughline_testkit::fixed_clock::FixedClock;
@@ -131,7 +132,7 @@ impl BenchBuilder {
 
     /// With a search index of its own, in memory.
     pub async fn indexed(mut self) -> Self {
-        let index = SqliteIndex::open(None, std::time::Duration::from_secs(5)).await.unwrap();
+        let index = SqliteIndex::open(None, &OpenOptions::default()).await.unwrap();
         self.index = Some(Arc::new(index));
         self
     }

@@ -47,7 +47,7 @@ impl Search {
             };
             let heading = style(hit.hit.session.to_string()).bold();
             output::line(format!("{heading} {place}  {}", style(title).dim()))?;
-            output::line(format!("  {}", highlighted(&hit.hit.snippet)))?;
+            output::line(format!("  {}", highlighted(&hit.snippet)))?;
         }
         if found.sessions_behind > 0 {
             eprintln!("{} sessions are not in the index yet", found.sessions_behind);

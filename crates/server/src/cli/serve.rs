@@ -50,6 +50,7 @@ impl Serve {
         let keys = Keys::new(store.clone(), assemble::clock());
         let gate = Gate::open(keys, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
+        raise_open_files();
         let listener = listen(config.server.bind).await?;
         // Beside the start: it takes a moment that the first turn need not wait for.
         tokio::task::spawn_blocking(throughline_engine::tokens::warm_up);
@@ -63,7 +64,7 @@ impl Serve {
         let app = application(&config, gate, assembled, &tending, upstreams);
         back_up(&config, &app, &tending)?;
         tending.close();
-        http::run(listener, app, asked_to_stop()?).await?;
+        http::run(listener, app, asked_to_stop()?).await;
         tending.wait().await;
         servers.shutdown().await;
         if let Some(traces) = traces {
@@ -117,6 +118,16 @@ async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
 pub(super) fn demo_server() -> Result<ServerEntry, Failure> {
     let command = std::env::current_exe()?.to_string_lossy().into_owned();
     Ok(ServerEntry { command, args: vec!["demo-inventory".into()], ..ServerEntry::default() })
+}
+
+/// Lets this process open as many files as the system allows: every connection is one.
+fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
 }
 
 async fn listen(bind: SocketAddr) -> Result<TcpListener, Failure> {

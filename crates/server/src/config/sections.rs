@@ -24,6 +24,8 @@ pub struct StoreSettings {
     pub url: String,
     /// Where the full-text index is kept.
     pub index: String,
+    /// How long a search in it may take, in seconds.
+    pub search_seconds_max: u64,
 }
 
 /// The section `cache`.

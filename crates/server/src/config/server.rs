@@ -20,12 +20,28 @@ pub struct ServerSettings {
     pub hosts: Vec<String>,
     /// The largest body, in bytes.
     pub body_bytes_max: usize,
+    /// Bytes of the bodies of all requests under way.
+    pub bodies_bytes_max: usize,
+    /// Time for a body to arrive, in seconds.
+    pub body_seconds_max: u64,
+    /// What a larger body must bring in every further second, in bytes.
+    pub body_bytes_per_second_min: u64,
+    /// Time for a request's head, from the moment that the connection is free for one, in seconds.
+    pub head_seconds_max: u64,
+    /// How long a client may leave a response unread, in seconds.
+    pub unread_seconds_max: u64,
+    /// Connections that are open at once.
+    pub connections_max: usize,
+    /// Connections that are open at once from one address.
+    pub connections_per_address_max: usize,
     /// The deepest JSON.
     pub json_depth_max: usize,
     /// Values in one JSON body.
     pub json_elements_max: usize,
     /// Time for one request that makes no turn, in seconds.
     pub request_seconds_max: u64,
+    /// Time for the store to answer a health check, in seconds.
+    pub health_seconds_max: u64,
     /// Requests served at once.
     pub requests_at_once_max: usize,
     /// Time to finish when stopping, in seconds.
@@ -42,6 +58,14 @@ impl ServerSettings {
             ("json_depth_max", self.json_depth_max),
             ("json_elements_max", self.json_elements_max),
             ("requests_at_once_max", self.requests_at_once_max),
+            ("bodies_bytes_max", self.bodies_bytes_max),
+            ("body_seconds_max", self.body_seconds_max as usize),
+            ("body_bytes_per_second_min", self.body_bytes_per_second_min as usize),
+            ("health_seconds_max", self.health_seconds_max as usize),
+            ("head_seconds_max", self.head_seconds_max as usize),
+            ("unread_seconds_max", self.unread_seconds_max as usize),
+            ("connections_max", self.connections_max),
+            ("connections_per_address_max", self.connections_per_address_max),
         ] {
             if value == 0 || value > usize::MAX >> 4 {
                 let what = format!("server.{name} is {value}");

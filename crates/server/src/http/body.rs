@@ -8,10 +8,12 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-use super::App;
 use super::problem::Problem;
+use super::{App, admit};
 use crate::json_limits::{self, OverShape, ShapeLimits};
 
 /// A body as JSON, and the bytes it was.
@@ -66,39 +68,10 @@ impl FromRequest<App> for Document {
     }
 }
 
-/// The body's bytes, within the limit.
+/// The body's bytes, which [`admit`] has read already.
 async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit = app.settings().body_bytes_max;
-    let announced = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
-        return Err(too_large(limit));
-    }
-    axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
-        let over = std::error::Error::source(&error)
-            .is_some_and(|source| source.to_string().contains("length limit exceeded"));
-        if over {
-            too_large(limit)
-        } else {
-            Problem::new(
-                StatusCode::BAD_REQUEST,
-                "body_unreadable",
-                "the body ended before it was complete",
-                "send the request again",
-            )
-        }
-    })
-}
-
-fn too_large(limit: usize) -> Problem {
-    Problem::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "body_too_large",
-        format!("the body is larger than {limit} bytes"),
-        "send less, or raise server.body_bytes_max in the configuration",
-    )
+    axum::body::to_bytes(request.into_body(), limit).await.map_err(|_| admit::unreadable())
 }
 
 /// JSON of a bounded shape from bytes.
@@ -113,6 +86,18 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T
         return Err(wrong(&"it is a list, not an object"));
     }
     serde_json::from_slice(bytes).map_err(|error| wrong(&error))
+}
+
+/// A field that is an object: a derived reader would also take a list of the fields' values in their order.
+pub fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    match Value::deserialize(deserializer)? {
+        Value::Array(_) => Err(D::Error::custom("it is a list, not an object")),
+        value => T::deserialize(value).map_err(D::Error::custom),
+    }
 }
 
 fn bad(detail: String, hint: &str) -> Problem {

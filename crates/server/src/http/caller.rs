@@ -17,7 +17,10 @@ impl FromRequestParts<App> for Authenticated {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        authenticate(parts, app).await.map(Self)
+        match parts.extensions.get::<Caller>() {
+            Some(caller) => Ok(Self(caller.clone())),
+            None => authenticate(parts, app).await.map(Self),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who may knock: hosts that are ours, and not more at once than can be served.
+//! Which `Host` is ours, and which paths run a turn.
 //!
 //! On loopback the `Host` must be a loopback name, so that a web page whose name was pointed at this
 //! machine (DNS rebinding) cannot talk to it. Behind keys, credentials decide.
@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -52,22 +52,6 @@ fn header_text(headers: &HeaderMap) -> Option<String> {
 fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// Turns requests away when too many are being served, rather than letting all of them wait.
-pub async fn crowd(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Ok(_place) = app.places().try_acquire() else {
-        let mut response = Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "busy",
-            format!("{} requests are being served", app.settings().requests_at_once_max),
-            "try again in a second, or raise server.requests_at_once_max",
-        )
-        .into_response();
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        return response;
-    };
-    next.run(request).await
 }
 
 /// Whether a path runs a turn, which may take as long as a turn may.

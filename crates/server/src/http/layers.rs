@@ -8,6 +8,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::csrf::CsrfLayer;
@@ -15,6 +16,7 @@ use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetReques
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
+use super::dropin::refusal;
 use super::problem::Problem;
 use super::{App, guard};
 use crate::telemetry;
@@ -23,26 +25,30 @@ use crate::telemetry;
 const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
 
-/// `router` with everything around it.
+/// `router` with everything around it, as one service: the layers are built once, not once a route.
 pub fn around(router: Router, app: &App) -> Router {
     let request_id = HeaderName::from_static("x-request-id");
     let csrf = CsrfLayer::new().with_rejection_response(|_| cross_site().into_response());
-    router
-        .layer(from_fn_with_state(app.clone(), within_time))
-        .layer(from_fn_with_state(app.clone(), guard::crowd))
-        .layer(CompressionLayer::new().br(false))
-        .layer(csrf)
-        .layer(from_fn_with_state(app.clone(), guard::host))
-        .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(fixed(header::REFERRER_POLICY, "no-referrer"))
-        .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
-        .layer(fixed(HeaderName::from_static("cross-origin-resource-policy"), "same-origin"))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(telemetry::joined::joined))
+    let layers = ServiceBuilder::new()
+        .layer(SetRequestIdLayer::new(request_id.clone(), MakeRequestUuid))
+        .layer(PropagateRequestIdLayer::new(request_id))
+        .layer(TraceLayer::new_for_http().make_span_with(span_of))
         .layer(from_fn_with_state(app.clone(), counted))
-        .layer(TraceLayer::new_for_http())
-        .layer(PropagateRequestIdLayer::new(request_id.clone()))
-        .layer(SetRequestIdLayer::new(request_id, MakeRequestUuid))
+        .layer(from_fn(telemetry::joined::joined))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(fixed(HeaderName::from_static("cross-origin-resource-policy"), "same-origin"))
+        .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+        .layer(fixed(header::REFERRER_POLICY, "no-referrer"))
+        .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(CompressionLayer::new().br(false))
+        .layer(from_fn_with_state(app.clone(), guard::host))
+        .layer(csrf);
+    Router::new().fallback_service(router).layer(layers)
+}
+
+/// A request in the log: never with its query, which may hold what somebody looks for.
+fn span_of<B>(request: &axum::http::Request<B>) -> tracing::Span {
+    tracing::debug_span!("request", method = %request.method(), path = request.uri().path())
 }
 
 fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
@@ -51,7 +57,7 @@ fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Header
 
 /// Ends a request that takes too long. Turns have their own limit, which the engine keeps; here is
 /// only room for it.
-async fn within_time(
+pub async fn within_time(
     axum::extract::State(app): axum::extract::State<App>,
     request: Request,
     next: Next,
@@ -61,16 +67,17 @@ async fn within_time(
     } else {
         app.settings().request_seconds_max
     };
-    match tokio::time::timeout(Duration::from_secs(seconds), next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => Problem::new(
+    let path = request.uri().path().to_owned();
+    let limit = Duration::from_secs(seconds);
+    tokio::time::timeout(limit, next.run(request)).await.unwrap_or_else(|_| {
+        let problem = Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "request_timed_out",
             format!("the request took longer than {seconds} seconds"),
             "try again, or raise server.request_seconds_max",
-        )
-        .into_response(),
-    }
+        );
+        refusal::shaped(&path, &problem)
+    })
 }
 
 /// Counts requests by their route, never by their path, so that the labels stay few.

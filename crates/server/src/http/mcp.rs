@@ -4,20 +4,34 @@
 //! sessions (one copy, or sticky routing) clients of the older era can also be asked back: sampling over
 //! HTTP needs that in the older era, and only there.
 //!
-//! Invariant: a request without a valid credential, or from a page of another site, reaches no handler.
+//! Invariant: a request without a valid credential, from a page of another site, or in a session of another caller
+//! reaches no handler.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use throughline_engine::access::Caller;
+use throughline_engine::store::Scope;
 
 use super::App;
 use super::caller::authenticate;
+use super::problem::Problem;
 use crate::mcp::Mcp;
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+/// Sessions whose owner is known; beyond it the longest unused must be opened anew.
+const SESSIONS_MAX: u64 = 10_000;
+/// How long an unused session has an owner.
+const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The routes, for the server to mount.
 pub fn routes(app: &App) -> Router<App> {
@@ -44,7 +58,8 @@ pub fn routes(app: &App) -> Router<App> {
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    Router::new().route_service("/mcp", service).layer(from_fn_with_state(app.clone(), with_caller))
+    let state = (app.clone(), Owners::new());
+    Router::new().route_service("/mcp", service).layer(from_fn_with_state(state, with_caller))
 }
 
 /// Our own pages; a request that comes from any other one is refused.
@@ -56,14 +71,53 @@ fn origins(port: u16, hosts: &[String]) -> Vec<String> {
     loopback.into_iter().chain(named).collect()
 }
 
-/// Finds out who is asking and lets the handler know.
-async fn with_caller(State(app): State<App>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    match authenticate(&parts, &app).await {
-        Ok(caller) => {
-            parts.extensions.insert(caller);
-            next.run(Request::from_parts(parts, body)).await
-        }
-        Err(problem) => problem.into_response(),
+/// Who opened the sessions of clients of the older era. A session is its caller's: whoever else names it is told
+/// that there is none.
+#[derive(Clone)]
+struct Owners(Cache<String, Scope>);
+
+impl Owners {
+    fn new() -> Self {
+        Self(Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build())
     }
+
+    fn is_of_another(&self, session: &str, caller: &Caller) -> bool {
+        self.0.get(session).is_none_or(|owner| owner != caller.scope)
+    }
+}
+
+/// Finds out who is asking and lets the handler know.
+async fn with_caller(
+    State((app, owners)): State<(App, Owners)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let caller = match authenticate(&parts, &app).await {
+        Ok(caller) => caller,
+        Err(problem) => return problem.into_response(),
+    };
+    let named = session_of(&parts.headers);
+    if named.as_ref().is_some_and(|named| owners.is_of_another(named, &caller)) {
+        return no_session().into_response();
+    }
+    parts.extensions.insert(caller.clone());
+    let response = next.run(Request::from_parts(parts, body)).await;
+    if let (None, Some(opened)) = (named, session_of(response.headers())) {
+        owners.0.insert(opened, caller.scope);
+    }
+    response
+}
+
+fn session_of(headers: &HeaderMap) -> Option<String> {
+    Some(headers.get(SESSION)?.to_str().ok()?.to_owned())
+}
+
+fn no_session() -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "no_session",
+        "there is no such MCP session",
+        "initialize a new one",
+    )
 }

@@ -9,14 +9,17 @@
 //!   [`idempotency`]: headers. [`caller`]: who is asking.
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`about`]: the routes, a file a verb.
 //! - [`dropin`]: the endpoints of model providers, for their own clients.
-//! - [`guard`], [`layers`]: what every request passes through.
+//! - [`connections`], [`stall`]: what a connection may cost. [`layers`], [`guard`]: what every request passes
+//!   through. [`admit`]: what a request needs before its handler runs.
 
 pub mod about;
+mod admit;
 pub mod agents;
 pub mod body;
 pub mod caller;
 pub mod chat;
 pub mod condition;
+mod connections;
 pub mod contexts;
 pub mod conversations;
 pub mod dropin;
@@ -30,11 +33,13 @@ pub mod page;
 pub mod part;
 pub mod presets;
 pub mod problem;
+mod shapes;
+mod stall;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
+use axum::middleware::{from_fn, from_fn_with_state};
 use throughline_engine::engine::Engine;
 use throughline_upstream::mcp::McpProxy;
 use tokio::net::TcpListener;
@@ -45,6 +50,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::Gate;
 use crate::config::{ServerSettings, TelemetrySettings};
 use crate::telemetry::{self, Figures};
+use about::pulse::Pulse;
 use dropin::Upstreams;
 
 /// What the handlers share.
@@ -56,7 +62,9 @@ struct AppParts {
     upstreams: Upstreams,
     figures: Arc<Figures>,
     turns: TaskTracker,
+    pulse: Pulse,
     places: Semaphore,
+    body_memory: Arc<Semaphore>,
     stopping: CancellationToken,
     giving_up: CancellationToken,
 }
@@ -88,7 +96,9 @@ impl App {
             upstreams: Upstreams::default(),
             figures,
             turns: TaskTracker::new(),
+            pulse: Pulse::default(),
             places: Semaphore::new(setup.settings.requests_at_once_max),
+            body_memory: Arc::new(admit::body_memory(setup.settings.bodies_bytes_max)),
             stopping: CancellationToken::new(),
             giving_up: CancellationToken::new(),
             setup,
@@ -132,6 +142,17 @@ impl App {
         &self.0.places
     }
 
+    /// Memory for the bodies of requests under way.
+    fn body_memory(&self) -> &Arc<Semaphore> {
+        &self.0.body_memory
+    }
+
+    /// Whether the store can be written, with the reason where it cannot.
+    async fn store_pulse(&self) -> Result<(), String> {
+        let limit = Duration::from_secs(self.settings().health_seconds_max);
+        self.0.pulse.check(self.engine().store().probe_write(), limit).await
+    }
+
     /// MCP servers.
     pub fn servers(&self) -> &McpProxy {
         &self.0.setup.servers
@@ -163,42 +184,26 @@ pub async fn run(
     listener: TcpListener,
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
+) {
     let limit = Duration::from_secs(app.settings().shutdown_seconds_max);
-    let stopping = app.stopping().clone();
-    let signal = {
-        let stopping = stopping.clone();
-        async move {
-            shutdown.await;
-            stopping.cancel();
-        }
-    };
-    // A turn is one small answer to one small request; waiting to fill a packet only adds delay.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection keeps its delay");
-        }
-    });
-    let router = layers::around(routes(&app), &app);
-    let server = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
-    let too_late = async {
-        stopping.cancelled().await;
-        tokio::time::sleep(limit).await;
-    };
-    let outcome = tokio::select! {
-        outcome = server => outcome,
-        () = too_late => {
-            tracing::warn!(shutdown.seconds = limit.as_secs(), "requests were cut off at the end");
-            Ok(())
-        }
-    };
+    let service = layers::around(routes(&app), &app);
+    let tracker = TaskTracker::new();
+    let stopping = app.stopping();
+    let accepting = connections::serve(listener, service, app.settings(), &tracker, stopping);
+    tokio::select! {
+        () = accepting => {}
+        () = shutdown => {}
+    }
     stopping.cancel();
+    tracker.close();
+    if tokio::time::timeout(limit, tracker.wait()).await.is_err() {
+        tracing::warn!(shutdown.seconds = limit.as_secs(), "requests were cut off at the end");
+    }
     app.giving_up().cancel();
     app.turns().close();
     if tokio::time::timeout(limit, app.turns().wait()).await.is_err() {
         tracing::warn!(turns = app.turns().len(), "turns were cut off at the end");
     }
-    outcome
 }
 
 /// All routes, without the layers around them.
@@ -207,10 +212,13 @@ fn routes(app: &App) -> axum::Router {
     router
         .merge(openapi::route(document))
         .merge(page::routes())
+        .merge(about::health_routes())
         .merge(mcp::routes(app))
         .merge(dropin::routes())
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)
-        .route_layer(axum::middleware::from_fn(layers::routed))
+        .route_layer(from_fn_with_state(app.clone(), layers::within_time))
+        .route_layer(from_fn_with_state(app.clone(), admit::admit))
+        .route_layer(from_fn(layers::routed))
         .with_state(app.clone())
 }

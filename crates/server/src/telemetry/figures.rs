@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use throughline_engine::piece::{SentPiece, Source};
 use throughline_engine::receipt::Receipt;
-use throughline_engine::session::record::TurnRecord;
+use throughline_engine::session::record::{ReplyForm, TurnRecord};
 use utoipa::ToSchema;
 
 use super::metrics;
@@ -53,10 +53,10 @@ impl Figures {
     pub fn note(&self, record: &TurnRecord, sent: &[Arc<SentPiece>]) {
         let took = record.took_ms.map(Duration::from_millis);
         metrics::turn(record.kind.as_str(), record.status.as_str(), took);
-        if let Some(usage) = &record.usage {
-            metrics::usage("input", usage.input_tokens);
-            metrics::usage("output", usage.output_tokens);
-            metrics::usage("cache_read", usage.cache_read_tokens);
+        if let (Some(usage), ReplyForm::Model { model }) = (&record.usage, &record.form) {
+            metrics::usage(model, "input", usage.input_tokens);
+            metrics::usage(model, "output", usage.output_tokens);
+            metrics::usage(model, "cache_read", usage.cache_read_tokens);
         }
         if let Some(receipt) = &record.receipt {
             self.note_receipt(receipt, sent);

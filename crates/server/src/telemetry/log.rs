@@ -1,6 +1,9 @@
 //! The log, on standard error; and, where a collector is named, spans on their way to it.
+//!
+//! Invariant: whatever the filter, no line holds a prompt, a reply, an argument, a result or a token.
 
 use throughline_engine::trace::TARGET;
+use tracing::Level;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -8,6 +11,32 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use super::traces::Traces;
 use crate::config::LogSettings;
+
+/// Libraries that log what they carry: addresses with tokens, arguments, results, bodies. Whatever the filter says,
+/// they are not logged; what matters of theirs comes back as an error, which is redacted.
+const SILENT: [&str; 9] = [
+    "rmcp",
+    "reqwest",
+    "hyper",
+    "hyper_util",
+    "h2",
+    "sse_stream",
+    "rustls",
+    "redis",
+    "object_store",
+];
+/// Libraries that log nothing of a request but its method, path and status.
+const HARMLESS: [&str; 1] = ["tower_http"];
+
+/// Whether something of that target and level may ever be logged. Of libraries that nobody has looked at, warnings
+/// may.
+fn may_be_logged(target: &str, level: Level) -> bool {
+    let library = target.split("::").next().unwrap_or_default();
+    let is_ours = library.starts_with("throughline") && target != TARGET;
+    is_ours
+        || HARMLESS.contains(&library)
+        || (level <= Level::WARN && target != TARGET && !SILENT.contains(&library))
+}
 
 /// Starts the log. Only the first call in a process has an effect.
 pub fn start(settings: &LogSettings, traces: Option<&Traces>) {
@@ -19,7 +48,8 @@ pub fn start(settings: &LogSettings, traces: Option<&Traces>) {
     } else {
         log.with_ansi(console::colors_enabled_stderr()).boxed()
     };
-    let log = log.with_filter(filter).with_filter(filter_fn(|about| about.target() != TARGET));
+    let allowed = filter_fn(|about| may_be_logged(about.target(), *about.level()));
+    let log = log.with_filter(filter).with_filter(allowed);
     let spans = traces.map(|traces| {
         let layer = tracing_opentelemetry::layer().with_tracer(traces.tracer());
         let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false);
@@ -27,5 +57,20 @@ pub fn start(settings: &LogSettings, traces: Option<&Traces>) {
     });
     if tracing_subscriber::registry().with(spans).with(log).try_init().is_err() {
         tracing::debug!("the log was started before");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_that_log_what_they_carry_are_silent() {
+        for target in ["rmcp::service", "reqwest::connect", "hyper_util::client", TARGET] {
+            assert!(!may_be_logged(target, Level::ERROR), "{target}");
+        }
+        assert!(may_be_logged("throughline_engine::turn", Level::TRACE));
+        assert!(may_be_logged("some_library", Level::WARN));
+        assert!(!may_be_logged("some_library", Level::INFO));
     }
 }

@@ -4,6 +4,7 @@ mod chat;
 mod copies;
 mod deploy;
 mod items;
+mod observability;
 mod place;
 mod sessions;
 mod wrong_use;

@@ -2,7 +2,7 @@
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use throughline::config::ModelEntry;
+use throughline::config::{Config, ModelEntry};
 use throughline_testkit::scripted_model::{Recorded, ScriptedModel, Turn};
 
 use crate::app::{Answer, TestApp, send};
@@ -54,6 +54,13 @@ impl Format {
 
 impl Bench {
     pub async fn playing(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self::with(turns, |_| {}).await
+    }
+
+    pub async fn with(
+        turns: impl IntoIterator<Item = Turn>,
+        change: impl FnOnce(&mut Config),
+    ) -> Self {
         let model = ScriptedModel::playing(turns).await;
         let entry = |name: &str, base_url: String| ModelEntry {
             name: name.into(),
@@ -64,7 +71,7 @@ impl Bench {
         };
         let entries =
             vec![entry("openai", model.openai_url()), entry("anthropic", model.anthropic_url())];
-        let app = TestApp::builder().set(|config| config.model = entries).start().await;
+        let app = TestApp::builder().set(|config| config.model = entries).set(change).start().await;
         Self { app, model }
     }
 

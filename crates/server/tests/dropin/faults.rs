@@ -1,10 +1,17 @@
 //! Providers that refuse, clients that leave, requests that are wrong.
 
+use std::time::Duration;
+
 use futures::StreamExt;
 use serde_json::json;
 use throughline_testkit::scripted_model::{Gate, Step, Turn};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpSocket;
 
 use crate::bench::{BOTH, Bench, Format};
+
+/// Longer than the limit that a test sets.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn a_refusal_is_passed_on_as_it_is_and_the_message_is_kept() {
@@ -45,6 +52,35 @@ async fn a_client_that_leaves_ends_the_call_and_what_was_said_is_kept() {
             (&turns[0]["reply"], &turns[0]["status"]),
             (&json!("So far"), &json!("partial"))
         );
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_never_reads_does_not_hold_its_turn() {
+    for format in BOTH {
+        let mut steps = vec![Step::Text("word ".repeat(50_000)); 80];
+        steps.push(Step::Wait(Gate::default()));
+        let bench = Bench::with([Turn::Say(steps)], |config| {
+            config.server.unread_seconds_max = 1;
+        });
+        let bench = bench.await;
+        let body = format.body(json!([{"role": "user", "content": "Tell me."}]), true).to_string();
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(bench.app.address).await.unwrap();
+        let head = format!(
+            "POST {} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nx-session-id: a\r\n\
+             x-api-key: sk-of-the-client\r\nanthropic-version: 2023-06-01\r\ncontent-length: {}\r\n\r\n{body}",
+            format.path(),
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let given_up = async {
+            bench.model.left(1).await;
+            bench.settled().await;
+        };
+        tokio::time::timeout(PATIENCE, given_up).await.expect("the turn is held");
+        assert_eq!(bench.turns("a").await[0]["status"], "partial");
     }
 }
 

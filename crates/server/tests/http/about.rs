@@ -1,7 +1,12 @@
 //! What the server says about itself.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::json;
+
+use throughline::telemetry::metrics::ALL;
+use throughline_testkit::redis_server::RedisServer;
 
 use crate::app::{TestApp, send};
 
@@ -40,13 +45,6 @@ async fn memory_and_metrics_are_counted() {
 }
 
 #[tokio::test]
-async fn the_published_interface_is_this() {
-    let app = TestApp::start().await;
-    let document = send(app.request(Method::GET, "/api/openapi.json")).await.expect(200);
-    insta::assert_json_snapshot!("openapi", document);
-}
-
-#[tokio::test]
 async fn every_answer_has_a_request_id() {
     let app = TestApp::start().await;
     assert!(app.get("/health").await.headers.contains_key("x-request-id"));
@@ -62,4 +60,52 @@ async fn more_requests_than_allowed_are_turned_away() {
     assert_eq!(answer.headers["retry-after"], "1");
     drop(place);
     assert_eq!(app.get("/conversations").await.status, 200);
+}
+
+#[tokio::test]
+async fn every_metric_is_described_and_known() {
+    let app = TestApp::start().await;
+    app.post("/chat", json!({"message": "hello"})).await.expect(200);
+    send(app.request(Method::GET, "/metrics")).await;
+    let text = send(app.request(Method::GET, "/metrics")).await.text;
+    let mut kinds = 0;
+    for line in text.lines().filter(|line| line.starts_with("# TYPE ")) {
+        let (name, kind) = line["# TYPE ".len()..].split_once(' ').unwrap();
+        let known = ALL.iter().find(|(_, known, _)| *known == name);
+        let (known, _, help) = known.unwrap_or_else(|| panic!("{name} is not listed"));
+        assert_eq!(format!("{known:?}").to_lowercase(), kind, "{name}");
+        assert!(text.contains(&format!("# HELP {name} {help}")), "{name} is not described");
+        kinds += 1;
+    }
+    assert!(kinds >= 8, "{text}");
+    assert!(text.contains("throughline_turn_seconds_bucket{"), "{text}");
+    assert!(text.contains("throughline_store_writable 1"), "{text}");
+}
+
+#[tokio::test]
+async fn a_server_that_runs_is_live_and_one_that_can_write_is_ready() {
+    let app = TestApp::start().await;
+    for path in ["/health/live", "/health/ready", "/health", "/api/v1/health/ready"] {
+        let answer = send(app.request(Method::GET, path)).await;
+        assert_eq!(answer.expect(200)["status"], "ok", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_whose_store_is_away_is_live_but_not_ready() {
+    let Some(redis) = RedisServer::start().await else { return };
+    let url = redis.url();
+    let app = TestApp::builder().set(|config| config.store.url = url).start().await;
+    send(app.request(Method::GET, "/health/ready")).await.expect(200);
+    drop(redis);
+    let not_ready = async {
+        // The last answer holds for a second.
+        while send(app.request(Method::GET, "/health/ready")).await.status == 200 {}
+    };
+    tokio::time::timeout(Duration::from_secs(20), not_ready).await.expect("it stays ready");
+    let ready = send(app.request(Method::GET, "/health/ready")).await.expect(503);
+    assert_eq!(ready["status"], "unavailable");
+    assert!(!ready["reasons"][0].as_str().unwrap().is_empty());
+    assert_eq!(app.get("/health").await.expect(503)["status"], "unavailable");
+    send(app.request(Method::GET, "/health/live")).await.expect(200);
 }

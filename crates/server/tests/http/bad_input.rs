@@ -69,6 +69,7 @@ async fn what_is_no_json_is_refused_with_the_place() {
         ("[]", "this route takes"),
         ("{\"id\":\"a\",\"id\":\"b\"}", "duplicate field"),
         ("{\"colour\":1}", "unknown field `colour`"),
+        ("{\"settings\":[null,null]}", "a list, not an object"),
         ("{\"settings\":{\"colour\":1}}", "unknown field `colour`"),
         ("{\"settings\":{\"context_tokens\":NaN}}", "line 1"),
         ("{\"settings\":{\"context_tokens\":-1}}", "-1"),

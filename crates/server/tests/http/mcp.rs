@@ -7,7 +7,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use throughline_engine::access::Grants;
 
-use crate::app::TestApp;
+use crate::app::{TestApp, send};
 
 const NEWER: &str = "2026-07-28";
 
@@ -152,4 +152,52 @@ async fn the_published_tools_are_these() {
     let again = message(call(&app, json!(2), "tools/list", None, json!({}))).await;
     assert_eq!(&again["result"]["tools"], tools);
     insta::assert_json_snapshot!(tools);
+}
+
+/// A message of the older era, in a session where one is named.
+fn older(
+    app: &TestApp,
+    method: Method,
+    key: &str,
+    session: Option<&str>,
+    body: Option<Value>,
+) -> RequestBuilder {
+    let request = app
+        .request(method, "/mcp")
+        .bearer_auth(key)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2025-11-25");
+    let request =
+        session.into_iter().fold(request, |request, id| request.header("mcp-session-id", id));
+    body.into_iter().fold(request, |request, body| request.json(&body))
+}
+
+#[tokio::test]
+async fn a_session_belongs_to_its_caller() {
+    let app = TestApp::builder().set(|config| config.server.mcp_sessions = true).start().await;
+    let ada = app.key("t", "ada", Grants::Write).await;
+    let eve = app.key("t", "eve", Grants::Write).await;
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let opened = older(&app, Method::POST, &ada, None, Some(hello)).send().await.unwrap();
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let answer = older(&app, Method::POST, &ada, Some(&session), Some(ready)).send().await.unwrap();
+    assert!(answer.status().is_success(), "{answer:?}");
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}});
+    for (method, body) in
+        [(Method::GET, None), (Method::POST, Some(list.clone())), (Method::DELETE, None)]
+    {
+        let foreign = older(&app, method.clone(), &eve, Some(&session), body.clone());
+        let unknown = older(&app, method.clone(), &eve, Some("0-0-0"), body);
+        let (foreign, unknown) = (send(foreign).await, send(unknown).await);
+        assert_eq!((foreign.status, foreign.code()), (404, "no_session".to_owned()), "{method}");
+        assert_eq!(foreign.text, unknown.text, "foreign and unknown look the same");
+    }
+    let mine = older(&app, Method::POST, &ada, Some(&session), Some(list));
+    assert!(message(mine).await["result"]["tools"].is_array());
+    let ended = older(&app, Method::DELETE, &ada, Some(&session), None).send().await.unwrap();
+    assert!(ended.status().is_success(), "{ended:?}");
 }

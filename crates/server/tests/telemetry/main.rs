@@ -4,6 +4,7 @@
 
 mod drop_in;
 mod joined;
+mod secrets;
 
 use serde_json::{Value, json};
 use throughline_testkit::collector::{Collector, Span};

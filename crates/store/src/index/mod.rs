@@ -1,26 +1,40 @@
 //! Full-text search across sessions, with SQLite's FTS5.
 //!
 //! A file of its own beside the store (or memory), because it is derived: it is written without waiting
-//! for the disk, thrown away when it is damaged or of another version, and rebuilt from the logs. It
-//! keeps the texts, because FTS5 needs them to take words out again when a session is erased.
+//! for the disk, many turns at a time, thrown away when it is damaged or of another version, and rebuilt from
+//! the logs. It keeps words, not texts; snippets are cut from the texts that the log has.
 //!
-//! Invariant: words of an erased session are not in the file any more (FTS5 `secure-delete`,
-//! SQLite `secure_delete`, an emptied WAL).
+//! Several connections read; one writes, and never waits for them. A search that takes too long is interrupted.
+//! (An index in memory has one connection for both.)
+//!
+//! Invariant: words of an erased session are not in the file any more (FTS5 merged, SQLite `secure_delete`, an
+//! emptied WAL); a search sees everything that was put in before it began.
+//!
+//! # Layout
+//!
+//! - [`words`], [`language`]: what a word is. [`query`]: what is looked for. [`snippet`]: where it stands.
+//! - [`schema`], [`update`], [`search`]: the tables. [`pending`]: what waits to be written.
 
+mod language;
+mod pending;
 mod query;
 mod schema;
 mod search;
+mod snippet;
 mod update;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use rusqlite::Connection;
 use throughline_engine::id::SessionId;
-use throughline_engine::index::{Document, Hit, Index, Position, Query};
+use throughline_engine::index::{Document, Hit, Index, Position, Query, Snippet};
 use throughline_engine::store::{Result, Scope, StoreError};
+
+use pending::{Pending, Put, Then};
 
 use crate::open::{OpenOptions, StoreUrl};
 use crate::sqlite::fault::{Outcome, translate};
@@ -28,13 +42,7 @@ use crate::sqlite::worker::Workers;
 
 /// The index of a store: a file beside a local store, memory for all others.
 pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Index>> {
-    let index = SqliteIndex::open(place_of(url, options), options.busy_wait).await?;
-    #[cfg(feature = "sabotage")]
-    let index = SqliteIndex {
-        ignores_scopes: options.sabotage == Some(crate::sabotage::Sabotage::IgnoreScopes),
-        ..index
-    };
-    Ok(Arc::new(index))
+    Ok(Arc::new(SqliteIndex::open(place_of(url, options), options).await?))
 }
 
 /// The file of a store's index; `None` where it is in memory and lives as long as the process.
@@ -54,49 +62,70 @@ fn beside(folder: &Path) -> PathBuf {
     name.into()
 }
 
-/// Words of sessions in an FTS5 table.
+/// Connections that only read.
+const READERS: usize = 3;
+/// How long documents wait for others before they are written.
+const GATHERING: Duration = Duration::from_secs(2);
+
+/// Words of sessions in FTS5 tables.
 #[derive(Debug)]
-pub struct SqliteIndex {
+pub struct SqliteIndex(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
     place: PathBuf,
     writer: Workers,
     /// Absent in memory, where the writer's connection is the only one.
-    reader: Option<Workers>,
+    readers: Option<Workers>,
+    pending: Pending,
+    /// Held while what waits is written, so that nobody looks in between.
+    writing: tokio::sync::Mutex<()>,
+    search_time_max: Duration,
     #[cfg(feature = "sabotage")]
     ignores_scopes: bool,
 }
 
 impl SqliteIndex {
     /// Opens the file, or an index in memory where none is named.
-    pub async fn open(path: Option<PathBuf>, busy: Duration) -> Result<Self> {
-        tokio::task::spawn_blocking(move || Self::open_blocking(path, busy))
-            .await
-            .unwrap_or_else(|error| Err(unavailable(Path::new("the index"), &error.to_string())))
-    }
-
-    fn open_blocking(path: Option<PathBuf>, busy: Duration) -> Result<Self> {
-        let (place, writing, reading) = match path {
-            None => (PathBuf::from("memory"), schema::in_memory()?, None),
-            Some(path) => {
-                let writing = schema::in_file(&path, busy)?;
-                let reading = schema::reader(&path, busy)?;
-                (path, writing, Some(reading))
-            }
-        };
-        let start = |connection| {
-            Workers::start("index", vec![connection])
+    pub async fn open(path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
+        let (busy, search_time_max) = (options.busy_wait, options.search_time_max);
+        #[cfg(feature = "sabotage")]
+        let ignores_scopes = options.sabotage == Some(crate::sabotage::Sabotage::IgnoreScopes);
+        let opening = tokio::task::spawn_blocking(move || connections(path, busy)).await;
+        let (place, writer, readers) = opening
+            .unwrap_or_else(|error| Err(unavailable(Path::new("the index"), &error.to_string())))?;
+        let start = |connections: Vec<Connection>| {
+            Workers::start("index", connections)
                 .map_err(|error| unavailable(&place, &error.to_string()))
         };
-        let reader = reading.map(start).transpose()?;
-        let writer = start(writing)?;
-        Ok(Self {
+        let readers = if readers.is_empty() { None } else { Some(start(readers)?) };
+        Ok(Self(Arc::new(Parts {
+            writer: start(vec![writer])?,
             place,
-            writer,
-            reader,
+            readers,
+            pending: Pending::default(),
+            writing: tokio::sync::Mutex::default(),
+            search_time_max,
             #[cfg(feature = "sabotage")]
-            ignores_scopes: false,
-        })
+            ignores_scopes,
+        })))
     }
+}
 
+/// Where the index is, the connection that writes and those that read.
+fn connections(
+    path: Option<PathBuf>,
+    busy: Duration,
+) -> Result<(PathBuf, Connection, Vec<Connection>)> {
+    let Some(path) = path else {
+        return Ok((PathBuf::from("memory"), schema::in_memory()?, Vec::new()));
+    };
+    let writer = schema::in_file(&path, busy)?;
+    let readers: Result<_> = (0..READERS).map(|_| schema::reader(&path, busy)).collect();
+    Ok((path, writer, readers?))
+}
+
+impl Parts {
     async fn run<T: Send + 'static>(
         &self,
         workers: &Workers,
@@ -106,14 +135,57 @@ impl SqliteIndex {
             .run(work)
             .await
             .ok_or_else(|| unavailable(&self.place, "its thread has ended"))?
-            .map_err(|error| translate(&self.place, Outcome::Unchanged, &error))
+            .map_err(|error| self.fault(&error))
+    }
+
+    fn fault(&self, error: &rusqlite::Error) -> StoreError {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => {
+                let most = self.search_time_max.as_secs();
+                let reason =
+                    format!("a search took longer than {most} seconds; ask for rarer words");
+                unavailable(&self.place, &reason)
+            }
+            _ => translate(&self.place, Outcome::Unchanged, error),
+        }
     }
 
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.run(self.reader.as_ref().unwrap_or(&self.writer), work).await
+        self.run(self.readers.as_ref().unwrap_or(&self.writer), work).await
+    }
+
+    /// Writes everything that waits, and waits for whoever is writing it already.
+    async fn write_pending(&self) -> Result<()> {
+        let _writing = self.writing.lock().await;
+        let puts = self.pending.take();
+        if puts.is_empty() {
+            return Ok(());
+        }
+        self.run(&self.writer, move |connection| update::put_all(connection, &puts)).await
+    }
+
+    /// Runs `work` on the connection that writes, after what waits was written.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_pending().await?;
+        self.run(&self.writer, work).await
+    }
+}
+
+impl Drop for Parts {
+    /// What waits is written before the writer's thread ends.
+    fn drop(&mut self) {
+        let puts = self.pending.take();
+        self.writer.leave(move |connection| {
+            if let Err(error) = update::put_all(connection, &puts) {
+                tracing::debug!(%error, "the last documents were not indexed");
+            }
+        });
     }
 }
 
@@ -135,15 +207,26 @@ impl Index for SqliteIndex {
         position: Position,
     ) -> Result<()> {
         let (scope, session) = (scope.clone(), session.clone());
-        let work = move |connection: &mut Connection| {
-            update::put(connection, &scope, &session, &documents, position)
-        };
-        self.run(&self.writer, work).await
+        match self.0.pending.add(Put { scope, session, documents, position }) {
+            Then::Wait => {}
+            Then::WriteNow => self.0.write_pending().await?,
+            Then::WriteSoon => {
+                let parts = Arc::downgrade(&self.0);
+                tokio::spawn(async move {
+                    tokio::time::sleep(GATHERING).await;
+                    let Some(parts) = parts.upgrade() else { return };
+                    if let Err(error) = parts.write_pending().await {
+                        tracing::warn!(%error, "documents could not be indexed");
+                    }
+                });
+            }
+        }
+        Ok(())
     }
 
     async fn position(&self, scope: &Scope, session: &SessionId) -> Result<Option<Position>> {
-        let (scope, session) = (scope.clone(), session.clone());
-        self.read(move |connection| search::position(connection, &scope, &session)).await
+        let positions = self.positions(scope, std::slice::from_ref(session)).await?;
+        Ok(positions.into_iter().next().flatten())
     }
 
     async fn positions(
@@ -151,36 +234,52 @@ impl Index for SqliteIndex {
         scope: &Scope,
         sessions: &[SessionId],
     ) -> Result<Vec<Option<Position>>> {
+        // In this order: what is written between the two looks is seen by the second.
+        let waiting: Vec<Option<Position>> =
+            sessions.iter().map(|session| self.0.pending.position(scope, session)).collect();
+        if waiting.iter().all(Option::is_some) {
+            return Ok(waiting);
+        }
         let (scope, sessions) = (scope.clone(), sessions.to_vec());
         let each = move |connection: &mut Connection| {
             sessions.iter().map(|session| search::position(connection, &scope, session)).collect()
         };
-        self.read(each).await
+        let written: Vec<Option<Position>> = self.0.read(each).await?;
+        Ok(waiting.into_iter().zip(written).map(|(waiting, written)| waiting.or(written)).collect())
     }
 
     async fn remove_session(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
         let (scope, session) = (scope.clone(), session.clone());
-        let work =
-            move |connection: &mut Connection| update::remove(connection, &scope, Some(&session));
-        self.run(&self.writer, work).await
+        self.0.write(move |connection| update::remove(connection, &scope, Some(&session))).await
     }
 
     async fn remove_scope(&self, scope: &Scope) -> Result<u64> {
         let scope = scope.clone();
-        let work = move |connection: &mut Connection| update::remove(connection, &scope, None);
-        self.run(&self.writer, work).await
+        self.0.write(move |connection| update::remove(connection, &scope, None)).await
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Hit>> {
+        let deadline = Instant::now() + self.0.search_time_max;
+        self.0.write_pending().await?;
         let query = query.clone();
         #[cfg(feature = "sabotage")]
-        if self.ignores_scopes {
-            return self.read(move |connection| search::search_everyone(connection, &query)).await;
+        if self.0.ignores_scopes {
+            return self.0.read(move |c| search::search_everyone(c, &query)).await;
         }
-        self.read(move |connection| search::search(connection, &query)).await
+        let work = move |connection: &Connection| search::search(connection, &query);
+        self.0.read(move |connection| search::until(connection, deadline, work)).await
+    }
+
+    async fn snippets(&self, query: &Query, texts: Vec<String>) -> Result<Vec<Snippet>> {
+        let query = query.clone();
+        let cutting = tokio::task::spawn_blocking(move || {
+            let wanted = query::wanted(&query.text, query.words);
+            texts.iter().map(|text| snippet::of(text, wanted.as_ref())).collect()
+        });
+        cutting.await.map_err(|error| unavailable(&self.0.place, &error.to_string()))
     }
 
     async fn clear(&self) -> Result<()> {
-        self.run(&self.writer, update::clear).await
+        self.0.write(update::clear).await
     }
 }

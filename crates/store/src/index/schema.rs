@@ -1,6 +1,6 @@
 //! The index's tables, and how its file is opened.
 //!
-//! A document's row id holds session, turn and part, so it needs no index of its own and a session is
+//! Documents are kept as words only (FTS5, contentless); the log has the texts. A document's row id holds session, turn and part, so it needs no index of its own and a session is
 //! one stretch of rows.
 //!
 //! Invariant: a file of another version or a damaged one is made anew; one of another program is not
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 use throughline_engine::index::Part;
-use throughline_engine::store::{Result, StoreError};
+use throughline_engine::store::{Result, Scope, StoreError};
 
 use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::inspect::{self, Mark};
@@ -20,10 +20,14 @@ use crate::sqlite::schema::plan_once;
 
 /// Marks a file as an index of ours: `THLX`. Any version will do, since it can be made anew.
 const MARK: Mark = Mark { application_id: i32::from_be_bytes(*b"THLX"), version_max: i32::MAX };
-/// Raised whenever the tables or the tokenizer change; an index of another version is rebuilt.
-const VERSION: i32 = 1;
+/// Raised whenever the tables or the words change; an index of another version is rebuilt.
+const VERSION: i32 = 2;
 
-const TABLES: &str = "
+/// How many tables the words are spread over, by scope: a search reads those of its own scope and some others,
+/// and a removal rewrites no more than one.
+const SHARDS: u32 = 16;
+
+const SESSIONS: &str = "
     CREATE TABLE session (
         id          INTEGER PRIMARY KEY,
         tenant      TEXT NOT NULL,
@@ -32,15 +36,50 @@ const TABLES: &str = "
         version     INTEGER NOT NULL,
         incarnation INTEGER NOT NULL,
         entries     INTEGER NOT NULL,
+        -- A sum of the title, to see that it has changed.
+        title       INTEGER NOT NULL,
         UNIQUE (tenant, user, name)
     ) STRICT;
-    CREATE TABLE document (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
-    CREATE VIRTUAL TABLE found USING fts5 (
-        text, content = 'document', content_rowid = 'id',
-        tokenize = 'porter unicode61 remove_diacritics 2'
-    );
-    INSERT INTO found (found, rank) VALUES ('secure-delete', 1);
 ";
+
+/// The table with the words of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shard(u32);
+
+impl Shard {
+    /// The table of that scope.
+    pub(super) fn of(scope: &Scope) -> Self {
+        let name = format!("{}\0{}", scope.tenant.as_str(), scope.user.as_str());
+        Self(crc32fast::hash(name.as_bytes()) % SHARDS)
+    }
+
+    /// All of them.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        (0..SHARDS).map(Self)
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "words_{}", self.0)
+    }
+}
+
+/// All tables. The words are ready when they come ([`super::words`]), and no text is kept beside them.
+fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(SESSIONS)?;
+    for shard in Shard::all() {
+        connection.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE {shard} USING fts5 (
+                text, content = '', contentless_delete = 1, tokenize = 'ascii'
+             );"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Pages in the WAL before they are moved into the file; batches are small.
+const WAL_PAGES: i32 = 256;
 
 /// Bits of a row id below the session's number.
 pub(super) const SESSION_SHIFT: u32 = 32;
@@ -76,7 +115,7 @@ pub(super) fn in_memory() -> Result<Connection> {
     let make = || {
         let connection = Connection::open_in_memory()?;
         settle(&connection)?;
-        connection.execute_batch(TABLES)?;
+        create(&connection)?;
         Ok(connection)
     };
     make().map_err(|error| translate(Path::new("memory"), Outcome::Unchanged, &error))
@@ -120,7 +159,7 @@ fn open(path: &Path, busy: Duration) -> Result<Option<Connection>> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if found == 0 {
-            transaction.execute_batch(TABLES)?;
+            create(&transaction)?;
             transaction.pragma_update(None, "application_id", MARK.application_id)?;
             transaction.pragma_update(None, "user_version", VERSION)?;
         } else if found != VERSION {
@@ -130,12 +169,13 @@ fn open(path: &Path, busy: Duration) -> Result<Option<Connection>> {
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         // What the disk loses is filled in again: the position is lost with it.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
         Ok(Some(connection))
     };
     open().map_err(|error| translate(path, Outcome::Unchanged, &error))
 }
 
-/// A second connection, that only reads.
+/// A further connection, that only reads.
 pub(super) fn reader(path: &Path, busy: Duration) -> Result<Connection> {
     let open = || {
         let connection = Connection::open(path)?;

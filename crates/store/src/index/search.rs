@@ -2,20 +2,18 @@
 //!
 //! Invariant: the scope is part of every question's SQL, not of what is done with its answer.
 
+use std::time::Instant;
+
 use rusqlite::{Connection, OptionalExtension, params};
 use throughline_engine::id::SessionId;
-use throughline_engine::index::{HITS_MAX, Hit, Position, Query, Snippet};
+use throughline_engine::index::{HITS_MAX, Hit, Position, Query};
 use throughline_engine::store::{Scope, Version};
 
-use super::query::expression;
-use super::schema::turn_and_part;
+use super::query::wanted;
+use super::schema::{Shard, turn_and_part};
 
-/// Stands before a found word in what FTS5 answers; taken out of texts before they are indexed.
-pub(super) const MARK_OPEN: char = '\u{2}';
-/// Stands after a found word.
-pub(super) const MARK_CLOSE: char = '\u{3}';
-/// Words in a snippet.
-const SNIPPET_WORDS: u32 = 24;
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS_BETWEEN: i32 = 1_000;
 
 pub(super) fn position(
     connection: &Connection,
@@ -35,11 +33,23 @@ pub(super) fn position(
         .optional()
 }
 
+/// Runs `work`, which fails when it is not over at `deadline`.
+pub(super) fn until<T>(
+    connection: &mut Connection,
+    deadline: Instant,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    connection.progress_handler(STEPS_BETWEEN, Some(move || Instant::now() >= deadline))?;
+    let outcome = work(connection);
+    connection.progress_handler(STEPS_BETWEEN, None::<fn() -> bool>)?;
+    outcome
+}
+
 /// The condition that keeps a search in its scope.
 const OF_SCOPE: &str = "session.tenant = ?2 AND session.user = ?3";
 
 pub(super) fn search(connection: &Connection, query: &Query) -> rusqlite::Result<Vec<Hit>> {
-    search_where(connection, query, OF_SCOPE)
+    search_in(connection, query, Shard::of(&query.scope), OF_SCOPE)
 }
 
 /// A search with the condition taken out, to see that a test notices.
@@ -48,26 +58,31 @@ pub(super) fn search_everyone(
     connection: &Connection,
     query: &Query,
 ) -> rusqlite::Result<Vec<Hit>> {
-    search_where(connection, query, "(?2 = ?2 AND ?3 = ?3)")
+    let mut hits = Vec::new();
+    for shard in Shard::all() {
+        hits.extend(search_in(connection, query, shard, "(?2 = ?2 AND ?3 = ?3)")?);
+    }
+    Ok(hits)
 }
 
-fn search_where(
+fn search_in(
     connection: &Connection,
     query: &Query,
+    shard: Shard,
     condition: &str,
 ) -> rusqlite::Result<Vec<Hit>> {
-    let Some(expression) = expression(&query.text, query.words) else { return Ok(Vec::new()) };
+    let Some(wanted) = wanted(&query.text, query.words) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT found.rowid, bm25(found), session.name
-         FROM found JOIN session ON session.id = found.rowid >> 32
-         WHERE found MATCH ?1 AND {condition}
-         ORDER BY bm25(found), found.rowid LIMIT ?4 OFFSET ?5",
+        "SELECT found.rowid, bm25({shard}), session.name
+         FROM {shard} AS found JOIN session ON session.id = found.rowid >> 32
+         WHERE {shard} MATCH ?1 AND {condition}
+         ORDER BY bm25({shard}), found.rowid LIMIT ?4 OFFSET ?5",
     ))?;
     let scope = &query.scope;
     let limit = i64::try_from(query.limit.min(HITS_MAX)).unwrap_or(i64::MAX);
     let offset = i64::try_from(query.offset).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![
-        expression,
+        wanted.expression,
         scope.tenant.as_str(),
         scope.user.as_str(),
         limit,
@@ -79,33 +94,7 @@ fn search_where(
         // A name in our own table was checked when it was put in.
         let Ok(session) = SessionId::new(name) else { continue };
         let (turn, part) = turn_and_part(id);
-        let snippet = snippet(connection, &expression, id)?;
-        hits.push(Hit { session, turn, part, score: -badness, snippet });
+        hits.push(Hit { session, turn, part, score: -badness });
     }
     Ok(hits)
-}
-
-/// Asked for the hits of one page only: cutting a snippet costs more than finding the document.
-fn snippet(connection: &Connection, expression: &str, id: i64) -> rusqlite::Result<Snippet> {
-    let marked: String = connection
-        .prepare_cached(
-            "SELECT snippet(found, 0, char(2), char(3), '…', ?3) FROM found
-             WHERE found MATCH ?1 AND rowid = ?2",
-        )?
-        .query_row(params![expression, id, SNIPPET_WORDS], |row| row.get(0))?;
-    Ok(unmark(&marked))
-}
-
-/// Turns FTS5's signs into ranges.
-fn unmark(marked: &str) -> Snippet {
-    let mut snippet = Snippet { text: String::with_capacity(marked.len()), marks: Vec::new() };
-    let mut open = 0;
-    for character in marked.chars() {
-        match character {
-            MARK_OPEN => open = snippet.text.len(),
-            MARK_CLOSE => snippet.marks.push(open..snippet.text.len()),
-            other => snippet.text.push(other),
-        }
-    }
-    snippet
 }

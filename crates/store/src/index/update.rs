@@ -1,92 +1,97 @@
 //! Putting documents in and taking them out.
 //!
-//! Invariant: a text leaves the word list with exactly the words it entered it with, because the text
-//! that is taken out is the one that is kept.
+//! FTS5 only notes that a document was deleted; its words stay in the file until they are merged away. So a
+//! removal also rewrites the words of its shard, in the same transaction, and then empties the WAL.
+//!
+//! Invariant: after a removal no word that only removed documents had is in the file.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use throughline_engine::id::SessionId;
-use throughline_engine::index::{DOCUMENT_BYTES_MAX, Document, Position};
+use throughline_engine::index::{DOCUMENT_BYTES_MAX, Part};
 use throughline_engine::store::Scope;
 
-use super::schema::{SESSION_SHIFT, row_id};
-use super::search::{MARK_CLOSE, MARK_OPEN, position};
+use super::pending::Put;
+use super::schema::{SESSION_SHIFT, Shard, row_id};
+use super::search::position;
+use super::words;
 
-pub(super) fn put(
-    connection: &mut Connection,
-    scope: &Scope,
-    session: &SessionId,
-    documents: &[Document],
-    to: Position,
-) -> rusqlite::Result<()> {
+/// Puts everything in, as one step.
+pub(super) fn put_all(connection: &mut Connection, puts: &[Put]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if position(&transaction, scope, session)?.is_some_and(|at| at.is_after(&to)) {
-        return Ok(());
-    }
-    let id = place(&transaction, scope, session, to)?;
-    for document in documents {
-        if let Some(row) = row_id(id, document.turn, document.part) {
-            take_out(&transaction, row)?;
-            put_in(&transaction, row, &indexable(&document.text))?;
-        }
+    for put in puts {
+        put_one(&transaction, put)?;
     }
     transaction.commit()
 }
 
-fn place(
-    connection: &Connection,
-    scope: &Scope,
-    session: &SessionId,
-    to: Position,
-) -> rusqlite::Result<i64> {
+fn put_one(connection: &Connection, put: &Put) -> rusqlite::Result<()> {
+    let known = position(connection, &put.scope, &put.session)?;
+    if known.is_some_and(|at| at.is_after(&put.position)) {
+        return Ok(());
+    }
+    let known_turns = known.map_or(0, |at| at.entries);
+    let (id, known_title) = place(connection, put)?;
+    let shard = Shard::of(&put.scope);
+    for document in &put.documents {
+        let Some(row) = row_id(id, document.turn, document.part) else { continue };
+        if document.part == Part::Title {
+            let title = sum_of(&document.text);
+            if title == known_title {
+                continue;
+            }
+            connection
+                .prepare_cached("UPDATE session SET title = ?2 WHERE id = ?1")?
+                .execute([id, title])?;
+        }
+        if document.part == Part::Title || document.turn <= known_turns {
+            take_out(connection, shard, row)?;
+        }
+        let end = document.text.floor_char_boundary(DOCUMENT_BYTES_MAX);
+        let words = words::indexable(&document.text[..end]);
+        if !words.is_empty() {
+            connection
+                .prepare_cached(&format!("INSERT INTO {shard} (rowid, text) VALUES (?1, ?2)"))?
+                .execute(params![row, words])?;
+        }
+    }
+    Ok(())
+}
+
+/// The session's number, and the sum of the title that is indexed.
+fn place(connection: &Connection, put: &Put) -> rusqlite::Result<(i64, i64)> {
+    let to = put.position;
     connection
         .prepare_cached(
-            "INSERT INTO session (tenant, user, name, version, incarnation, entries)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            "INSERT INTO session (tenant, user, name, version, incarnation, entries, title)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
              ON CONFLICT DO UPDATE SET version = ?4, incarnation = ?5, entries = ?6
-             RETURNING id",
+             RETURNING id, title",
         )?
         .query_row(
             params![
-                scope.tenant.as_str(),
-                scope.user.as_str(),
-                session.as_str(),
+                put.scope.tenant.as_str(),
+                put.scope.user.as_str(),
+                put.session.as_str(),
                 i64::try_from(to.version.number).unwrap_or(i64::MAX),
                 to.version.incarnation,
                 i64::try_from(to.entries).unwrap_or(i64::MAX),
             ],
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )
 }
 
-fn put_in(connection: &Connection, row: i64, text: &str) -> rusqlite::Result<()> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    connection
-        .prepare_cached("INSERT INTO document (id, text) VALUES (?1, ?2)")?
-        .execute(params![row, text])?;
-    connection
-        .prepare_cached("INSERT INTO found (rowid, text) VALUES (?1, ?2)")?
-        .execute(params![row, text])
-        .map(|_| ())
+/// Nothing has the sum 0.
+fn sum_of(title: &str) -> i64 {
+    if title.is_empty() { 0 } else { i64::from(crc32fast::hash(title.as_bytes())) + 1 }
 }
 
-fn take_out(connection: &Connection, row: i64) -> rusqlite::Result<()> {
-    let text: Option<String> = connection
-        .prepare_cached("DELETE FROM document WHERE id = ?1 RETURNING text")?
-        .query_row([row], |row| row.get(0))
-        .optional()?;
-    let Some(text) = text else { return Ok(()) };
+fn take_out(connection: &Connection, shard: Shard, row: i64) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("INSERT INTO found (found, rowid, text) VALUES ('delete', ?1, ?2)")?
-        .execute(params![row, text])
+        .prepare_cached(&format!("DELETE FROM {shard} WHERE rowid = ?1"))?
+        .execute([row])
         .map(|_| ())
-}
-
-/// The text without the signs that mark found words, up to the limit.
-fn indexable(text: &str) -> String {
-    let end = text.floor_char_boundary(DOCUMENT_BYTES_MAX);
-    text[..end].replace([MARK_OPEN, MARK_CLOSE, '\0'], " ")
 }
 
 /// Removes one session or all of a scope; answers how many documents went.
@@ -104,16 +109,13 @@ pub(super) fn remove(
         )?
         .query_map(params![scope.tenant.as_str(), scope.user.as_str(), name], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
+    let shard = Shard::of(scope);
     let mut removed = 0;
     for id in &sessions {
-        let rows: Vec<i64> = transaction
-            .prepare_cached("SELECT id FROM document WHERE id >= ?1 AND id < ?2")?
-            .query_map([id << SESSION_SHIFT, (id + 1) << SESSION_SHIFT], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        removed += rows.len() as u64;
-        for row in rows {
-            take_out(&transaction, row)?;
-        }
+        removed += remove_documents(&transaction, shard, *id)?;
+    }
+    if removed > 0 {
+        transaction.execute_batch(&format!("INSERT INTO {shard} ({shard}) VALUES ('optimize')"))?;
     }
     transaction.commit()?;
     if !sessions.is_empty() {
@@ -122,18 +124,39 @@ pub(super) fn remove(
     Ok(removed)
 }
 
+fn remove_documents(
+    transaction: &Transaction<'_>,
+    shard: Shard,
+    session: i64,
+) -> rusqlite::Result<u64> {
+    let rows: BTreeSet<i64> = transaction
+        .prepare_cached(&format!("SELECT id FROM {shard}_docsize WHERE id >= ?1 AND id < ?2"))?
+        .query_map([session << SESSION_SHIFT, (session + 1) << SESSION_SHIFT], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for row in &rows {
+        take_out(transaction, shard, *row)?;
+    }
+    Ok(rows.len() as u64)
+}
+
 pub(super) fn clear(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(
-        "BEGIN IMMEDIATE;
-         INSERT INTO found (found) VALUES ('delete-all');
-         DELETE FROM document;
-         DELETE FROM session;
-         COMMIT;",
-    )?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for shard in Shard::all() {
+        transaction
+            .execute_batch(&format!("INSERT INTO {shard} ({shard}) VALUES ('delete-all')"))?;
+    }
+    transaction.execute_batch("DELETE FROM session")?;
+    transaction.commit()?;
     empty_wal(connection)
 }
 
-/// The WAL held the old pages. A reader in the way is no error: the next removal empties it.
+/// The WAL held the old pages. Searches end before we stop waiting for them, so only another program can be in
+/// the way.
 fn empty_wal(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    let busy: i64 =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy != 0 {
+        tracing::warn!("the index's log could not be emptied; the next removal empties it");
+    }
+    Ok(())
 }

@@ -40,6 +40,13 @@ impl Workers {
         Ok(Self { queue: Some(queue), threads })
     }
 
+    /// Leaves `work` to be done before the threads end, without waiting for it. Dropped where too much waits.
+    pub(crate) fn leave(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
+        if let Some(queue) = &self.queue {
+            let _ = queue.try_send(Box::new(work));
+        }
+    }
+
     /// Runs `work` on one of the connections. `None` when the threads have ended.
     pub(crate) async fn run<T: Send + 'static>(
         &self,

@@ -58,6 +58,8 @@ pub struct Script {
     pub noisy: bool,
     /// Where this file exists, its tools have changed, as after an update of the server.
     pub changed_by: Option<std::path::PathBuf>,
+    /// The schema of every tool's arguments, instead of one that takes any.
+    pub input_schema: Option<Value>,
     /// Agrees to whatever version it is asked for, as careless servers do.
     pub agrees: bool,
 }

@@ -29,7 +29,7 @@ pub fn definitions(server: &ScriptedMcp) -> Vec<Value> {
         };
         json!({
             "name": name, "description": format!("{description}{padding}"),
-            "inputSchema": {"type": "object"},
+            "inputSchema": server.script.input_schema.clone().unwrap_or(json!({"type": "object"})),
             "annotations": {"readOnlyHint": *name == "echo", "destructiveHint": *name == "crash"},
         })
     };

@@ -1,4 +1,4 @@
-//! `GET /health`: the parts, and whether they answer.
+//! `GET /health`: the parts, and whether they answer; `/health/live` and `/health/ready` for schedulers.
 //!
 //! It asks for no key, so it holds nothing about anybody's conversations.
 
@@ -11,22 +11,23 @@ use utoipa::ToSchema;
 
 use crate::http::App;
 use crate::http::conversations::view::{Raw, json};
+use crate::http::shapes;
 use crate::telemetry::figures::ContextStatistics;
 
 /// How the server is.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
-    /// `ok`, `degraded` when an MCP server failed, `unavailable` when the store cannot be reached.
+    /// `ok`, `degraded` when an MCP server failed, `unavailable` when the store cannot be written.
     pub status: &'static str,
     /// The server's version.
     pub version: &'static str,
     /// What the store is and promises.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::StoreFactsView)]
     pub store: Raw,
     /// Names of the configured models; with none, replies are made offline.
     pub models: Vec<String>,
     /// MCP servers: name, state, tools.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::ServerStatusView>)]
     pub servers: Raw,
     /// What the last turns took of their windows.
     pub context: ContextStatistics,
@@ -34,15 +35,50 @@ pub struct Health {
     pub warnings: Vec<String>,
 }
 
+/// Whether the server runs, or can serve.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Readiness {
+    /// `ok`, or `unavailable`.
+    #[schema(example = "ok")]
+    pub status: &'static str,
+    /// Why it is not `ok`.
+    pub reasons: Vec<String>,
+}
+
+/// Answers while the process runs. It asks nothing else, so a store that is away restarts nobody.
+#[utoipa::path(get, path = "/health/live", tag = "server",
+    responses((status = 200, description = "The process runs", body = Readiness)))]
+pub async fn live() -> Json<Readiness> {
+    Json(Readiness { status: "ok", reasons: Vec::new() })
+}
+
+/// Whether requests can be served: the store can be written, and the server is not stopping.
+#[utoipa::path(get, path = "/health/ready", tag = "server",
+    responses((status = 200, description = "Requests can be served", body = Readiness),
+        (status = 503, description = "Requests cannot be served", body = Readiness)))]
+pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
+    let mut reasons = Vec::new();
+    if app.stopping().is_cancelled() {
+        reasons.push("the server is stopping".to_owned());
+    }
+    reasons.extend(app.store_pulse().await.err());
+    match reasons.is_empty() {
+        true => (StatusCode::OK, Json(Readiness { status: "ok", reasons })),
+        false => {
+            (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status: "unavailable", reasons }))
+        }
+    }
+}
+
 /// How the server is.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let mut warnings = Vec::new();
-    let (code, mut status) = match app.engine().store().ping().await {
+    let (code, mut status) = match app.store_pulse().await {
         Ok(()) => (StatusCode::OK, "ok"),
-        Err(error) => {
-            warnings.push(error.to_string());
+        Err(reason) => {
+            warnings.push(reason);
             (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
         }
     };

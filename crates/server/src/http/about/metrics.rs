@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use metrics::gauge;
+use metrics::{counter, gauge};
 use throughline_engine::access::{Action, authorize};
 
 use crate::http::App;
@@ -29,13 +29,15 @@ pub async fn metrics(
         ));
     };
     let cache = app.engine().cache_statistics();
+    let writable = app.store_pulse().await.is_ok();
+    counter!("throughline_cache_hits_total").absolute(cache.hits);
+    counter!("throughline_cache_misses_total").absolute(cache.misses);
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     for (name, value) in [
         ("throughline_cache_sessions", cache.sessions as f64),
         ("throughline_cache_bytes", cache.bytes as f64),
-        ("throughline_cache_hits", cache.hits as f64),
-        ("throughline_cache_misses", cache.misses as f64),
         ("throughline_turns_under_way", app.turns().len() as f64),
+        ("throughline_store_writable", f64::from(u8::from(writable))),
     ] {
         gauge!(name).set(value);
     }

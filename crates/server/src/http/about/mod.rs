@@ -4,7 +4,9 @@ mod health;
 mod memory;
 mod metrics;
 mod prompt;
+pub mod pulse;
 
+use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -14,8 +16,18 @@ use super::App;
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(health::health))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
         .routes(routes!(memory::stats))
         .routes(routes!(prompt::info))
+}
+
+/// The same answers where schedulers look first.
+pub fn health_routes() -> axum::Router<App> {
+    axum::Router::new()
+        .route("/health", get(health::health))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
 }
 
 /// The route beside it, where scrapers look.

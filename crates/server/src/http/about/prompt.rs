@@ -15,6 +15,7 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Query;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 use crate::telemetry::figures::tokens_by_part;
 
 /// Which turn.
@@ -40,7 +41,7 @@ pub struct PromptInfo {
     /// Why that mode.
     pub mode_why: String,
     /// What there was to spend, and what was spent.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::BudgetView)]
     pub budget: Raw,
     /// Tokens that were sent, by part.
     #[schema(value_type = Object)]

@@ -14,6 +14,7 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// All agents.
 #[derive(Debug, Serialize, ToSchema)]
@@ -49,7 +50,7 @@ pub struct AgentView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Items {
     /// Rules, references and tools with their include mode.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::OfferedItem>)]
     pub items: Raw,
 }
 

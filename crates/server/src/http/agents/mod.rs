@@ -4,6 +4,7 @@ mod list;
 pub mod tools;
 pub mod usage;
 
+pub use usage::UsageFormat;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

@@ -13,6 +13,7 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// The tools of all servers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -38,7 +39,7 @@ pub struct ToolView {
     #[schema(value_type = Object)]
     pub input_schema: Raw,
     /// What the server says of its effects.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::EffectsView)]
     pub effects: Raw,
     /// Whether it may run as it is now defined.
     pub approved: bool,
@@ -119,7 +120,9 @@ impl From<KnownTool> for ToolView {
         let refused = known.pin.refusal();
         let pinned = match &known.pin {
             PinState::Changed(pin) => Some(Pinned::from(pin.as_ref())),
-            PinState::Approved | PinState::New | PinState::Shadows(_) => None,
+            PinState::Approved | PinState::New | PinState::Shadows(_) | PinState::Refused(_) => {
+                None
+            }
         };
         let definition = known.definition;
         Self {
@@ -138,7 +141,7 @@ impl From<KnownTool> for ToolView {
 }
 
 /// The tools of all servers, and how each stands.
-#[utoipa::path(get, path = "/tools", tag = "agents", responses((status = 200, body = ToolList)))]
+#[utoipa::path(get, path = "/tools", tag = "agents", operation_id = "tools", responses((status = 200, body = ToolList)))]
 pub async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

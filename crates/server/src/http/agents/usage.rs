@@ -20,6 +20,7 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// In which form.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -46,10 +47,10 @@ pub enum UsageFormat {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionUsageView {
     /// Each item with `sent` and `used`.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::ItemUsageView>)]
     pub items: Raw,
     /// Session items that were sent often and never used: worth removing.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::ItemUsageView>)]
     pub unused: Raw,
 }
 
@@ -65,7 +66,7 @@ pub struct AgentUsageView {
     /// Sessions that were counted.
     pub sessions: usize,
     /// Each item with `sent`, `used` and the number of `sessions` that sent it.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::ItemUsageView>)]
     pub items: Raw,
 }
 
@@ -78,7 +79,7 @@ impl From<&AgentUsage> for AgentUsageView {
 /// Which items of a session were used in replies.
 #[utoipa::path(get, path = "/conversations/{id}/context/usage", tag = "items",
     params(("id" = String, Path, description = "The session's id"), UsageQuery),
-    responses((status = 200, body = SessionUsageView), (status = 404, body = Problem)))]
+    responses((status = 200, content((SessionUsageView = "application/json"), (String = "text/csv"))), (status = 404, body = Problem)))]
 pub async fn of_session(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -95,7 +96,7 @@ pub async fn of_session(
 /// Which items of an agent were used, over the caller's sessions.
 #[utoipa::path(get, path = "/agents/{name}/usage", tag = "agents",
     params(("name" = String, Path, description = "The agent's name"), UsageQuery),
-    responses((status = 200, body = AgentUsageView), (status = 404, body = Problem)))]
+    responses((status = 200, content((AgentUsageView = "application/json"), (String = "text/csv"))), (status = 404, body = Problem)))]
 pub async fn of_agent(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -33,7 +33,7 @@ pub struct DecisionBody {
     request_body = DecisionBody,
     params(("id" = String, Path, description = "The session's id"),
         ("call" = String, Path, description = "The call's id")),
-    responses((status = 200, body = ChatReply), (status = 202, body = ChatReply),
+    responses((status = 200, content((ChatReply = "application/json"), (String = "text/event-stream"))), (status = 202, body = ChatReply),
         (status = 404, body = Problem)))]
 pub async fn approve(
     State(app): State<App>,

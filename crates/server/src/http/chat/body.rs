@@ -24,7 +24,7 @@ pub struct ChatBody {
     #[serde(default)]
     agent: Option<String>,
     /// The persona of a new session.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::http::body::object")]
     persona: Option<PersonaBody>,
     /// The preset of a new session, where no persona is given.
     #[serde(default)]

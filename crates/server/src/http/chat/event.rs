@@ -8,6 +8,7 @@ use throughline_engine::receipt::Receipt;
 use utoipa::ToSchema;
 
 use crate::http::conversations::view::{self, Raw};
+use crate::http::shapes;
 
 /// What the model saw, in brief; `…/turns/{turn}/context` has it all.
 #[derive(Debug, Serialize, ToSchema)]
@@ -21,7 +22,7 @@ pub struct ContextBrief {
     /// Why that mode.
     pub mode_why: String,
     /// What there was to spend, and what was spent.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::BudgetView)]
     pub budget: Raw,
     /// Tokens at the start that are the same as in the turn before.
     pub stable_prefix_tokens: u32,

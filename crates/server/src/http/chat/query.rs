@@ -20,6 +20,7 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// A query.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -51,12 +52,12 @@ pub struct QueryReply {
     /// The server of that tool.
     pub tool_server: Option<String>,
     /// Things that the query was understood to mean; `confidence` under 0.7 is unsure.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::MentionView>)]
     pub entities: Raw,
     /// The turn; null while it waits for approval.
     pub turn: Option<u64>,
     /// Calls that wait for approval.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Raw,
 }
 

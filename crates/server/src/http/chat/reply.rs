@@ -19,6 +19,7 @@ use crate::http::conversations::turn::ToolExecution;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// A turn's outcome.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,23 +36,23 @@ pub struct ChatReply {
     #[schema(value_type = String)]
     pub status: Raw,
     /// Why it failed.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<shapes::TurnFailure>)]
     pub error: Raw,
     /// How the reply came about: by which model, or offline and why.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::ReplyForm)]
     pub form: Raw,
     /// Things that the message was understood to mean; `confidence` under 0.7 is unsure.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::MentionView>)]
     pub entities: Raw,
     /// Tools that were called, as `server:tool`.
     pub tools_used: Vec<String>,
     /// What they answered.
     pub tool_executions: Vec<ToolExecution>,
     /// Calls that wait for approval.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Raw,
     /// Tokens as the provider counted them.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<shapes::TokenUsage>)]
     pub usage: Raw,
     /// What the model saw, in brief.
     pub context: Option<ContextBrief>,

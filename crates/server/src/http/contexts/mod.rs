@@ -55,7 +55,7 @@ pub struct Contexts {
 
 /// A context and how likely its prompt is to work.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Reviewed {
+pub struct ReviewedContext {
     /// The context.
     #[serde(flatten)]
     context: ContextView,
@@ -68,10 +68,10 @@ fn view(app: &App, loaded: &LoadedSession) -> Result<ContextView> {
     ContextView::of(loaded, app.engine().now()).ok_or_else(missing)
 }
 
-fn reviewed(app: &App, loaded: &LoadedSession) -> Result<Json<Reviewed>> {
+fn reviewed(app: &App, loaded: &LoadedSession) -> Result<Json<ReviewedContext>> {
     let context = view(app, loaded)?;
     let review = review::review(&context.system_prompt, &context.personality).into();
-    Ok(Json(Reviewed { context, review }))
+    Ok(Json(ReviewedContext { context, review }))
 }
 
 /// The caller's contexts.
@@ -90,13 +90,13 @@ pub async fn list(
 
 /// Creates a context: from a prompt, a preset or a template.
 #[utoipa::path(post, path = "/contexts", tag = "contexts", request_body = ContextBody,
-    responses((status = 201, body = Reviewed), (status = 400, body = Problem)))]
+    responses((status = 201, body = ReviewedContext), (status = 400, body = Problem)))]
 pub async fn create(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     key: IdempotencyKey,
     body: Body<ContextBody>,
-) -> Result<(StatusCode, Json<Reviewed>), Problem> {
+) -> Result<(StatusCode, Json<ReviewedContext>), Problem> {
     let key = key.of("contexts", &body.bytes);
     let loaded = app.engine().create_context(&caller, body.value.context(key)?).await?;
     Ok((StatusCode::CREATED, reviewed(&app, &loaded)?))
@@ -118,13 +118,13 @@ pub async fn show(
 /// Changes a context; its expiry counts from now.
 #[utoipa::path(patch, path = "/contexts/{id}", tag = "contexts", request_body = ContextChange,
     params(("id" = String, Path, description = "The context's id")),
-    responses((status = 200, body = Reviewed), (status = 404, body = Problem)))]
+    responses((status = 200, body = ReviewedContext), (status = 404, body = Problem)))]
 pub async fn change(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
     body: Body<ContextChange>,
-) -> Result<Json<Reviewed>, Problem> {
+) -> Result<Json<ReviewedContext>, Problem> {
     let loaded = app.engine().update_context(&caller, &id, body.value.patch()).await?;
     Ok(reviewed(&app, &loaded)?)
 }

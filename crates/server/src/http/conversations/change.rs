@@ -25,6 +25,7 @@ pub struct ChangeBody {
     /// New labels.
     tags: Option<Vec<String>>,
     /// New settings, replacing the old ones.
+    #[serde(default, deserialize_with = "crate::http::body::object")]
     settings: Option<SettingsBody>,
     /// A new persona; null takes it away.
     #[serde(deserialize_with = "present")]

@@ -13,6 +13,7 @@ use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// What to compare with.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -34,10 +35,10 @@ pub struct Comparison {
     pub only_second: Vec<PieceView>,
     /// Pieces that were sent in one and not in the other, or dropped for another reason: `source`, `first`
     /// and `second` (why not sent; null where it was), and whether the text `changed` too.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::MovedPieceView>)]
     pub moved: Raw,
     /// Pieces of the same source with another text: `source`, both hashes and both counts of tokens.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::ChangedPieceView>)]
     pub changed: Raw,
     /// How many pieces are the same.
     pub same: usize,

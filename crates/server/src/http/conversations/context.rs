@@ -19,6 +19,7 @@ use crate::http::caller::Authenticated;
 use crate::http::dropin::handed_on;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// The header that names the hash of a request's bytes.
 pub const REQUEST_HASH: HeaderName = HeaderName::from_static("x-request-hash");
@@ -37,13 +38,13 @@ pub struct ReceiptView {
     /// Why that mode.
     pub mode_why: String,
     /// What there was to spend, and what was spent.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::BudgetView)]
     pub budget: Raw,
     /// Settings that went with it.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::ParametersView)]
     pub parameters: Raw,
     /// Rules, references and tools that were sent, by how they came in.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::ItemCounts)]
     pub counts: Raw,
     /// Rules, references and tools that were sent.
     pub items: Vec<RequestItem>,
@@ -112,7 +113,7 @@ impl RequestItem {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PieceView {
     /// Where it came from.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::SourceView)]
     pub source: Raw,
     /// Why it was considered.
     pub why: String,

@@ -26,10 +26,12 @@ pub struct CreateBody {
     /// Labels.
     pub tags: Vec<String>,
     /// How the assistant carries itself.
+    #[serde(default, deserialize_with = "crate::http::body::object")]
     pub persona: Option<PersonaBody>,
     /// The preset that the persona is made from, where none is given.
     pub preset: Option<String>,
     /// Settings.
+    #[serde(deserialize_with = "crate::http::body::object")]
     pub settings: SettingsBody,
 }
 

@@ -15,6 +15,7 @@ use crate::http::caller::Authenticated;
 use crate::http::condition::{IfMatch, etag};
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// A rule, a reference or a tool.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -63,7 +64,7 @@ pub struct SessionItems {
     /// The session's version.
     pub version: u64,
     /// The items: `type`, `name`, `serverName` for tools, `includeMode`, and whether they are missing.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::SessionItemView>)]
     pub items: Raw,
 }
 

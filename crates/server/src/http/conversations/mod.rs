@@ -16,6 +16,8 @@ mod transfer;
 pub mod turn;
 pub mod view;
 
+pub use history::Direction;
+pub use transfer::ExportFormat;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

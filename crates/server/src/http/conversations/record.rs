@@ -64,11 +64,11 @@ pub struct ExecutionBody {
     name: String,
     /// The arguments.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     arguments: Value,
     /// What it answered: text or JSON.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     result: Option<Value>,
     /// Why it failed.
     #[serde(default)]

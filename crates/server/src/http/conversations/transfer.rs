@@ -23,13 +23,13 @@ use crate::http::problem::Problem;
 pub struct ExportQuery {
     /// `json`, which can be imported again, or `markdown`, for people.
     #[param(default = "json")]
-    format: Format,
+    format: ExportFormat,
 }
 
 /// A form of export.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub enum ExportFormat {
     /// Head and turns as they are stored.
     #[default]
     Json,
@@ -73,7 +73,7 @@ pub struct ImportedConversation {
 /// A session, whole.
 #[utoipa::path(get, path = "/conversations/{id}/export", tag = "conversations",
     params(("id" = String, Path, description = "The session's id"), ExportQuery),
-    responses((status = 200, body = Object), (status = 404, body = Problem)))]
+    responses((status = 200, content((Object = "application/json"), (String = "text/markdown"))), (status = 404, body = Problem)))]
 pub async fn export(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -81,11 +81,11 @@ pub async fn export(
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, Problem> {
     let (kind, bytes) = match query.format {
-        Format::Json => {
+        ExportFormat::Json => {
             let export = app.engine().export(&caller, &id).await?;
             ("application/json", serde_json::to_vec(&export).unwrap_or_default())
         }
-        Format::Markdown => {
+        ExportFormat::Markdown => {
             let text = app.engine().export_markdown(&caller, &id).await?;
             ("text/markdown; charset=utf-8", text.into_bytes())
         }

@@ -14,6 +14,7 @@ use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// A turn as the history shows it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -33,21 +34,21 @@ pub struct TurnBrief {
     #[schema(value_type = String)]
     pub status: Raw,
     /// Why it failed.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<shapes::TurnFailure>)]
     pub error: Raw,
     /// How the reply came about.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::ReplyForm)]
     pub form: Raw,
     /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
     /// Things the turn is about.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::MentionView>)]
     pub entities: Raw,
     /// Tokens as the provider counted them.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<shapes::TokenUsage>)]
     pub usage: Raw,
     /// Tokens of message and reply, by our count.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::SaidTokens)]
     pub tokens: Raw,
     /// One line about what the model saw.
     pub context: Option<String>,
@@ -111,7 +112,7 @@ pub struct ToolExecution {
     /// The tool.
     pub name: String,
     /// The arguments.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub arguments: Value,
     /// Whether it succeeded.
     pub ok: bool,

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 
 use crate::http::condition::etag;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// An answer with its version as `ETag`.
 pub type Versioned<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
@@ -53,34 +54,34 @@ pub struct Conversation {
     /// How the assistant carries itself.
     pub persona: Option<PersonaBody>,
     /// Rules, references and tools of the session.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::SessionItemView>)]
     pub items: Raw,
     /// What it is about.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<shapes::TopicView>)]
     pub topic: Raw,
     /// The condensed older turns.
     #[schema(value_type = Option<Object>)]
     pub summary: Raw,
     /// The last tool executions.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::EarlierCall>)]
     pub tool_history: Raw,
     /// Tokens over the whole conversation.
-    #[schema(value_type = Object)]
+    #[schema(value_type = shapes::SessionTokens)]
     pub usage: Raw,
     /// Tokens of the last request.
     pub context_tokens: u32,
     /// The last prompt mode.
     pub mode: String,
     /// When history did not fit.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::PruningView>)]
     pub prunings: Raw,
     /// Calls that wait for approval.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Raw,
     /// The turn that they belong to; null where none waits.
     pub paused: Option<PausedTurn>,
     /// Where it was forked from.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<shapes::ForkedFromView>)]
     pub forked_from: Raw,
     /// Turns whose content was erased.
     pub erased_turns: u64,

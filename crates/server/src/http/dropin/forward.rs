@@ -213,7 +213,13 @@ impl Back {
             match chunk {
                 Ok(Some(chunk)) => {
                     self.look_at(&mut copy, &chunk).await;
-                    if client.send(Ok(chunk)).await.is_err() {
+                    // A client that does not read holds its turn for no longer than any reply may take.
+                    let sent = tokio::select! {
+                        sent = client.send(Ok(chunk)) => sent.is_ok(),
+                        () = self.app.giving_up().cancelled() => false,
+                        () = tokio::time::sleep_until(until) => false,
+                    };
+                    if !sent {
                         break Read::Left;
                     }
                 }

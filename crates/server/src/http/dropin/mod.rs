@@ -23,7 +23,7 @@ mod forward;
 pub mod handed_on;
 mod headers;
 mod keep;
-mod refusal;
+pub mod refusal;
 mod reply;
 mod splice;
 mod through;

@@ -1,7 +1,7 @@
 //! Errors of ours in the shape that a provider's client reads.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
@@ -22,6 +22,21 @@ pub fn dressed(format: Provider, problem: &Problem) -> Response {
         }}),
     };
     (problem.status(), Json(body)).into_response()
+}
+
+/// `problem` for whoever calls `path`, decided before any handler knows the client.
+pub fn shaped(path: &str, problem: &Problem) -> Response {
+    let mut response = if path.starts_with("/v1/messages") {
+        dressed(Provider::Anthropic, problem)
+    } else if path.starts_with("/v1/") {
+        dressed(Provider::OpenAi, problem)
+    } else {
+        problem.clone().into_response()
+    };
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
 }
 
 /// A provider that could not be asked.

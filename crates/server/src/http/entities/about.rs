@@ -10,12 +10,13 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// Sessions that are about a thing.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct About {
     /// `session_id`, `title`, `mention_count` and `last_mentioned` each; most recently changed first.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::SessionAbout>)]
     pub conversations: Raw,
 }
 

@@ -31,9 +31,10 @@ pub struct ThingsChanged {
 #[serde(deny_unknown_fields)]
 pub struct CorrectionBody {
     /// What was understood.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::http::body::object")]
     wrong: Option<Thing>,
     /// What was meant.
+    #[serde(deserialize_with = "crate::http::body::object")]
     right: Thing,
 }
 

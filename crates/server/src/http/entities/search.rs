@@ -10,6 +10,7 @@ use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Query;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// What to look for.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -35,7 +36,7 @@ fn limit() -> usize {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Found {
     /// Session, turn, part, snippet, score and title each; best first.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<shapes::SearchHitView>)]
     pub hits: Raw,
     /// Sessions whose last changes are not in the index yet.
     pub sessions_behind: u64,

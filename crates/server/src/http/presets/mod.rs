@@ -52,7 +52,7 @@ pub struct Presets {
 
 /// A preset and how likely its prompt is to work.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Reviewed {
+pub struct ReviewedPreset {
     /// The preset.
     #[serde(flatten)]
     preset: PresetView,
@@ -75,6 +75,7 @@ pub struct PresetBody {
     /// The character in a sentence.
     default_personality: Option<String>,
     /// Settings of contexts made from it.
+    #[serde(default, deserialize_with = "crate::http::body::object")]
     default_settings: Option<PresetSettingsBody>,
     /// Whatever is to be kept with it.
     #[schema(value_type = Option<Object>)]
@@ -115,8 +116,8 @@ impl PresetBody {
     }
 }
 
-fn reviewed((preset, review): (Preset, Review)) -> Json<Reviewed> {
-    Json(Reviewed { preset: preset.into(), review: review.into() })
+fn reviewed((preset, review): (Preset, Review)) -> Json<ReviewedPreset> {
+    Json(ReviewedPreset { preset: preset.into(), review: review.into() })
 }
 
 /// The caller's presets.
@@ -135,13 +136,13 @@ pub async fn list(
 
 /// Creates a preset.
 #[utoipa::path(post, path = "/presets", tag = "presets", request_body = PresetBody,
-    responses((status = 201, body = Reviewed), (status = 400, body = Problem)))]
+    responses((status = 201, body = ReviewedPreset), (status = 400, body = Problem)))]
 pub async fn create(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     key: IdempotencyKey,
     body: Body<PresetBody>,
-) -> Result<(StatusCode, Json<Reviewed>), Problem> {
+) -> Result<(StatusCode, Json<ReviewedPreset>), Problem> {
     let key = key.of("presets", &body.bytes);
     let id = body.value.id.clone();
     let draft = body.value.draft();
@@ -152,12 +153,12 @@ pub async fn create(
 /// A preset, with a review of its prompt.
 #[utoipa::path(get, path = "/presets/{id}", tag = "presets",
     params(("id" = String, Path, description = "The preset's id")),
-    responses((status = 200, body = Reviewed), (status = 404, body = Problem)))]
+    responses((status = 200, body = ReviewedPreset), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
-) -> Result<Json<Reviewed>, Problem> {
+) -> Result<Json<ReviewedPreset>, Problem> {
     let preset = app.engine().presets().get(&caller, &id).await?;
     let review = review::review(&preset.system_prompt, &preset.personality);
     Ok(reviewed((preset, review)))
@@ -166,13 +167,13 @@ pub async fn show(
 /// Changes a preset; a built-in one for this user alone.
 #[utoipa::path(patch, path = "/presets/{id}", tag = "presets", request_body = PresetBody,
     params(("id" = String, Path, description = "The preset's id")),
-    responses((status = 200, body = Reviewed), (status = 404, body = Problem)))]
+    responses((status = 200, body = ReviewedPreset), (status = 404, body = Problem)))]
 pub async fn change(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
     body: Body<PresetBody>,
-) -> Result<Json<Reviewed>, Problem> {
+) -> Result<Json<ReviewedPreset>, Problem> {
     Ok(reviewed(app.engine().presets().update(&caller, &id, body.value.draft()).await?))
 }
 

@@ -70,7 +70,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
                 .ok()
                 .and_then(|part| part.as_str().map(str::to_owned))
                 .unwrap_or_default(),
-            snippet: found.hit.snippet.marked("**", "**", str::to_owned),
+            snippet: found.snippet.marked("**", "**", str::to_owned),
             score: found.hit.score,
         })
         .collect();

@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use throughline_engine::access::Caller;
 use throughline_engine::error::{Error, Result};
-use throughline_engine::reply::call::validate;
+use throughline_engine::schema::validate_here;
 use throughline_engine::session::apply::RequestKey;
 
 use super::{Mcp, schema};
@@ -102,7 +102,7 @@ impl Call<'_> {
         let value = Value::Object(self.request.arguments.clone().unwrap_or_default());
         serde_json::from_value(value.clone()).map_err(|error| {
             let schema = Value::Object(JsonObject::clone(&schema::of::<T>()));
-            let reason = validate(&schema, &value).err().unwrap_or_else(|| error.to_string());
+            let reason = validate_here(&schema, &value).err().unwrap_or_else(|| error.to_string());
             Error::invalid("arguments", reason)
         })
     }

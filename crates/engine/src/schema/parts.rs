@@ -1,0 +1,96 @@
+//! The subschemas of a schema, and to which part of a value each applies.
+
+use serde_json::{Map, Value};
+
+/// What a subschema applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// The same value.
+    Here,
+    /// One property.
+    Property(&'a str),
+    /// Every property, or its name.
+    Properties,
+    /// The element at an index.
+    Item(usize),
+    /// Every element.
+    Items,
+}
+
+/// Keywords whose subschemas apply, with their places. Definitions apply only where they are referred to.
+pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(Place<'a>, &'a Value)> {
+    let mut parts = Vec::new();
+    for (keyword, value) in schema {
+        match keyword.as_str() {
+            "allOf" | "anyOf" | "oneOf" => {
+                parts.extend(list(value).map(|part| (Place::Here, part)))
+            }
+            "not" | "if" | "then" | "else" => parts.push((Place::Here, value)),
+            "dependentSchemas" | "dependencies" => {
+                let schemas = map(value).filter(|(_, part)| !part.is_array());
+                parts.extend(schemas.map(|(_, part)| (Place::Here, part)));
+            }
+            "properties" => {
+                parts.extend(map(value).map(|(name, part)| (Place::Property(name), part)));
+            }
+            "patternProperties" => {
+                parts.extend(map(value).map(|(_, part)| (Place::Properties, part)));
+            }
+            "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
+                parts.push((Place::Properties, value));
+            }
+            "prefixItems" => parts.extend(indexed(value)),
+            "items" if value.is_array() => parts.extend(indexed(value)),
+            "items" | "additionalItems" | "unevaluatedItems" | "contains" => {
+                parts.push((Place::Items, value));
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// Whether the schema asks which parts its subschemas have looked at, which makes a validator look twice.
+pub fn looks_twice(schema: &Map<String, Value>) -> bool {
+    schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
+}
+
+/// What `reference` names in `root`.
+pub fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix('#')?;
+    let found = root.pointer(pointer);
+    // A reference is part of a URI, where some characters may be written as %XX.
+    found.or_else(|| root.pointer(&decoded(pointer)?))
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        (bytes, rest) = match (first, tail) {
+            (b'%', [high, low, tail @ ..]) => {
+                let digits = [*high, *low];
+                let digits = std::str::from_utf8(&digits).ok()?;
+                bytes.push(u8::from_str_radix(digits, 16).ok()?);
+                (bytes, tail)
+            }
+            _ => {
+                bytes.push(*first);
+                (bytes, tail)
+            }
+        };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn map(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn indexed(value: &Value) -> impl Iterator<Item = (Place<'_>, &Value)> {
+    list(value).enumerate().map(|(index, part)| (Place::Item(index), part))
+}

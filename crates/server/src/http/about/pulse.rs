@@ -1,0 +1,61 @@
+//! Whether the store can be written, asked at most once a second and never for long.
+//!
+//! Probes of a scheduler come often and from several sides, and a store that is away may take many seconds to say
+//! so. Whoever asks while a probe is under way waits for that one; nobody waits beyond the limit.
+
+use std::time::Duration;
+
+use throughline_engine::store::StoreError;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// How long an answer holds.
+const HOLDS: Duration = Duration::from_secs(1);
+
+/// The last answer.
+#[derive(Debug, Default)]
+pub struct Pulse(Mutex<Option<(Instant, Result<(), String>)>>);
+
+impl Pulse {
+    /// The reason why the store cannot be written, if it cannot: what `probe` says, given up after `limit`.
+    pub async fn check(
+        &self,
+        probe: impl Future<Output = Result<(), StoreError>>,
+        limit: Duration,
+    ) -> Result<(), String> {
+        let mut last = self.0.lock().await;
+        if let Some((at, answer)) = &*last
+            && at.elapsed() < HOLDS
+        {
+            return answer.clone();
+        }
+        let answer = match tokio::time::timeout(limit, probe).await {
+            Ok(answer) => answer.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("the store did not answer within {} seconds", limit.as_secs())),
+        };
+        // From the end of the probe: a slow one must not be asked for again at once.
+        *last = Some((Instant::now(), answer.clone()));
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_does_not_answer_is_given_up_and_asked_again_later() {
+        let pulse = Pulse::default();
+        let reason = pulse.check(pending(), LIMIT).await.expect_err("it never answers");
+        assert_eq!(reason, "the store did not answer within 1 seconds");
+        // Nobody asks it again while the answer holds.
+        assert_eq!(pulse.check(async { panic!("asked again") }, LIMIT).await, Err(reason));
+        tokio::time::advance(HOLDS).await;
+        assert_eq!(pulse.check(ready(Ok(())), LIMIT).await, Ok(()));
+        assert_eq!(pulse.check(pending(), LIMIT).await, Ok(()));
+    }
+}

@@ -1,0 +1,180 @@
+//! What every operation of the document needs and no handler should repeat: names of their own, descriptions of
+//! answers, the form of errors, who may call, examples.
+//!
+//! Invariant: nothing here says what a single route does; that stands at its handler.
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::OpenApi;
+
+use crate::http::problem;
+
+/// Operations that are not described by handlers of ours.
+const OTHERS: &str = include_str!("others.json");
+/// Real requests and answers, by operation.
+const EXAMPLES: &str = include_str!("examples.json");
+/// Operations that need no key.
+const OPEN: [&str; 3] = ["/api/v1/health", "/health", "/api/openapi.json"];
+
+/// The whole document.
+pub fn complete(document: OpenApi) -> Value {
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    let others: Value = serde_json::from_str(OTHERS).unwrap_or_default();
+    let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    document["components"]["securitySchemes"] = json!({
+        "bearer": {"type": "http", "scheme": "bearer",
+            "description": "An API key: throughline key create. Needed once there is one, and beyond loopback."},
+        "key": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "The same key."},
+    });
+    document["security"] = json!([{"bearer": []}, {"key": []}, {}]);
+    document["components"]["responses"] = json!({"Problem": {
+        "description": "What failed, with a stable code and a hint.",
+        "content": {problem::MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }});
+    unsigned(&mut document);
+    if let (Value::Object(paths), Value::Object(others)) = (&mut document["paths"], others) {
+        paths.extend(others);
+        for (path, item) in paths.iter_mut() {
+            for (method, operation) in operations(item) {
+                finish(path, method, operation, &examples);
+            }
+        }
+    }
+    document
+}
+
+/// Unsigned numbers reach further than the signed ones of the same width, which are all that `format` knows.
+fn unsigned(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.get("minimum") == Some(&json!(0)) {
+                let maximum = match map.get("format").and_then(Value::as_str) {
+                    Some("int32") => Some(u64::from(u32::MAX)),
+                    Some("int64") => Some(u64::MAX),
+                    _ => None,
+                };
+                if let Some(maximum) = maximum {
+                    map.remove("format");
+                    map.insert("maximum".into(), json!(maximum));
+                }
+            }
+            map.values_mut().for_each(unsigned);
+        }
+        Value::Array(list) => list.iter_mut().for_each(unsigned),
+        _ => {}
+    }
+}
+
+/// The operations of a path.
+pub fn operations(item: &mut Value) -> impl Iterator<Item = (&String, &mut Map<String, Value>)> {
+    let operations = item.as_object_mut().into_iter().flatten();
+    operations.filter_map(|(method, operation)| Some((method, operation.as_object_mut()?)))
+}
+
+fn finish(path: &str, method: &str, operation: &mut Map<String, Value>, examples: &Value) {
+    let tag = operation["tags"][0].as_str().unwrap_or("server").to_owned();
+    let name = operation["operationId"].as_str().unwrap_or(method).to_owned();
+    operation.insert("operationId".into(), json!(unique(path, &tag, &name)));
+    if OPEN.iter().any(|open| path.starts_with(open)) {
+        operation.insert("security".into(), json!([]));
+    }
+    for parameter in
+        operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten()
+    {
+        bound(path, parameter);
+    }
+    if let Some(Value::Object(responses)) = operation.get_mut("responses") {
+        for (status, response) in responses.iter_mut() {
+            finish_response(status, response);
+        }
+        responses.entry("default").or_insert(json!({"$ref": "#/components/responses/Problem"}));
+    }
+    let example = &examples[format!("{} {path}", method.to_uppercase())];
+    if let Some(request) = example.get("request") {
+        give_example(&mut operation["requestBody"], request);
+    }
+    let status = example["status"].as_u64().unwrap_or_default().to_string();
+    if let (Some(answer), Some(response)) =
+        (example.get("answer"), operation["responses"].get_mut(&status))
+    {
+        give_example(response, answer);
+    }
+}
+
+/// What a parameter may be, by its name; the handlers check the same.
+fn bound(path: &str, parameter: &mut Value) {
+    let is_id = |name: &str| name == "id" || (name == "name" && path.contains("/agents/"));
+    let in_path = parameter["in"] == "path";
+    let bounds = match parameter["name"].as_str().unwrap_or_default() {
+        name if in_path && is_id(name) => {
+            json!({"pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$", "minLength": 1, "maxLength": 128})
+        }
+        "session" => json!({"pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$"}),
+        "turn" | "with" => json!({"minimum": 1, "maximum": 10_000_000}),
+        "limit" if path.ends_with("/search") => json!({"minimum": 1, "maximum": 100}),
+        "limit" => json!({"minimum": 1, "maximum": 1000}),
+        "offset" => json!({"minimum": 0, "maximum": 1_000_000}),
+        "page" => json!({"minimum": 1, "maximum": 1_000_000}),
+        "pageSize" => json!({"minimum": 1, "maximum": 100}),
+        "q" if path.ends_with("/search") => json!({"minLength": 1, "pattern": "\\S"}),
+        _ => return,
+    };
+    if let (Value::Object(schema), Value::Object(bounds)) = (&mut parameter["schema"], bounds) {
+        schema.extend(bounds);
+    }
+}
+
+/// A name that no other operation has: handlers are named within their noun.
+fn unique(path: &str, tag: &str, name: &str) -> String {
+    let of_turn = path.contains("/turns/{turn}") && name == "show";
+    match (of_turn, path.ends_with("/context")) {
+        (true, true) => format!("{tag}_receipt"),
+        (true, false) => format!("{tag}_turn"),
+        (false, _) => format!("{tag}_{name}"),
+    }
+}
+
+fn finish_response(status: &str, response: &mut Value) {
+    let Value::Object(response) = response else { return };
+    let said = response.get("description").and_then(Value::as_str).unwrap_or_default();
+    if said.is_empty() && !response.contains_key("$ref") {
+        response.insert("description".into(), json!(meaning(status)));
+    }
+    let Some(Value::Object(content)) = response.get_mut("content") else { return };
+    // An event's form depends on its name; the description of the operation lists them.
+    if let Some(events) = content.get_mut("text/event-stream") {
+        *events = json!({"schema": {}});
+    }
+    let is_problem =
+        |media: &Value| media["schema"]["$ref"].as_str() == Some("#/components/schemas/Problem");
+    if content.get("application/json").is_some_and(is_problem)
+        && let Some(media) = content.remove("application/json")
+    {
+        content.insert(problem::MEDIA_TYPE.into(), media);
+    }
+}
+
+/// Puts an example beside the schema of a body that is JSON.
+fn give_example(body: &mut Value, example: &Value) {
+    if let Some(media) = body["content"].get_mut("application/json") {
+        media["example"] = example.clone();
+    }
+}
+
+fn meaning(status: &str) -> &'static str {
+    match status {
+        "200" => "Done.",
+        "201" => "It was created.",
+        "202" => "It waits for somebody's approval.",
+        "204" => "Done; there is nothing to say.",
+        "400" => "Something in the request is wrong; `detail` names it.",
+        "401" => "A key is needed, or the key is not valid.",
+        "403" => "The key does not allow this.",
+        "404" => "There is none, or it belongs to somebody else.",
+        "409" => "It has changed, or exists already; `current_version` says where it is.",
+        "413" => "It is over a limit; `detail` names the limit.",
+        "422" => "The idempotency key was used with another body.",
+        "502" => "A provider or an MCP server failed.",
+        "503" => "The server is busy, or its store is away.",
+        _ => "See `detail`.",
+    }
+}

@@ -1,0 +1,368 @@
+//! The published interface: a valid document, and answers that keep to it.
+//!
+//! One walk calls every operation of a real server. Each answer must fit its schema, and the examples of the document
+//! are such answers: `THROUGHLINE_WRITE_EXAMPLES=1` writes them anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, send};
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/openapi/examples.json");
+
+async fn document(app: &TestApp) -> Value {
+    send(app.request(Method::GET, "/api/openapi.json")).await.expect(200)
+}
+
+/// Method, path and operation of everything that is documented.
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let mut all = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            all.push((method.to_uppercase(), path.clone(), operation));
+        }
+    }
+    all
+}
+
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            map.values().for_each(|value| references(value, found));
+        }
+        Value::Array(list) => list.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_one_that_generators_accept() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    let mut names = BTreeSet::new();
+    for (method, path, operation) in operations(&document) {
+        let at = format!("{method} {path}");
+        let name = operation["operationId"].as_str().unwrap_or_else(|| panic!("{at} has no name"));
+        assert!(names.insert(name.to_owned()), "{at} is called {name}, as another");
+        assert!(operation["summary"].as_str().is_some_and(|text| !text.is_empty()), "{at}");
+        assert!(operation["tags"][0].is_string(), "{at}");
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let described = response["description"].as_str().is_some_and(|text| !text.is_empty());
+            assert!(described || response["$ref"].is_string(), "{at} {status} is not described");
+            let problem = response["content"]["application/json"]["schema"]["$ref"]
+                .as_str()
+                .is_some_and(|name| name.ends_with("/Problem"));
+            assert!(!problem, "{at} {status}: errors are problem+json");
+        }
+        for named in path.split('{').skip(1) {
+            let named = named.split('}').next().unwrap();
+            let parameters = operation["parameters"].as_array().unwrap();
+            assert!(parameters.iter().any(|p| p["name"] == named && p["in"] == "path"), "{at}");
+        }
+    }
+    let mut found = BTreeSet::new();
+    references(&document, &mut found);
+    for reference in found {
+        let pointer = reference.strip_prefix('#').expect("a reference within the document");
+        assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
+    }
+    for path in
+        ["/v1/chat/completions", "/v1/messages", "/v1/models", "/mcp", "/metrics", "/health"]
+    {
+        assert!(document["paths"][path].is_object(), "{path} is not listed");
+    }
+    assert!(document["components"]["securitySchemes"]["bearer"].is_object());
+    assert_eq!(document["paths"]["/api/v1/health"]["get"]["security"], json!([]));
+}
+
+/// The document without its examples, which have a file of their own.
+fn bare(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .filter(|(key, value)| key.as_str() != "example" || value.is_string())
+            .map(|(key, value)| (key.clone(), bare(value)))
+            .collect(),
+        Value::Array(list) => list.iter().map(bare).collect(),
+        plain => plain.clone(),
+    }
+}
+
+#[tokio::test]
+async fn the_published_interface_is_this() {
+    let app = TestApp::start().await;
+    insta::assert_json_snapshot!("openapi", bare(&document(&app).await));
+}
+
+#[tokio::test]
+async fn the_reference_shows_every_operation_and_loads_nothing_from_elsewhere() {
+    let app = TestApp::start().await;
+    let page = send(app.request(Method::GET, "/api/docs")).await;
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    for (_, path, _) in operations(&document(&app).await) {
+        assert!(page.text.contains(&format!("<code>{path}</code>")), "{path}");
+    }
+    assert!(!page.text.contains("<script") && !page.text.contains("//cdn"), "no scripts");
+    assert!(!page.text.contains("src=\"http") && !page.text.contains("href=\"http"));
+    let style = send(app.request(Method::GET, "/api/docs/reference.css")).await;
+    assert_eq!((style.status, &style.headers["content-type"]), (200, &"text/css".parse().unwrap()));
+}
+
+/// A server, its document, and what was seen of each operation.
+struct Walk {
+    app: TestApp,
+    document: Value,
+    seen: BTreeMap<String, Value>,
+}
+
+impl Walk {
+    /// Calls `method path`, where `template` names its operation, and checks the answer against its schema.
+    async fn call(&mut self, method: Method, template: &str, path: &str, body: Value) -> Value {
+        let mut request = self.app.request(method.clone(), path);
+        if !body.is_null() {
+            request = request.json(&body);
+        }
+        let answer = send(request).await;
+        let at = format!("{method} {template}");
+        assert!(answer.status < 400, "{at} as {path}: {} {}", answer.status, answer.text);
+        let operation = &self.document["paths"][template][method.as_str().to_lowercase()];
+        let response = &operation["responses"][answer.status.to_string()];
+        assert!(response.is_object(), "{at} answered {}, which is not documented", answer.status);
+        let kind = answer.headers["content-type"].to_str().unwrap();
+        let kind = kind.split(';').next().unwrap();
+        let schema = &response["content"][kind]["schema"];
+        assert!(schema.is_object(), "{at} answered {kind}, which is not documented");
+        let value: Value = match kind {
+            "application/json" => answer.json(),
+            _ => Value::String(answer.text.clone()),
+        };
+        self.check(&at, schema, &value);
+        let mut example = json!({"status": answer.status});
+        if !body.is_null() {
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            self.check(&format!("{at} (request)"), schema, &body);
+            example["request"] = body;
+        }
+        if kind == "application/json" && template != "/api/openapi.json" {
+            example["answer"] = value.clone();
+        }
+        self.seen.entry(at).or_insert(example);
+        value
+    }
+
+    fn check(&self, at: &str, schema: &Value, value: &Value) {
+        let schema = json!({"allOf": [schema], "components": self.document["components"]});
+        let validator = jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{at}: {e}"));
+        let errors: Vec<String> = validator
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{at}: {errors:#?}\n{value:#}");
+    }
+
+    async fn get(&mut self, template: &str, path: &str) -> Value {
+        self.call(Method::GET, template, path, Value::Null).await
+    }
+
+    async fn post(&mut self, template: &str, path: &str, body: Value) -> Value {
+        self.call(Method::POST, template, path, body).await
+    }
+
+    async fn delete(&mut self, template: &str, path: &str) -> Value {
+        self.call(Method::DELETE, template, path, Value::Null).await
+    }
+}
+
+const ONE: &str = "/api/v1/conversations/{id}";
+
+fn of_one(tail: &str) -> String {
+    format!("{ONE}{tail}")
+}
+
+async fn walk_conversations(walk: &mut Walk) {
+    let all = "/api/v1/conversations";
+    let head = json!({"id": "a", "title": "Rack 12", "tags": ["lab"], "agent": "demo"});
+    walk.post(all, all, head).await;
+    let say = json!({"message": "List the devices in site Berlin", "conversation_id": "a"});
+    walk.post("/api/v1/chat", "/api/v1/chat", say).await;
+    let ask = json!({"query": "List all sites", "session_id": "a"});
+    walk.post("/api/v1/query", "/api/v1/query", ask).await;
+    let stream = json!({"message": "Hello", "conversation_id": "a"});
+    walk.post("/api/v1/chat/stream", "/api/v1/chat/stream", stream).await;
+    let at = "/api/v1/conversations/a";
+    let prepare = json!({"message": "What is in rack 12?", "budget_tokens": 4000});
+    let prepared = walk.post(&of_one("/prepare"), &format!("{at}/prepare"), prepare).await;
+    let record = json!({
+        "message": "What is in rack 12?", "reply": "Two switches.", "receipt": prepared["receipt"]["id"],
+        "tool_executions": [{"server": "inventory", "name": "get_rack", "arguments": {"name": "12"},
+            "result": {"devices": 2}, "took_ms": 12}],
+        "metadata": {"ticket": 4711},
+    });
+    walk.post(&of_one("/turns"), &format!("{at}/turns"), record).await;
+    walk.get(all, all).await;
+    walk.get(ONE, at).await;
+    walk.call(Method::PATCH, ONE, at, json!({"title": "Rack 12 in the lab"})).await;
+    walk.get(&of_one("/history"), &format!("{at}/history?limit=2&order=desc")).await;
+    walk.get(&of_one("/turns/{turn}"), &format!("{at}/turns/1")).await;
+    let receipt =
+        walk.get(&of_one("/turns/{turn}/context"), &format!("{at}/turns/1/context")).await;
+    walk.get(&of_one("/turns/{turn}/request"), &format!("{at}/turns/1/request")).await;
+    let with = format!("{at}/turns/3/context/diff?with=1");
+    walk.get(&of_one("/turns/{turn}/context/diff"), &with).await;
+    let hash = receipt["pieces"][0]["hash"].as_str().unwrap().to_owned();
+    let content = format!("{at}/turns/1/contents/{hash}");
+    walk.get(&of_one("/turns/{turn}/contents/{hash}"), &content).await;
+    walk.get(&of_one("/entities"), &format!("{at}/entities")).await;
+    walk.get(&of_one("/workflows"), &format!("{at}/workflows")).await;
+    walk.get(&of_one("/context/usage"), &format!("{at}/context/usage")).await;
+    let export = walk.get(&of_one("/export"), &format!("{at}/export")).await;
+    walk.post(&of_one("/fork"), &format!("{at}/fork"), json!({"turn": 1, "id": "b"})).await;
+    walk.delete(ONE, "/api/v1/conversations/b").await;
+    walk.delete(&of_one("/permanent"), &format!("{at}/permanent")).await;
+    walk.post("/api/v1/import", "/api/v1/import", export).await;
+    walk.get("/api/v1/search", "/api/v1/search?q=rack").await;
+    let prompt = "/api/v1/debug/prompt-info";
+    walk.get(prompt, &format!("{prompt}?conversation_id=a&turn=1")).await;
+}
+
+async fn walk_things(walk: &mut Walk) {
+    let at = "/api/v1/conversations/a";
+    let wrong = json!({"type": "site", "name": "Berlin"});
+    let right = json!({"right": {"type": "site", "name": "Amsterdam"}, "wrong": wrong});
+    walk.post(&of_one("/entities/correction"), &format!("{at}/entities/correction"), right).await;
+    let about = "/api/v1/entities/{type}/{name}/conversations";
+    walk.get(about, "/api/v1/entities/site/Amsterdam/conversations").await;
+    let forget = of_one("/entities/{type}/{name}");
+    walk.delete(&forget, &format!("{at}/entities/site/Amsterdam")).await;
+    let workflows = "/api/v1/workflows/{spec_id}/conversations";
+    walk.get(workflows, "/api/v1/workflows/w1/conversations").await;
+    walk.get("/api/v1/agents", "/api/v1/agents").await;
+    walk.get("/api/v1/agents/{name}/items", "/api/v1/agents/demo/items").await;
+    walk.get("/api/v1/agents/{name}/usage", "/api/v1/agents/demo/usage").await;
+    let tools = walk.get("/api/v1/tools", "/api/v1/tools").await;
+    let tool = &tools["tools"][0];
+    let (server, name) = (tool["server"].as_str().unwrap(), tool["name"].as_str().unwrap());
+    let approve = "/api/v1/tools/{server}/{tool}/approve";
+    let path = format!("/api/v1/tools/{server}/{name}/approve");
+    walk.call(Method::POST, approve, &path, Value::Null).await;
+    let (items, path) = (of_one("/context"), format!("{at}/context"));
+    let item = json!({"type": "tool", "name": name, "serverName": server});
+    walk.post(&items, &path, item.clone()).await;
+    walk.get(&items, &path).await;
+    walk.call(Method::DELETE, &items, &path, item).await;
+}
+
+async fn walk_personas(walk: &mut Walk) {
+    let (all, one) = ("/api/v1/contexts", "/api/v1/contexts/{id}");
+    let prompt = "You are a patient tutor who explains networks step by step with examples.";
+    let body = json!({"id": "c", "name": "Tutor", "systemPrompt": prompt, "temperature": 0.5});
+    walk.post(all, all, body).await;
+    walk.get(all, all).await;
+    walk.get(one, "/api/v1/contexts/c").await;
+    walk.call(Method::PATCH, one, "/api/v1/contexts/c", json!({"name": "Coach"})).await;
+    let statistics = "/api/v1/contexts/{id}/statistics";
+    walk.get(statistics, "/api/v1/contexts/c/statistics").await;
+    walk.delete(one, "/api/v1/contexts/c").await;
+    let (all, one) = ("/api/v1/presets", "/api/v1/presets/{id}");
+    let body = json!({"id": "p", "name": "Tutor", "description": "Explains.", "systemPrompt": prompt,
+        "defaultPersonality": "patient"});
+    walk.post(all, all, body).await;
+    let presets = walk.get(all, all).await;
+    walk.get(one, "/api/v1/presets/p").await;
+    walk.call(Method::PATCH, one, "/api/v1/presets/p", json!({"description": "Explains."})).await;
+    walk.delete(one, "/api/v1/presets/p").await;
+    let built_in = presets["presets"].as_array().unwrap().iter().find(|p| p["id"] != "p").unwrap();
+    let id = built_in["id"].as_str().unwrap();
+    let restore = format!("/api/v1/presets/{id}/restore");
+    walk.call(Method::POST, "/api/v1/presets/{id}/restore", &restore, Value::Null).await;
+}
+
+async fn walk_server(walk: &mut Walk) {
+    for path in ["", "/live", "/ready"] {
+        for prefix in ["/api/v1/health", "/health"] {
+            let path = format!("{prefix}{path}");
+            walk.get(&path, &path).await;
+        }
+    }
+    for path in ["/api/v1/memory/stats", "/metrics", "/api/openapi.json", "/v1/models"] {
+        walk.get(path, path).await;
+    }
+    let ask = json!([{"role": "user", "content": "Hello"}]);
+    let completions = "/v1/chat/completions";
+    walk.post(completions, completions, json!({"model": "any", "messages": ask})).await;
+    let messages = json!({"model": "any", "max_tokens": 100, "messages": ask});
+    walk.post("/v1/messages", "/v1/messages", messages).await;
+}
+
+/// An example that a person reads: of a long list its beginning, of a long text too.
+fn shortened(value: &Value) -> Value {
+    match value {
+        Value::Array(list) => list.iter().take(2).map(shortened).collect(),
+        Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), shortened(v))).collect(),
+        Value::String(text) if text.chars().count() > 160 => {
+            Value::String(text.chars().take(160).chain(['…']).collect())
+        }
+        plain => plain.clone(),
+    }
+}
+
+/// Operations that need a provider, a waiting call or another protocol.
+const NOT_WALKED: [&str; 6] = [
+    "POST /api/v1/conversations/{id}/approvals/{call}",
+    "POST /v1/messages/count_tokens",
+    "GET /v1/models/{model}",
+    "POST /mcp",
+    "GET /mcp",
+    "DELETE /mcp",
+];
+
+#[tokio::test]
+async fn every_operation_answers_as_documented() {
+    let app = TestApp::builder().demo().start().await;
+    let document = document(&app).await;
+    let mut walk = Walk { app, document, seen: BTreeMap::new() };
+    walk_conversations(&mut walk).await;
+    walk_things(&mut walk).await;
+    walk_personas(&mut walk).await;
+    walk_server(&mut walk).await;
+    for (method, path, _) in operations(&walk.document) {
+        let at = format!("{method} {path}");
+        assert!(walk.seen.contains_key(&at) || NOT_WALKED.contains(&at.as_str()), "{at}");
+    }
+    if std::env::var_os("THROUGHLINE_WRITE_EXAMPLES").is_some() {
+        let seen: BTreeMap<&String, Value> =
+            walk.seen.iter().map(|(at, seen)| (at, shortened(seen))).collect();
+        let text = serde_json::to_string_pretty(&seen).unwrap() + "\n";
+        std::fs::write(EXAMPLES, text).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn every_operation_has_an_example_that_fits() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let walk = Walk { app, document: document.clone(), seen: BTreeMap::new() };
+    for (method, path, operation) in operations(&document) {
+        let at = format!("{method} {path}");
+        let request = &operation["requestBody"]["content"]["application/json"];
+        if request.is_object() && !NOT_WALKED.contains(&at.as_str()) {
+            assert!(request.get("example").is_some(), "{at} has no example of a request");
+            walk.check(&at, &request["schema"], &request["example"]);
+        }
+        let answers = operation["responses"].as_object().unwrap().iter();
+        let answers = answers.map(|(_, response)| &response["content"]["application/json"]);
+        let examples: Vec<&Value> =
+            answers.filter(|answer| answer.get("example").is_some()).collect();
+        let is_json = operation["responses"]["200"]["content"]["application/json"].is_object();
+        if is_json && path != "/api/openapi.json" && !NOT_WALKED.contains(&at.as_str()) {
+            assert!(!examples.is_empty(), "{at} has no example of an answer");
+        }
+        for answer in examples {
+            walk.check(&at, &answer["schema"], &answer["example"]);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Documents that wait to be written together.
+//!
+//! One transaction for many turns costs little more than one for a single turn. What waits is lost with the
+//! process, as all of an index may be: the session's position is then behind, and it is filled in again.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use throughline_engine::id::SessionId;
+use throughline_engine::index::{Document, Position};
+use throughline_engine::store::Scope;
+
+/// Bytes of text that may wait; more are written at once.
+const WAITING_BYTES_MAX: usize = 1024 * 1024;
+
+/// Documents of one session.
+#[derive(Debug)]
+pub(super) struct Put {
+    pub scope: Scope,
+    pub session: SessionId,
+    pub documents: Vec<Document>,
+    pub position: Position,
+}
+
+/// What waits.
+#[derive(Debug, Default)]
+pub(super) struct Pending(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    puts: Vec<Put>,
+    bytes: usize,
+}
+
+/// What is to be done after something was added.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It is the first that waits: see that it is written soon.
+    WriteSoon,
+    /// Too much waits.
+    WriteNow,
+    /// Nothing: somebody sees to it already.
+    Wait,
+}
+
+impl Pending {
+    pub(super) fn add(&self, put: Put) -> Then {
+        let mut waiting = self.lock();
+        let is_first = waiting.puts.is_empty();
+        waiting.bytes += put.documents.iter().map(|document| document.text.len()).sum::<usize>();
+        waiting.puts.push(put);
+        match waiting.bytes > WAITING_BYTES_MAX {
+            true => Then::WriteNow,
+            false if is_first => Then::WriteSoon,
+            false => Then::Wait,
+        }
+    }
+
+    /// Everything that waits, in its order.
+    pub(super) fn take(&self) -> Vec<Put> {
+        std::mem::take(&mut *self.lock()).puts
+    }
+
+    /// How far a session is indexed once everything is written, if something of it waits.
+    pub(super) fn position(&self, scope: &Scope, session: &SessionId) -> Option<Position> {
+        let waiting = self.lock();
+        let of_session =
+            waiting.puts.iter().rev().filter(|put| put.scope == *scope && put.session == *session);
+        let mut position: Option<Position> = None;
+        for put in of_session {
+            if position.is_none_or(|known| put.position.is_after(&known)) {
+                position = Some(put.position);
+            }
+        }
+        position
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

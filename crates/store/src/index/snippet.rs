@@ -1,0 +1,105 @@
+//! The place in a text where the words of a query stand.
+//!
+//! One pass over the words of the text, whatever they are, so a text that repeats a word costs no more than
+//! another.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use throughline_engine::index::{DOCUMENT_BYTES_MAX, Snippet};
+
+use super::query::Wanted;
+use super::words::{self, Term};
+
+/// Words in a snippet.
+const WORDS: usize = 24;
+/// Words before the first one that was found.
+const WORDS_BEFORE: usize = 4;
+/// Stands where the text was cut.
+const CUT: &str = "…";
+
+/// The stretch of `text` with the most of what is wanted.
+pub(super) fn of(text: &str, wanted: Option<&Wanted>) -> Snippet {
+    let text = &text[..text.floor_char_boundary(DOCUMENT_BYTES_MAX)];
+    let terms = words::terms(text);
+    let found: Vec<bool> =
+        terms.iter().map(|term| wanted.is_some_and(|wanted| wanted.has(&term.text))).collect();
+    let first = best_start(&terms, &found);
+    let last = (first + WORDS).min(terms.len());
+    let start = if first == 0 { 0 } else { terms[first].range.start };
+    let end = if last == terms.len() { text.len() } else { terms[last - 1].range.end };
+    let head = if first == 0 { "" } else { CUT };
+    let tail = if last == terms.len() { "" } else { CUT };
+    let shift = |at: usize| at - start + head.len();
+    let mut marks: Vec<Range<usize>> = Vec::new();
+    for (term, _) in terms[first..last].iter().zip(&found[first..last]).filter(|(_, found)| **found)
+    {
+        let mark = shift(term.range.start)..shift(term.range.end);
+        match marks.last_mut() {
+            // Pairs of characters overlap.
+            Some(before) if mark.start < before.end => before.end = mark.end,
+            _ => marks.push(mark),
+        }
+    }
+    Snippet { text: format!("{head}{}{tail}", &text[start..end]), marks }
+}
+
+/// Where the stretch of [`WORDS`] with the most different found words begins, a little before the first of them.
+fn best_start(terms: &[Term], found: &[bool]) -> usize {
+    let mut inside: HashMap<&str, usize> = HashMap::new();
+    let (mut best, mut most) = (None, 0);
+    for at in 0..terms.len() {
+        if found[at] {
+            *inside.entry(&terms[at].text).or_default() += 1;
+        }
+        if at >= WORDS && found[at - WORDS] {
+            let gone = terms[at - WORDS].text.as_str();
+            if let Some(count) = inside.get_mut(gone) {
+                *count -= 1;
+                if *count == 0 {
+                    inside.remove(gone);
+                }
+            }
+        }
+        if inside.len() > most {
+            (most, best) = (inside.len(), Some(at));
+        }
+    }
+    let Some(end) = best else { return 0 };
+    let window = end.saturating_sub(WORDS - 1)..=end;
+    let first = window.clone().find(|at| found[*at]).unwrap_or(end);
+    first.saturating_sub(WORDS_BEFORE).max(*window.start())
+}
+
+#[cfg(test)]
+mod tests {
+    use throughline_engine::index::Words;
+
+    use super::super::query;
+    use super::*;
+
+    fn check(text: &str, asked: &str, expected: &str) {
+        let wanted = query::wanted(asked, Words::All).expect("words");
+        assert_eq!(of(text, Some(&wanted)).marked("[", "]", str::to_owned), expected);
+    }
+
+    #[test]
+    fn found_words_are_marked_in_their_surroundings() {
+        check("The switches were rebooted.", "switch reboot", "The [switches] were [rebooted].");
+        check("日本の東京都庁", "東京都", "日本の[東京都]庁");
+        check("a 猫 b", "猫", "a [猫] b");
+        let long = format!("{} core switch {}", "one ".repeat(40).trim_end(), "two ".repeat(40));
+        let expected =
+            format!("…one one one one [core] [switch] {}…", "two ".repeat(18).trim_end());
+        check(&long, "switch core", &expected);
+        check("nothing here", "absent", "nothing here");
+        check("", "absent", "");
+    }
+
+    #[test]
+    fn a_text_of_one_word_is_no_problem() {
+        let wanted = query::wanted("a", Words::All).expect("a word");
+        let snippet = of(&"a ".repeat(100_000), Some(&wanted));
+        assert_eq!(snippet.marks.len(), WORDS);
+    }
+}

@@ -1,0 +1,199 @@
+//! The words of a text, as they are indexed and looked for.
+//!
+//! FTS5 gets words that are ready: in lower case, without diacritics, stemmed by language, joined by spaces. So
+//! the same rules serve documents, queries and the marks in a snippet, and every script has words: where one is
+//! written without spaces, pairs of neighbouring characters stand for them.
+//!
+//! Invariant: a term holds letters, digits and characters beyond ASCII only, so FTS5's `ascii` tokenizer takes it
+//! whole.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rust_stemmers::Algorithm;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::language;
+
+/// How often one term of a document is indexed; a text that repeats a word has no more to say about it.
+const REPEATS_MAX: u32 = 64;
+/// The longest term, in bytes; what is longer is no word.
+const TERM_BYTES_MAX: usize = 128;
+
+/// A stretch of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Where it stands.
+    pub range: Range<usize>,
+    /// Whether it is of a script that is written without spaces.
+    pub is_run: bool,
+}
+
+/// A word of a text, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    /// As it is indexed.
+    pub text: String,
+    /// Where it stands.
+    pub range: Range<usize>,
+}
+
+/// The words and runs of `text`.
+pub(super) fn units(text: &str) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    for (at, character) in text.char_indices() {
+        let end = at + character.len_utf8();
+        let is_run = is_unspaced(character);
+        let continues = units.last().is_some_and(|last| last.range.end == at);
+        match units.last_mut() {
+            // A mark belongs to the letter before it.
+            Some(last) if continues && is_combining_mark(character) => last.range.end = end,
+            Some(last) if continues && is_run == last.is_run && is_part_of_word(character) => {
+                last.range.end = end;
+            }
+            _ if is_part_of_word(character) => units.push(Unit { range: at..end, is_run }),
+            _ => {}
+        }
+    }
+    units
+}
+
+/// The terms of a document, in order.
+pub(super) fn terms(text: &str) -> Vec<Term> {
+    let units = units(text);
+    let lower: Vec<String> = units.iter().map(|unit| lowered(&text[unit.range.clone()])).collect();
+    let language = language::guess(lower.iter().map(String::as_str));
+    let mut terms = Vec::with_capacity(units.len());
+    for (unit, lower) in units.iter().zip(&lower) {
+        if unit.is_run {
+            terms.extend(pairs(text, unit));
+            continue;
+        }
+        let term = term_of(lower, language::by_script(lower).unwrap_or(language));
+        terms.push(Term { text: term, range: unit.range.clone() });
+    }
+    terms.retain(|term| !term.text.is_empty() && term.text.len() <= TERM_BYTES_MAX);
+    terms
+}
+
+/// What FTS5 is given of a document.
+pub(super) fn indexable(text: &str) -> String {
+    let mut repeats: HashMap<&str, u32> = HashMap::new();
+    let terms = terms(text);
+    let mut indexable = String::with_capacity(text.len());
+    for term in &terms {
+        let count = repeats.entry(&term.text).or_default();
+        *count += 1;
+        if *count <= REPEATS_MAX {
+            indexable.push_str(&term.text);
+            indexable.push(' ');
+        }
+    }
+    indexable
+}
+
+/// A word as it is indexed in one language.
+pub(super) fn term_of(lower: &str, language: Algorithm) -> String {
+    // Names of things have no language.
+    if lower.bytes().any(|byte| byte.is_ascii_digit()) {
+        return folded(lower);
+    }
+    let term = folded(&language::stem(lower, language));
+    match language::mark(language) {
+        Some(mark) if !term.is_empty() => format!("{mark}{term}"),
+        _ => term,
+    }
+}
+
+/// In lower case.
+pub(super) fn lowered(word: &str) -> String {
+    word.nfkc().flat_map(char::to_lowercase).collect()
+}
+
+/// Without diacritics.
+fn folded(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_owned();
+    }
+    word.nfd().filter(|character| !is_combining_mark(*character)).nfc().collect()
+}
+
+/// Neighbouring characters of a run by two, and its last one alone: so one character is found as the beginning
+/// of a pair, and several are found as a phrase.
+fn pairs<'a>(text: &'a str, unit: &Unit) -> impl Iterator<Item = Term> + 'a {
+    let start = unit.range.start;
+    let places: Vec<usize> =
+        text[unit.range.clone()].char_indices().map(|(at, _)| start + at).collect();
+    let end = unit.range.end;
+    (0..places.len()).map(move |at| {
+        let to = places.get(at + 2).copied().unwrap_or(end);
+        Term { text: lowered(&text[places[at]..to]), range: places[at]..to }
+    })
+}
+
+fn is_part_of_word(character: char) -> bool {
+    character.is_alphanumeric() || (is_unspaced(character) && is_combining_mark(character))
+}
+
+/// Whether a character is of a script that is written without spaces between words, or with endings that are
+/// attached to them (Korean).
+fn is_unspaced(character: char) -> bool {
+    matches!(character,
+        '\u{e00}'..='\u{eff}'       // Thai, Lao
+        | '\u{1000}'..='\u{109f}'   // Burmese
+        | '\u{1100}'..='\u{11ff}'   // Hangul letters
+        | '\u{1780}'..='\u{17ff}'   // Khmer
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{30ff}'   // Hiragana, Katakana
+        | '\u{3400}'..='\u{9fff}'   // Han
+        | '\u{ac00}'..='\u{d7af}'   // Hangul
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+        && (character.is_alphanumeric() || is_combining_mark(character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(indexable(text).trim_end(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn words_are_folded_and_stemmed_by_their_language() {
+        check(
+            "The switches in Zürich were rebooted twice.",
+            "the switch in zurich were reboot twice",
+        );
+        check("Die Häuser der Stadt sw1", "βdie βhaus βder βstadt sw1");
+        check("core-sw1 (10.0.0.1)", "core sw1 10 0 0 1");
+        check("ＦＵＬＬ width ﬁne", "full width fine");
+        check("кошки бежали", "кошк бежа");
+        check("😀 … !", "");
+        check("\0\u{2}a\u{3}", "a");
+    }
+
+    #[test]
+    fn scripts_without_spaces_become_pairs() {
+        check("東京都", "東京 京都 都");
+        check("server東京 ok", "server 東京 京 ok");
+        check("ネコ", "ネコ コ");
+        check("猫", "猫");
+        assert!(indexable("ภาษาไทย").split(' ').count() > 3);
+    }
+
+    #[test]
+    fn a_word_that_is_repeated_without_end_is_indexed_a_bounded_number_of_times() {
+        let text = "a ".repeat(50_000) + "needle";
+        assert_eq!(indexable(&text).split_whitespace().count(), REPEATS_MAX as usize + 1);
+    }
+
+    #[test]
+    fn terms_keep_their_place() {
+        let text = "Die Häuser 東京";
+        let places: Vec<&str> = terms(text).into_iter().map(|term| &text[term.range]).collect();
+        assert_eq!(places, ["Die", "Häuser", "東京", "京"]);
+    }
+}
