@@ -1,4 +1,5 @@
-// What the server says, as far as the page reads it. The source of truth is /api/openapi.json.
+// What the server says, as far as the page reads it: all wire types of the page, in this one file.
+// The source of truth is /api/openapi.json. Fields marked "newer" are used where the server sends them.
 
 export type IncludeMode = 'always' | 'manual' | 'agent';
 
@@ -17,16 +18,37 @@ export interface Conversation {
   settings: Settings;
   persona: Persona | null;
   items: SessionItem[];
-  topic: string | null;
+  topic: Topic | null;
   summary: Summary | null;
-  usage: Record<string, unknown>;
+  usage: SessionUsage;
   context_tokens: number;
   mode: string;
-  prunings: { at: string; turn: number; tokens_before: number; tokens_after: number; dropped: number }[];
+  prunings: Pruning[];
   awaiting_approval: AwaitedCall[];
   paused: PausedTurn | null;
   forked_from: { session: string; turn: number } | null;
   erased_turns: number;
+}
+
+/** What the conversation is about: a thing, and what of it or of which type. */
+export interface Topic {
+  entity?: EntityRef;
+  about?: string;
+}
+
+/** A request that did not fit whole. */
+export interface Pruning {
+  at: string;
+  turn: number;
+  tokens_before: number;
+  tokens_after: number;
+  dropped: number;
+  strategy: string;
+}
+
+/** Tokens over the whole conversation: as providers counted them, and all that was said by our count. */
+export interface SessionUsage extends Usage {
+  said_tokens: number;
 }
 
 export interface Settings {
@@ -126,7 +148,10 @@ export interface EntityMention {
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
-  cached_tokens?: number;
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  /** Newer: what it cost, where a price is configured. */
+  cost?: { amount: number; currency: string; saved?: number };
 }
 
 export interface Turn extends TurnBrief {

@@ -2,9 +2,10 @@
 import type { Conversation } from '../api/types';
 import { addressOf, openId } from '../state/route';
 import { ago, counted } from '../text/numbers';
+import { topicWords } from '../text/topic';
 
 export function titleOf(session: Conversation): string {
-  return session.title || session.topic || `Session ${session.id.slice(0, 8)}`;
+  return session.title || topicWords(session.topic) || `Session ${session.id.slice(0, 8)}`;
 }
 
 const DAY_MS = 86_400_000;
