@@ -119,6 +119,8 @@ export interface AwaitedCall {
   name: string;
   arguments: unknown;
   reason: string;
+  /** Newer: whether it may be allowed for the whole session. */
+  session_scope?: boolean;
 }
 
 export interface TurnBrief {
@@ -134,7 +136,10 @@ export interface TurnBrief {
   entities: EntityMention[];
   usage: Usage | null;
   tokens: { message: number; reply: number };
+  /** One sentence: what was shown, what was left out. */
   context: string | null;
+  /** Names of the files that came with the message. */
+  attachments?: string[];
 }
 
 export interface EntityMention {
@@ -157,6 +162,15 @@ export interface Usage {
 export interface Turn extends TurnBrief {
   tool_executions: ToolExecution[];
   took_ms: number | null;
+  /** Newer: how long each stage took, in order. */
+  stages?: Stage[];
+}
+
+/** One stage of a turn: recall, select, model, tool, commit… */
+export interface Stage {
+  name: string;
+  start_ms: number;
+  took_ms: number;
 }
 
 export interface ToolExecution {
@@ -177,6 +191,16 @@ export interface ContextBrief {
   mode: string;
   mode_why: string;
   stable_prefix_tokens: number;
+  budget: Budget;
+}
+
+export interface Budget {
+  limit_tokens: number;
+  considered_tokens: number;
+  used_tokens: number;
+  share: number;
+  warning: boolean;
+  factor: number;
 }
 
 export interface Receipt {
@@ -185,18 +209,20 @@ export interface Receipt {
   at: string;
   mode: string;
   mode_why: string;
-  budget: {
-    limit_tokens: number;
-    considered_tokens: number;
-    used_tokens: number;
-    share: number;
-    warning: boolean;
-    factor: number;
-  };
+  budget: Budget;
   parameters: { reply_tokens_max: number; temperature: number };
   pieces: Piece[];
   stable_prefix_tokens: number;
   layout: number;
+  /** Newer: tokens at the start that the request before had too, byte for byte. */
+  stable_tokens?: number;
+  /** Newer: uncached tokens and a tenth of the cached ones. */
+  effective_tokens?: number;
+  /** Newer: what sending the whole conversation again would have taken. */
+  replay_tokens?: number;
+  replay_effective_tokens?: number;
+  /** Newer: what ended the stable start, in words. */
+  broken_by?: string | null;
 }
 
 export interface Piece {
@@ -209,6 +235,10 @@ export interface Piece {
   hash: string;
   sent: boolean;
   dropped: string | null;
+  /** Whether the reply referred to it; only rules, references and tools are looked at. */
+  used?: boolean;
+  /** Newer: in the request since that turn. */
+  since?: number | null;
 }
 
 export type Source =
@@ -281,6 +311,8 @@ export interface Tool {
   title?: string | null;
   description: string;
   input_schema: unknown;
+  /** What the server says of its effects; nothing where it says nothing. */
+  effects?: { read_only?: boolean; destructive?: boolean; idempotent?: boolean };
   approved: boolean;
   refused: string | null;
   fingerprint: string;

@@ -3,8 +3,9 @@ import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { apiKey, keyWanted } from '../api/key';
 import { refreshCatalogue } from '../state/catalogue';
+import { reachable, returned } from '../state/connection';
 import { inspectorOpen } from '../state/inspector';
-import { attempt } from '../state/notices';
+import { complainUnlessSilent } from '../state/notices';
 import { openId, place } from '../state/route';
 import { closeSession, openSession } from '../state/session';
 import { refreshSessions } from '../state/sessions';
@@ -51,11 +52,13 @@ export function App() {
   useEffect(listenToKeys, []);
   useEffect(() => effect(() => {
     apiKey.value;
-    void attempt(refreshSessions);
+    returned.value;
+    void refreshSessions().catch(complainUnlessSilent);
     void refreshCatalogue();
   }), []);
   useEffect(() => effect(() => {
     apiKey.value;
+    returned.value;
     if (openId.value) void openSession(openId.value);
     else closeSession();
   }), []);
@@ -67,6 +70,7 @@ export function App() {
       {drawerOpen.value && <button class="veil" aria-label="Close the list of sessions" onClick={() => (drawerOpen.value = false)} />}
       <main id="main" tabIndex={-1}><Middle /></main>
       {withInspector && <Inspector />}
+      {!reachable.value && <p class="out-of-reach" role="status">The server does not answer. Trying again…</p>}
       <Notices />
       {keyWanted.value && <KeyDialog />}
       <ShortcutsDialog />

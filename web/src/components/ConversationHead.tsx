@@ -10,6 +10,7 @@ import { drawerOpen } from './App';
 import { EraseDialog } from './EraseDialog';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
+import { AgentPicker, ModelPicker } from './Pickers';
 import { RenameDialog } from './RenameDialog';
 import { titleOf } from './SessionRow';
 import { TagEditor } from './TagEditor';
@@ -38,9 +39,12 @@ export function ConversationHead({ session }: { session: Conversation }) {
       <div class="head-words">
         <h1 title={session.id}>{titleOf(session)}</h1>
         <div class="head-about">
-          <span>{session.agent ?? 'default agent'}</span>
+          <span class="pickers">
+            <AgentPicker value={session.agent} disabled={!session.active} onChange={(agent) => change({ agent })} />
+            <ModelPicker value={session.settings.model ?? null} disabled={!session.active} onChange={(model) => change({ settings: { ...session.settings, model: model || undefined } })} />
+          </span>
           {session.persona && <span>{session.persona.name}</span>}
-          {session.forked_from && <a href={addressOf(session.forked_from.session, session.forked_from.turn)}>forked at turn {session.forked_from.turn}</a>}
+          {session.forked_from && <a href={addressOf(session.forked_from.session, session.forked_from.turn || undefined)}>{session.forked_from.turn > 0 ? `forked at turn ${session.forked_from.turn}` : 'forked at the start'}</a>}
           <TagEditor tags={session.tags} onChange={(tags) => change({ tags })} />
         </div>
       </div>

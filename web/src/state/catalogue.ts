@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Agent, Health, Preset } from '../api/types';
+import { shownWords } from '../text/shown';
 
 export const agents = signal<Agent[]>([]);
 export const defaultAgent = signal<string | null>(null);
@@ -26,4 +27,9 @@ export async function refreshPresets() {
 
 export async function refreshHealth() {
   health.value = await get<Health>('/health');
+}
+
+/** The words before what the request of a turn under way is made of. */
+export function liveShownWords(): string {
+  return shownWords(health.value?.models.length === 0 ? { by: 'offline' } : null);
 }

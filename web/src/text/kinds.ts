@@ -25,7 +25,7 @@ const KIND_OF: Record<Source['kind'], Kind> = {
   reference: 'references',
   tool: 'tools',
   summary: 'summary',
-  topic: 'summary',
+  topic: 'entities',
   entity: 'entities',
   recalled: 'recalled',
   earlier_result: 'recalled',
@@ -60,7 +60,7 @@ export function nameOf(source: Source): string {
     case 'summary':
       return `Summary of turns ${source.from}–${source.to}`;
     case 'topic':
-      return 'Topic';
+      return 'Topic, and how to use what is known';
     case 'entity':
       return `${source.entity} ${source.name}`;
     case 'recalled':
@@ -77,6 +77,22 @@ export function nameOf(source: Source): string {
 
 export function modeOf(source: Source): IncludeMode | null {
   return 'mode' in source ? source.mode : null;
+}
+
+/** The engine's reasons that read better in other words. */
+const WHY: Record<string, string> = {
+  'always first': 'they are our instructions, in every request',
+  'in every session of this agent': 'the agent has it in every session',
+  "the user's message": 'it is what you wrote',
+  'one of the last messages': 'it is one of the last messages',
+  'came with the message': 'it came with your message',
+  'talked about in this session': 'it was talked about in this session',
+};
+
+/** Why a piece is there, in plain words. */
+export function whyOf(piece: Piece): string {
+  const why = WHY[piece.why] ?? piece.why;
+  return piece.since ? `${why}; in the request since turn ${piece.since}` : why;
 }
 
 const DROPPED: Record<string, string> = {

@@ -16,7 +16,7 @@ async fn the_demo_inventory_is_listed_called_and_ended() {
     let proxy = McpProxy::new(vec![config]).unwrap();
 
     let listing = proxy.list().await;
-    assert_eq!((listing.tools.len(), listing.unavailable), (18, vec![]));
+    assert_eq!((listing.tools.len(), listing.unavailable), (19, vec![]));
     let destructive: Vec<&str> = (listing.tools.iter())
         .filter(|tool| tool.effects.destructive == Some(true))
         .map(|tool| tool.tool.name.as_str())

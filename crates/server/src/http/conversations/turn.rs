@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use throughline_engine::id::SessionId;
+use throughline_engine::piece::Source;
+use throughline_engine::receipt::{Receipt, ReceiptPiece};
 use throughline_engine::session::record::{CallRecord, TurnRecord};
 use utoipa::ToSchema;
 
@@ -49,8 +51,10 @@ pub struct TurnBrief {
     /// Tokens of message and reply, by our count.
     #[schema(value_type = Object)]
     pub tokens: Raw,
-    /// One line about what the model saw.
+    /// One sentence about what the model was shown and what was left out.
     pub context: Option<String>,
+    /// Names of the files that came with the message.
+    pub attachments: Vec<String>,
     /// Whatever the application kept with it.
     #[schema(value_type = Option<Object>)]
     pub metadata: Raw,
@@ -72,9 +76,18 @@ impl From<&TurnRecord> for TurnBrief {
             usage: json(&record.usage),
             tokens: json(&record.tokens),
             context: record.receipt.as_ref().map(|receipt| receipt.summary()),
+            attachments: record.receipt.as_ref().map(attachments).unwrap_or_default(),
             metadata: json(&record.metadata),
         }
     }
+}
+
+fn attachments(receipt: &Receipt) -> Vec<String> {
+    let name = |piece: &ReceiptPiece| match &piece.source {
+        Source::Given { name } => Some(name.clone()),
+        _ => None,
+    };
+    receipt.pieces.iter().filter_map(name).collect()
 }
 
 /// A turn with its tool executions.
