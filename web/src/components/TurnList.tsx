@@ -164,7 +164,8 @@ export function TurnList({ turns }: { turns: Turns }) {
   }, [now?.startedAt]);
 
   const scrolled = () => {
-    const element = scroller.current!;
+    const element = scroller.current;
+    if (!element) return;
     // Our own corrections are no direction of reading.
     const moved = element.scrollTop - top.peek();
     if (moved !== 0) upwards.current = moved < 0;
