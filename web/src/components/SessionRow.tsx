@@ -24,6 +24,7 @@ export function SessionRow({ session }: { session: Conversation }) {
         {!session.active && <span class="state">{session.deleted_at ? 'put aside' : 'expired'}</span>}
         {session.awaiting_approval.length > 0 && <span class="state warn">waits for you</span>}
         {expiresSoon(session) && <span class="state warn">expires {ago(session.expires_at!)}</span>}
+        {session.forked_from && <span class="state">fork</span>}
         <span>{counted(session.turns, 'turn')}</span>
         <span>{ago(session.last_activity)}</span>
         {session.tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}
