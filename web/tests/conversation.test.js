@@ -96,7 +96,7 @@ for (const [device, size] of Object.entries(SIZES)) {
     assert.equal(await row(page, 1).locator('.said .file-chip').count(), 1);
     await page.reload();
     await row(page, 1).locator('.said .file-chip', { hasText: 'notes.txt' }).waitFor();
-    await row(page, 1).locator('.context-line', { hasText: 'the file notes.txt' }).waitFor();
+    await row(page, 1).locator('.context-line', { hasText: 'Shown: notes.txt' }).waitFor();
     await assertAccessible(page, `a file on ${device}`);
     await close();
   });

@@ -81,7 +81,10 @@ impl<'a> Parts<'a> {
         words.extend(named(&self.rules, "rule"));
         words.extend(named(&self.references, "reference"));
         words.extend(named(&self.tools, "tool"));
-        words.extend(named(&self.given, "file"));
+        words.extend(match self.given.as_slice() {
+            [one] => Some((*one).to_owned()),
+            several => counted(several.len(), "attachment"),
+        });
         for (from, to) in &self.summaries {
             words.push(format!("a summary of turns {from}–{to}"));
         }

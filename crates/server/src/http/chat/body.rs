@@ -8,6 +8,7 @@ use throughline_engine::session::apply::RequestKey;
 use throughline_engine::turn::TurnRequest;
 use utoipa::ToSchema;
 
+use crate::http::conversations::turn::{WORKFLOW_ID, WORKFLOW_SPEC};
 use crate::http::conversations::view::PersonaBody;
 use crate::http::problem::Problem;
 
@@ -82,8 +83,8 @@ impl ChatBody {
     /// The engine's request.
     pub fn request(self, key: Option<RequestKey>) -> Result<TurnRequest, Problem> {
         let mut given = Vec::new();
-        given.extend(self.workflow_id.map(|id| ("workflow_id".to_owned(), id)));
-        given.extend(self.workflow_spec.map(|spec| ("workflow_spec".to_owned(), spec.to_string())));
+        given.extend(self.workflow_id.map(|id| (WORKFLOW_ID.to_owned(), id)));
+        given.extend(self.workflow_spec.map(|spec| (WORKFLOW_SPEC.to_owned(), spec.to_string())));
         if self.attachments.len() > ATTACHMENTS_MAX {
             let reason = format!("at most {ATTACHMENTS_MAX} files come with a message");
             return Err(Problem::invalid("attachments", reason));
@@ -117,7 +118,7 @@ mod tests {
     fn given(attachments: Value) -> Result<Vec<(String, String)>, String> {
         let body = json!({"message": "What does it say?", "attachments": attachments});
         let body: ChatBody = serde_json::from_value(body).expect("a valid shape");
-        body.request(None).map(|request| request.brought.given).map_err(|problem| problem.detail)
+        body.request(None).map(|request| request.input.given).map_err(|problem| problem.detail)
     }
 
     #[test]

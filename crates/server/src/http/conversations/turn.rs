@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 use throughline_engine::id::SessionId;
 use throughline_engine::piece::Source;
-use throughline_engine::receipt::{Receipt, ReceiptPiece};
-use throughline_engine::session::record::{CallRecord, TurnRecord};
+use throughline_engine::receipt::ReceiptPiece;
+use throughline_engine::session::record::{CallRecord, TurnKind, TurnRecord};
 use utoipa::ToSchema;
 
 use super::view::{Raw, json};
@@ -16,6 +16,11 @@ use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+
+/// What a message may bring besides files, by the names it has in receipts.
+pub const WORKFLOW_ID: &str = "workflow_id";
+/// See [`WORKFLOW_ID`].
+pub const WORKFLOW_SPEC: &str = "workflow_spec";
 
 /// A turn as the history shows it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -76,18 +81,20 @@ impl From<&TurnRecord> for TurnBrief {
             usage: json(&record.usage),
             tokens: json(&record.tokens),
             context: record.receipt.as_ref().map(|receipt| receipt.summary()),
-            attachments: record.receipt.as_ref().map(attachments).unwrap_or_default(),
+            attachments: attachments(record),
             metadata: json(&record.metadata),
         }
     }
 }
 
-fn attachments(receipt: &Receipt) -> Vec<String> {
+/// The files of a chat message. What else may be given has names of ours, or came with a client's own request.
+fn attachments(record: &TurnRecord) -> Vec<String> {
+    let receipt = record.receipt.iter().filter(|_| record.kind == TurnKind::Chat);
     let name = |piece: &ReceiptPiece| match &piece.source {
-        Source::Given { name } => Some(name.clone()),
+        Source::Given { name } if name != WORKFLOW_ID && name != WORKFLOW_SPEC => Some(name.clone()),
         _ => None,
     };
-    receipt.pieces.iter().filter_map(name).collect()
+    receipt.flat_map(|receipt| &receipt.pieces).filter_map(name).collect()
 }
 
 /// A turn with its tool executions.
