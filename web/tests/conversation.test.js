@@ -107,8 +107,8 @@ test('the model is chosen for a new session and in the middle of one', async () 
   await page.getByLabel('Model').selectOption('second');
   await say(page, 'One', { turn: 1 });
   await row(page, 1).locator('.markdown', { hasText: 'by second-model' }).waitFor();
-  await page.getByLabel('Model').selectOption('first');
-  await page.waitForFunction(async (id) => (await (await fetch(`/api/v1/conversations/${id}`)).json()).settings.model === 'first', idOf(page));
+  await Promise.all([page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok()), page.getByLabel('Model').selectOption('first')]);
+  assert.equal((await server.api('GET', `/conversations/${idOf(page)}`)).settings.model, 'first');
   await say(page, 'Two', { turn: 2 });
   await row(page, 2).locator('.markdown', { hasText: 'by first-model' }).waitFor();
   await row(page, 2).locator('.meta', { hasText: 'openai/first-model' }).waitFor();

@@ -92,6 +92,17 @@ export interface SessionItem extends ItemName {
   missing?: boolean;
 }
 
+/** How often an item was sent, and how often a reply used it. */
+export interface ItemUsage extends ItemName {
+  sent: number;
+  used: number;
+}
+
+export interface AgentUsage {
+  sessions: number;
+  items: (ItemUsage & { sessions: number })[];
+}
+
 export interface AgentItem extends ItemName {
   include: IncludeMode;
   description: string;
@@ -102,7 +113,12 @@ export interface AgentItem extends ItemName {
 export interface Agent {
   name: string;
   description: string;
-  default?: boolean;
+  default: boolean;
+  rules: number;
+  references: number;
+  servers: string[];
+  packs: string[];
+  preset: string | null;
 }
 
 /** A turn that goes on when its calls are decided. */
@@ -346,11 +362,39 @@ export interface Health {
   models: string[];
   servers: ServerStatus[];
   warnings: string[];
-  [part: string]: unknown;
+  context: ContextStatistics;
+}
+
+/** What the last requests took of their windows. */
+export interface ContextStatistics {
+  turns: number;
+  last_share: number;
+  mean_share: number;
+  largest_share: number;
+  last_tokens: number;
+  stable_prefix_share: number;
+  warnings: number;
+  /** Newer: the same by bytes. */
+  stable_share?: number;
 }
 
 export interface ServerStatus {
   name: string;
   state: { state: 'idle' | 'connected' | 'failed'; protocol_version?: string; reason?: string };
   tools: number;
+}
+
+/** Newer: a statement that outlives its session. */
+export interface Memory {
+  id: string;
+  text: string;
+  /** preference, profile, instruction or fact. */
+  kind?: string;
+  subject?: string | null;
+  /** Where it was said; nothing where it was added by hand. */
+  source?: { session: string; turn: number } | null;
+  trust?: string;
+  created_at?: string;
+  last_used_at?: string | null;
+  superseded_by?: string | null;
 }

@@ -2,11 +2,13 @@
 import { inspected, inspectorOpen, tab, type Tab } from '../state/inspector';
 import { session, turns } from '../state/session';
 import { ContextTab } from './ContextTab';
-import { EntitiesTab } from './EntitiesTab';
 import { Icon } from './Icon';
+import { later } from './Later';
 import { ItemsTab } from './ItemsTab';
-import { MapTab } from './MapTab';
 import { PersonaTab } from './PersonaTab';
+
+const EntitiesTab = later(() => import('./EntitiesTab').then((module) => module.EntitiesTab));
+const MapTab = later(() => import('./MapTab').then((module) => module.MapTab));
 
 const TABS: { name: Tab; label: string }[] = [
   { name: 'context', label: 'Context' },
