@@ -14,7 +14,7 @@ import { place } from '../state/route';
 import type { Turns } from '../state/turns';
 import { Icon } from './Icon';
 import { LiveTurnView } from './LiveTurnView';
-import { TurnView } from './TurnView';
+import { Outline, TurnView } from './TurnView';
 
 const ESTIMATE = 240;
 const BEYOND = 900;
@@ -22,11 +22,16 @@ const BEYOND = 900;
 const AT_END = 40;
 /** Scrolling that pauses this long is looking. */
 const LOOKING_MS = 50;
+/** Faster than this share of the view in one step nobody reads: rows are only drawn as their outlines. */
+const FLUNG = 0.5;
+/** One such step is a jump; a second one within this time is a fling. */
+const FLUNG_MS = 100;
 
 /** What was drawn of a row; the same turn is not drawn twice. */
 interface Drawn {
   brief: TurnBrief | undefined;
   total: number;
+  outline: boolean;
   node: VNode;
 }
 
@@ -36,11 +41,16 @@ export function TurnList({ turns }: { turns: Turns }) {
   const drawn = useRef(new Map<number, Drawn>());
   const unmeasured = useRef(new Set<number>());
   const upwards = useRef(false);
+  const jumped = useRef(-Infinity);
+  const flung = useRef<ReturnType<typeof setTimeout> | null>(null);
   const heights = useMemo(() => new Heights(turns.total.value, ESTIMATE), [turns]);
   const top = useSignal(0);
   const view = useSignal(800);
   const measured = useSignal(0);
   const followed = useSignal(true);
+  /** Grows when a fling has ended, so that outlines become turns. */
+  const settled = useSignal(0);
+  settled.value;
   const total = turns.total.value;
   if (heights.rows !== total) heights.resize(total);
   turns.arrived.value;
@@ -87,10 +97,12 @@ export function TurnList({ turns }: { turns: Turns }) {
   const rowOf = (row: number): VNode => {
     const brief = turns.get(row + 1);
     const known = drawn.current.get(row);
-    if (known && known.brief === brief && known.total === total) return known.node;
-    unmeasured.current.add(row);
+    // What is drawn stays drawn; only what rushes in is an outline.
+    const outline = flung.current !== null && (!known || known.outline);
+    if (known && known.brief === brief && known.total === total && known.outline === outline) return known.node;
+    if (!outline) unmeasured.current.add(row);
     const node = (
-      <article key={row} class="row" data-row={row} aria-posinset={row + 1} aria-setsize={total} aria-label={`Turn ${row + 1}`} tabIndex={-1}
+      <article key={row} class="row" data-row={row} style={{ height: outline ? `${heights.of(row)}px` : '' }} aria-posinset={row + 1} aria-setsize={total} aria-label={`Turn ${row + 1}`} tabIndex={-1}
         ref={(element: HTMLElement | null) => {
           const before = rows.current.get(row);
           if (before === element) return;
@@ -100,10 +112,10 @@ export function TurnList({ turns }: { turns: Turns }) {
             sizes.observe(element);
           } else rows.current.delete(row);
         }}>
-        <TurnView turns={turns} turn={row + 1} />
+        {outline ? <Outline turn={row + 1} /> : <TurnView turns={turns} turn={row + 1} />}
       </article>
     );
-    drawn.current.set(row, { brief, total, node });
+    drawn.current.set(row, { brief, total, outline, node });
     return node;
   };
 
@@ -163,12 +175,24 @@ export function TurnList({ turns }: { turns: Turns }) {
     toEnd();
   }, [now?.startedAt]);
 
+  const settleLater = () => {
+    if (flung.current !== null) clearTimeout(flung.current);
+    flung.current = setTimeout(() => {
+      flung.current = null;
+      measured.value += 1;
+      settled.value += 1;
+    }, LOOKING_MS);
+  };
+
   const scrolled = () => {
     const element = scroller.current;
     if (!element) return;
     // Our own corrections are no direction of reading.
     const moved = element.scrollTop - top.peek();
     if (moved !== 0) upwards.current = moved < 0;
+    const far = Math.abs(moved) > element.clientHeight * FLUNG;
+    if (flung.current !== null || (far && performance.now() - jumped.current < FLUNG_MS)) settleLater();
+    if (far) jumped.current = performance.now();
     top.value = element.scrollTop;
     const left = element.scrollHeight - element.scrollTop - element.clientHeight;
     if (left < AT_END) followed.value = true;

@@ -28,10 +28,15 @@ function formOf({ form }: TurnBrief): { label: string; title: string } {
   }
 }
 
+/** What stands in for a turn that is not here yet. */
+export function Outline({ turn }: { turn: number }) {
+  return <div class="skeleton" aria-label={`Turn ${turn} is loading`} role="img"><span /><span /><span /></div>;
+}
+
 export function TurnView({ turns, turn }: { turns: Turns; turn: number }) {
   const editing = useSignal(false);
   const brief = turns.get(turn);
-  if (!brief) return <div class="skeleton" aria-label={`Turn ${turn} is loading`} role="img"><span /><span /><span /></div>;
+  if (!brief) return <Outline turn={turn} />;
   const failure = failureOf(brief);
   const last = turn === turns.total.value;
   return (

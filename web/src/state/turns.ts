@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { at, get, query } from '../api/client';
 import type { Turn, TurnBrief } from '../api/types';
+import { renderAhead } from './ahead';
 import { complainUnlessSilent } from './notices';
 
 /** Turns a request; pages start at turn 1, 1 + PAGE, and so on. */
@@ -58,6 +59,7 @@ export class Turns {
       );
       for (const turn of answer.turns) this.known.set(turn.turn, turn);
       this.arrived.value += 1;
+      renderAhead(answer.turns.map((turn) => turn.reply).filter(Boolean));
     } catch (error) {
       this.asked.delete(page);
       complainUnlessSilent(error);
