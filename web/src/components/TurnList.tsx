@@ -203,7 +203,7 @@ export function TurnList({ turns }: { turns: Turns }) {
   return (
     <div class="turns-frame">
       <div class="turns" ref={scroller} onScroll={scrolled} tabIndex={0} role="feed" aria-label="Conversation" aria-busy={now?.state === 'running'}>
-        <div class="turns-inner" style={{ paddingTop: `${heights.start(first)}px`, paddingBottom: `${Math.max(0, heights.end - heights.start(last + 1))}px` }}>
+        <div class="turns-inner" data-first={total > 0 && turns.arrived.value === 0} style={{ paddingTop: `${heights.start(first)}px`, paddingBottom: `${Math.max(0, heights.end - heights.start(last + 1))}px` }}>
           {shown}
         </div>
         {now && <div class="turns-inner live"><LiveTurnView turn={now} /></div>}
