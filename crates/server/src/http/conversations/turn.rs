@@ -91,7 +91,9 @@ impl From<&TurnRecord> for TurnBrief {
 fn attachments(record: &TurnRecord) -> Vec<String> {
     let receipt = record.receipt.iter().filter(|_| record.kind == TurnKind::Chat);
     let name = |piece: &ReceiptPiece| match &piece.source {
-        Source::Given { name } if name != WORKFLOW_ID && name != WORKFLOW_SPEC => Some(name.clone()),
+        Source::Given { name } if name != WORKFLOW_ID && name != WORKFLOW_SPEC => {
+            Some(name.clone())
+        }
         _ => None,
     };
     receipt.flat_map(|receipt| &receipt.pieces).filter_map(name).collect()
