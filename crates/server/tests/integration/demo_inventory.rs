@@ -21,7 +21,7 @@ async fn the_demo_inventory_is_listed_called_and_ended() {
         .filter(|tool| tool.effects.destructive == Some(true))
         .map(|tool| tool.tool.name.as_str())
         .collect();
-    assert_eq!(destructive, ["delete_device"]);
+    assert_eq!(destructive, ["delete_device", "reset_inventory"]);
     let status = proxy.status().await.remove(0);
     assert_eq!(status.state, ServerState::Connected { protocol_version: "2026-07-28".into() });
 
