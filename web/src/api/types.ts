@@ -56,6 +56,8 @@ export interface Settings {
   mode?: string;
   model?: string;
   preferences?: Record<string, unknown>;
+  /** Newer: nothing of this session is remembered beyond it. */
+  private?: boolean;
 }
 
 export interface Summary {

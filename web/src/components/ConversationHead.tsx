@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Conversation } from '../api/types';
 import { inspectorOpen } from '../state/inspector';
+import { remembers } from '../state/memories';
 import { attempt, tell } from '../state/notices';
 import { addressOf, go } from '../state/route';
 import { refreshSession, session as open } from '../state/session';
@@ -55,6 +56,10 @@ export function ConversationHead({ session }: { session: Conversation }) {
         { label: 'Fork', run: () => attempt(fork) },
         { label: 'Export as JSON', run: () => attempt(() => exportSession(session.id, 'json')) },
         { label: 'Export as Markdown', run: () => attempt(() => exportSession(session.id, 'markdown')) },
+        ...(remembers.value ? [{
+          label: session.settings.private ? 'Remember this session' : 'Do not remember this session',
+          run: () => change({ settings: { ...session.settings, private: !session.settings.private } }),
+        }] : []),
         ...(session.active ? [{ label: 'Put aside', run: () => attempt(async () => { await putAside(session.id); await refreshSession(); tell('Put aside. It can be restored.'); }) }] : []),
         { label: 'Erase for good…', danger: true, run: () => (erasing.value = true) },
       ]} />

@@ -15,7 +15,7 @@ export function Pieces({ pieces, session, turn }: { pieces: Piece[]; session: st
         const grouped = those.length >= GROUPED_FROM;
         return (
           <div key={why} class="reason">
-            {grouped && <h3>{those.length} because {why}</h3>}
+            {grouped && <h3>{those.length} pieces: {why}</h3>}
             <ul>{those.map((piece, index) => <li key={index}><PieceRow piece={piece} session={session} turn={turn} why={grouped ? '' : why} /></li>)}</ul>
           </div>
         );

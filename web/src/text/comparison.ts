@@ -27,5 +27,5 @@ export function compareReceipts(one: Receipt, two: Receipt): Comparison {
 /** Why something that was sent before is not sent now. */
 export function whyGone(piece: Piece, now: Receipt): string {
   const considered = now.pieces.find((known) => !known.sent && identity(known) === identity(piece));
-  return considered?.dropped ? droppedBecause(considered.dropped) : 'it has nothing to do with this message';
+  return considered?.dropped ? droppedBecause(considered.dropped) : 'it does not belong to this message';
 }

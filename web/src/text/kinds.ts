@@ -81,12 +81,9 @@ export function modeOf(source: Source): IncludeMode | null {
 
 /** The engine's reasons that read better in other words. */
 const WHY: Record<string, string> = {
-  'always first': 'they are our instructions, in every request',
-  'in every session of this agent': 'the agent has it in every session',
-  "the user's message": 'it is what you wrote',
-  'one of the last messages': 'it is one of the last messages',
-  'came with the message': 'it came with your message',
-  'talked about in this session': 'it was talked about in this session',
+  'always first': 'our instructions, in every request',
+  "the user's message": 'what you wrote',
+  'came with the message': 'came with your message',
 };
 
 /** Why a piece is there, in plain words. */
