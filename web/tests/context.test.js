@@ -209,12 +209,12 @@ test('figures that a newer server sends are shown, and older ones are not missed
   await page.route(/\/turns\/2\/context$/, async (route) => {
     const response = await route.fetch();
     const receipt = await response.json();
-    await route.fulfill({ response, json: { ...receipt, stable_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule that changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
+    await route.fulfill({ response, json: { ...receipt, stable_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
   });
   await page.goto(`${server.url}/#/c/${id}/2`);
   const panel = page.getByRole('tabpanel');
   await panel.getByText('The first 1,234 tokens').waitFor();
-  await panel.getByText('Then came a rule that changed.').waitFor();
+  await panel.getByText('It does not begin as the request before: a rule changed.').waitFor();
   await panel.getByText('It costs like 567 tokens, cached ones counted at a tenth; sending the whole conversation again would cost like 890.').waitFor();
   await close();
 });

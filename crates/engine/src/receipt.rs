@@ -48,6 +48,9 @@ pub struct Receipt {
     /// What sending the whole conversation would have cost.
     #[serde(default)]
     pub replay: ReplayCost,
+    /// What [`Receipt::summary`] says, kept where not all pieces are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
     /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
@@ -212,6 +215,7 @@ impl Receipt {
     /// The receipt as it is stored: what the request before has is not kept again.
     pub fn stored(mut self) -> Self {
         if self.continues.is_some() {
+            self.summary = Some(self.summary());
             self.pieces.retain(|piece| piece.since.is_none() || !piece.sent());
         }
         self

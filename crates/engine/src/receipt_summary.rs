@@ -3,10 +3,11 @@
 //! Names where there is one of a kind, counts where there are more. Our own instructions and the message itself
 //! are in every request and are not mentioned; items that merely did not match the message are not "left out".
 //!
-//! Invariant: the sentence says nothing that the receipt's pieces do not say.
+//! Invariant: the sentence names no thing and no file that did not come in with its own turn, so that erasing a
+//! turn leaves none of its words in later receipts.
 
 use crate::piece::{HistoryPart, Source};
-use crate::receipt::{DropReason, Receipt};
+use crate::receipt::{Receipt, ReceiptPiece};
 
 /// Entities that are named; the others are counted.
 const ENTITIES_NAMED: usize = 2;
@@ -14,12 +15,15 @@ const ENTITIES_NAMED: usize = 2;
 impl Receipt {
     /// `2 rules, 6 earlier messages, what is known of core-02; left out: 12 older messages; 1,204 tokens`.
     pub fn summary(&self) -> String {
+        if let Some(kept) = &self.summary {
+            return kept.clone();
+        }
         let mut shown = Parts::default();
         let mut left_out = Parts::default();
         for piece in &self.pieces {
             match piece.dropped {
-                None => shown.add(&piece.source),
-                Some(reason) if reason.is_loss() => left_out.add(&piece.source),
+                None => shown.add(piece),
+                Some(reason) if reason.is_loss() => left_out.add(piece),
                 Some(_) => {}
             }
         }
@@ -42,17 +46,33 @@ struct Parts<'a> {
     rules: Vec<&'a str>,
     references: Vec<&'a str>,
     tools: Vec<&'a str>,
-    given: Vec<&'a str>,
+    given: Things<'a>,
     summaries: Vec<(u64, u64)>,
     messages: usize,
     results: usize,
     recalled: usize,
-    entities: Vec<&'a str>,
+    entities: Things<'a>,
+}
+
+/// Things by name where they came in with this turn, counted where they were there before.
+#[derive(Debug, Default)]
+struct Things<'a> {
+    new: Vec<&'a str>,
+    older: usize,
+}
+
+impl<'a> Things<'a> {
+    fn add(&mut self, name: &'a str, since: Option<u64>) {
+        match since {
+            None => self.new.push(name),
+            Some(_) => self.older += 1,
+        }
+    }
 }
 
 impl<'a> Parts<'a> {
-    fn add(&mut self, source: &'a Source) {
-        match source {
+    fn add(&mut self, piece: &'a ReceiptPiece) {
+        match &piece.source {
             Source::Instructions { .. }
             | Source::Calm
             | Source::Topic
@@ -63,14 +83,14 @@ impl<'a> Parts<'a> {
             Source::Rule { name, .. } => self.rules.push(name),
             Source::Reference { name, .. } => self.references.push(name),
             Source::Tool { name, .. } => self.tools.push(name),
-            Source::Given { name } => self.given.push(name),
+            Source::Given { name } => self.given.add(name, piece.since),
             Source::Summary { from, to } => self.summaries.push((*from, *to)),
             Source::History { part: HistoryPart::Results, .. } | Source::EarlierResult { .. } => {
                 self.results += 1;
             }
             Source::History { .. } => self.messages += 1,
             Source::Recalled { .. } => self.recalled += 1,
-            Source::Entity { name, .. } => self.entities.push(name),
+            Source::Entity { name, .. } => self.entities.add(name, piece.since),
         }
     }
 
@@ -81,9 +101,9 @@ impl<'a> Parts<'a> {
         words.extend(named(&self.rules, "rule"));
         words.extend(named(&self.references, "reference"));
         words.extend(named(&self.tools, "tool"));
-        words.extend(match self.given.as_slice() {
-            [one] => Some((*one).to_owned()),
-            several => counted(several.len(), "attachment"),
+        words.extend(match (self.given.new.as_slice(), self.given.older) {
+            ([one], 0) => Some((*one).to_owned()),
+            (new, older) => counted(new.len() + older, "attachment"),
         });
         for (from, to) in &self.summaries {
             words.push(format!("a summary of turns {from}–{to}"));
@@ -97,12 +117,15 @@ impl<'a> Parts<'a> {
 
     fn about(&self) -> Option<String> {
         // The most relevant come first.
-        let (first, rest) = self.entities.split_at(self.entities.len().min(ENTITIES_NAMED));
-        match (first, rest.len()) {
-            ([], _) => None,
-            ([one], _) => Some(format!("what is known of {one}")),
-            (some, 0) => Some(format!("what is known of {}", some.join(" and "))),
-            (some, more) => Some(format!("what is known of {} and {more} more", some.join(", "))),
+        let new = &self.entities.new;
+        let named = &new[..new.len().min(ENTITIES_NAMED)];
+        let more = new.len() - named.len() + self.entities.older;
+        match (named, more) {
+            ([], 0) => None,
+            ([], 1) => Some("what is known of 1 thing".into()),
+            ([], more) => Some(format!("what is known of {more} things")),
+            (named, 0) => Some(format!("what is known of {}", named.join(" and "))),
+            (named, more) => Some(format!("what is known of {} and {more} more", named.join(", "))),
         }
     }
 }
@@ -141,10 +164,16 @@ mod tests {
     use crate::hash::ContentHash;
     use crate::mode::PromptMode;
     use crate::piece::{IncludeMode, Place, Rank};
-    use crate::receipt::{BudgetReport, Parameters, ReceiptPiece};
+    use crate::receipt::{BudgetReport, DropReason, Parameters, ReplayCost};
 
     fn check(pieces: &[(Source, Option<DropReason>)], expected: &str) {
-        let pieces = pieces.iter().map(|(source, dropped)| ReceiptPiece {
+        let summary =
+            receipt(pieces.iter().map(|(source, dropped)| piece(source, *dropped))).summary();
+        assert_eq!(summary, expected);
+    }
+
+    fn piece(source: &Source, dropped: Option<DropReason>) -> ReceiptPiece {
+        ReceiptPiece {
             source: source.clone(),
             why: String::new(),
             place: Place::Aside,
@@ -153,10 +182,14 @@ mod tests {
             tokens: 1,
             hash: ContentHash::of(""),
             kept_in: None,
-            dropped: *dropped,
+            since: None,
+            dropped,
             used: false,
-        });
-        let receipt = Receipt {
+        }
+    }
+
+    fn receipt(pieces: impl Iterator<Item = ReceiptPiece>) -> Receipt {
+        Receipt {
             at: jiff::Timestamp::UNIX_EPOCH,
             layout: 1,
             mode: PromptMode::General,
@@ -164,11 +197,16 @@ mod tests {
             budget: BudgetReport { used_tokens: 1_204, ..BudgetReport::default() },
             parameters: Parameters { reply_tokens_max: 1, temperature: 0.0 },
             pieces: pieces.collect(),
+            continues: None,
+            window_from: 0,
+            history_tokens: 0,
             stable_prefix_tokens: 0,
+            broken_by: None,
+            replay: ReplayCost::default(),
+            summary: None,
             request_hash: ContentHash::of(""),
             handed_on_hash: None,
-        };
-        assert_eq!(receipt.summary(), expected);
+        }
     }
 
     fn rule(name: &str) -> Source {
@@ -219,5 +257,19 @@ mod tests {
             ],
             "the rule a; left out: 2 older messages; 1,204 tokens",
         );
+    }
+
+    #[test]
+    fn what_was_there_before_is_counted_and_the_sentence_outlives_its_pieces() {
+        let earlier = |source| ReceiptPiece { since: Some(1), ..piece(&source, None) };
+        let pieces = [earlier(said(1)), earlier(known("secret")), piece(&known("core-02"), None)];
+        let whole = receipt(pieces.into_iter());
+        let expected = "1 earlier message, what is known of core-02 and 1 more; 1,204 tokens";
+        assert_eq!(whole.summary(), expected);
+        let stored = Receipt { continues: Some(1), ..whole }.stored();
+        assert_eq!(stored.pieces.len(), 1);
+        assert_eq!(stored.summary(), expected);
+        let before = receipt([earlier(known("a")), earlier(known("b"))].into_iter());
+        assert_eq!(before.summary(), "what is known of 2 things; 1,204 tokens");
     }
 }

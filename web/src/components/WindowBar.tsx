@@ -41,7 +41,7 @@ export function WindowBar({ receipt, usage = null }: { receipt: Receipt; usage?:
         ))}</span>
         <span class="stable-words"><i class="stable-mark" /><span>{stable > 0
           ? `The first ${tokens(stable)} (${percent(drawn ? stable / drawn : 0)}) are as in the turn before: a provider's cache can serve them.`
-          : 'Nothing at the start is as in the turn before.'}{receipt.broken_by ? ` Then came ${receipt.broken_by}.` : ''}</span></span>
+          : 'Nothing at the start is as in the turn before.'}{receipt.broken_by ? ` It does not begin as the request before: ${receipt.broken_by}.` : ''}</span></span>
         <Cost receipt={receipt} usage={usage} />
         {warning && <span class="warning"><Icon name="warning" size={14} /> {percent(share)} of the window is used: older turns will be left out or condensed.</span>}
       </div>

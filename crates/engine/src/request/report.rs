@@ -95,6 +95,7 @@ impl Report<'_> {
             stable_prefix_tokens: self.spent.stable_tokens,
             broken_by: self.window.broken_by.clone(),
             replay: self.spent.replay,
+            summary: None,
             request_hash: hash_of(request)?,
             handed_on_hash: None,
         };

@@ -91,7 +91,9 @@ impl From<&TurnRecord> for TurnBrief {
 fn attachments(record: &TurnRecord) -> Vec<String> {
     let receipt = record.receipt.iter().filter(|_| record.kind == TurnKind::Chat);
     let name = |piece: &ReceiptPiece| match &piece.source {
-        Source::Given { name } if name != WORKFLOW_ID && name != WORKFLOW_SPEC => {
+        Source::Given { name }
+            if piece.since.is_none() && name != WORKFLOW_ID && name != WORKFLOW_SPEC =>
+        {
             Some(name.clone())
         }
         _ => None,
