@@ -22,18 +22,16 @@ after(async () => {
 });
 
 for (const colorScheme of ['light', 'dark']) {
-  test(`no violation in ${colorScheme}, on a wide screen and on a phone`, async () => {
-    for (const [device, options] of [['wide', {}], ['phone', PHONE]]) {
+  test(`no violation in ${colorScheme}, on a wide screen, a small one and a phone`, async () => {
+    for (const [device, options] of [['wide', {}], ['small', { viewport: { width: 1024, height: 768 } }], ['phone', PHONE]]) {
       for (const [name, path] of [['starter', '/'], ['conversation', `/#/c/${id}`], ['agents', '/#/agents'], ['personas', '/#/personas'], ['tools', '/#/tools'], ['operations', '/#/operations']]) {
         const { page, close } = await openPage(browser, server.url, { path, colorScheme, ...options });
         await page.locator('h1').first().waitFor();
         await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
         await assertAccessible(page, `${name}, ${colorScheme}, ${device}`);
         await shot(page, `${device}-${colorScheme}-${name}`);
-        if (device === 'phone') {
-          const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-          assert.ok(wider <= 0, `${name} is ${wider} px wider than the phone`);
-        }
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wider <= 0, `${name} is ${wider} px wider than the ${device} window`);
         await close();
       }
     }
@@ -45,7 +43,7 @@ test('on a phone sessions lie in a drawer and the context covers the conversatio
   await page.getByRole('button', { name: 'Sessions' }).tap();
   await page.getByRole('link', { name: /Everybody/ }).tap();
   await page.locator('article.row[aria-label="Turn 2"] button.context-line').tap();
-  await page.getByRole('heading', { name: /Context used, turn 2/ }).waitFor();
+  await page.getByRole('tabpanel').getByRole('heading', { name: 'Turn 2 of 2' }).waitFor();
   await assertAccessible(page, 'the context on a phone');
   await shot(page, 'phone-context');
   await page.getByRole('button', { name: 'Close the panel' }).tap();
@@ -65,10 +63,10 @@ test('a message is written, its context looked at and a menu used by keyboard al
   const context = page.locator('article.row[aria-label="Turn 1"] button.context-line');
   await context.focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: /Context used, turn 1/ }).waitFor();
+  await page.getByRole('tabpanel').getByRole('heading', { name: 'Turn 1' }).waitFor();
   await page.getByRole('tab', { name: 'Context' }).focus();
   await page.keyboard.press('ArrowRight');
-  await focused('Window');
+  await focused('Map');
   await page.getByRole('button', { name: 'Session', exact: true }).focus();
   await page.keyboard.press('Enter');
   await focused('Rename');

@@ -1,10 +1,11 @@
-// "Context used": what the model was shown on a turn, and why.
+// What an answer was made of: the sentence, the reasons, what changed, the time, the request, the map.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { assertAccessible, launch, openPage, say, shot } from './support/browser.js';
+import { startModel } from './support/model.js';
 import { startServer, toolsReady } from './support/server.js';
 
 let server;
@@ -25,26 +26,33 @@ after(async () => {
   await server?.stop();
 });
 
-const open = async (turn) => {
+const open = async (turn, view) => {
   const opened = await openPage(browser, server.url, { path: `/#/c/${id}` });
+  const panel = opened.page.getByRole('tabpanel');
   if (turn) await opened.page.locator(`article.row[aria-label="Turn ${turn}"] button.context-line`).click();
-  return { ...opened, panel: opened.page.getByRole('tabpanel') };
+  if (view) await panel.getByRole('button', { name: view, exact: true }).click();
+  return { ...opened, panel };
 };
 
-test('the summary line, the sections, badges, scores and tokens are those of the receipt', async () => {
+test('the sentence, the sections, reasons, matches and tokens are those of the receipt', async () => {
   const receipt = await server.api('GET', `/conversations/${id}/turns/1/context`);
   const { page, panel, close } = await open(1);
-  await panel.getByRole('heading', { name: /Context used, turn 1/ }).waitFor();
-  await panel.getByText(receipt.summary, { exact: true }).waitFor();
+  await panel.getByRole('heading', { name: 'Turn 1 of 4' }).waitFor();
+  // Without a model nobody was shown anything.
+  assert.equal(await panel.locator('.shown').innerText(), `Would be shown: ${receipt.summary}`);
+  assert.equal(await page.locator('article.row[aria-label="Turn 1"] .context-line').innerText(), `Would be shown: ${receipt.summary}`);
   const sent = receipt.pieces.filter((piece) => piece.sent);
+  const count = (kind) => sent.filter((piece) => piece.source.kind === kind).length;
+  assert.match(receipt.summary, new RegExp(`${count('tool')} tools.*${receipt.budget.used_tokens.toLocaleString('en')} tokens`));
   for (const [kind, label] of [['rule', 'Rules'], ['reference', 'References'], ['tool', 'Tools']]) {
-    const those = sent.filter((piece) => piece.source.kind === kind);
-    if (those.length > 0) await panel.locator('.pieces > summary', { hasText: `${label} (${those.length})` }).waitFor();
+    if (count(kind) > 0) await panel.locator('.pieces > summary', { hasText: `${label} (${count(kind)})` }).waitFor();
   }
   const chosen = sent.find((piece) => piece.source.mode === 'agent');
   assert.ok(chosen, 'the demo has an item that is chosen for this message');
-  await panel.locator('.badge[data-mode=agent]', { hasText: `Agent ${chosen.score.toFixed(2)}` }).first().waitFor();
-  await panel.locator('.badge[data-mode=always]').first().waitFor();
+  const row = panel.locator('.piece', { hasText: chosen.source.name });
+  assert.equal(await row.locator('.badge[data-mode=agent]').innerText(), `${Math.round(chosen.score * 100)} % match`);
+  assert.equal(await row.locator('.tokens').innerText(), `${chosen.tokens} tokens`);
+  assert.equal(await row.locator('.why').innerText(), chosen.why, 'the reason stands where it is asked');
   await assertAccessible(page, 'context used');
   await shot(page, 'context');
   await close();
@@ -52,12 +60,51 @@ test('the summary line, the sections, badges, scores and tokens are those of the
 
 test('what was left out is listed with its reason', async () => {
   const receipt = await server.api('GET', `/conversations/${id}/turns/1/context`);
-  const dropped = receipt.pieces.filter((piece) => !piece.sent);
+  const dropped = receipt.pieces.filter((piece) => !piece.sent && piece.dropped !== 'already_present');
   assert.ok(dropped.length > 0, 'something is always left out in the demo');
   const { panel, close } = await open(1);
-  await panel.locator('summary', { hasText: `Left out (${dropped.length})` }).click();
-  const irrelevant = dropped.filter((piece) => piece.dropped === 'not_relevant').length;
-  await panel.getByRole('heading', { name: `${irrelevant} because not relevant enough to this message` }).waitFor();
+  const section = panel.locator('.pieces.left-out');
+  await section.locator('summary', { hasText: `Left out (${dropped.length})` }).waitFor();
+  assert.equal(await section.locator('.why, h3', { hasText: 'not relevant enough to this message' }).count() > 0, dropped.some((piece) => piece.dropped === 'not_relevant'));
+  await close();
+});
+
+test('from the second turn on the panel begins with what changed, and why', async () => {
+  const [one, two] = await Promise.all([1, 2].map((turn) => server.api('GET', `/conversations/${id}/turns/${turn}/context`)));
+  const { page, panel, close } = await open(2);
+  assert.equal(await panel.getByRole('button', { name: 'What changed' }).getAttribute('aria-pressed'), 'true');
+  const more = two.budget.used_tokens - one.budget.used_tokens;
+  await panel.locator('.compare .summary', { hasText: `+${more.toLocaleString('en')} tokens.` }).waitFor();
+  const added = panel.locator('.pieces[data-sign=added]');
+  await added.locator('.piece', { hasText: 'Turn 1, what you said' }).waitFor();
+  await added.getByText('one of the last messages').first().waitFor();
+  assert.equal(await panel.locator('.pieces[data-sign=changed]', { hasText: 'Your message' }).count(), 0, 'a message is no version of another');
+  await assertAccessible(page, 'what changed');
+  await shot(page, 'compare');
+  await panel.getByRole('button', { name: 'Everything' }).click();
+  await panel.getByRole('button', { name: 'The turn before' }).click();
+  await panel.getByRole('heading', { name: 'Turn 1 of 4' }).waitFor();
+  assert.equal(await panel.getByRole('button', { name: 'What changed' }).count(), 0, 'the first turn has nothing before it');
+  await close();
+});
+
+test('any two turns are compared', async () => {
+  const { page, panel, close } = await open(3);
+  await panel.getByLabel('Since turn').fill('1');
+  await page.keyboard.press('Enter');
+  await panel.locator('.pieces[data-sign=added] .piece', { hasText: 'Turn 2, the reply' }).waitFor();
+  await close();
+});
+
+test('the time of a turn is drawn by stage', async () => {
+  const turn = await server.api('GET', `/conversations/${id}/turns/2`);
+  const { page, panel, close } = await open(2, 'Time');
+  const stages = panel.locator('.timeline li');
+  await stages.first().waitFor();
+  assert.deepEqual(await stages.locator('.span-label').allInnerTexts(), ['Recall and selection', 'inventory:list_interfaces', 'Choosing and wording, no model']);
+  await panel.locator('.timeline .summary', { hasText: `${turn.took_ms} ms` }).waitFor();
+  await assertAccessible(page, 'the time of a turn');
+  await shot(page, 'timeline');
   await close();
 });
 
@@ -87,7 +134,7 @@ test('an item that was changed since is shown with the difference', async () => 
     await rule('Answer in two sentences.');
     const { page, close } = await openPage(browser, own.url, { path: `/#/c/${session}` });
     await page.locator('article.row[aria-label="Turn 1"] button.context-line').click();
-    await page.getByRole('tabpanel').getByRole('button', { name: /tone/ }).click();
+    await page.getByRole('tabpanel').getByRole('button', { name: /^tone/ }).click();
     await page.locator('.piece-text pre', { hasText: 'Answer in one sentence.' }).waitFor();
     // The folder is looked at every two seconds; until then it is still what it was.
     while (!(await own.api('GET', '/agents/own/items')).items[0].text.includes('two sentences')) await new Promise((done) => setTimeout(done, 100));
@@ -102,49 +149,104 @@ test('an item that was changed since is shown with the difference', async () => 
   }
 });
 
-test('two turns are compared: what came, went and stayed', async () => {
-  const { page, panel, close } = await open(2);
-  await panel.getByRole('button', { name: 'Compare' }).click();
-  await panel.getByText(/came, .* stayed the same/).waitFor();
-  await panel.locator('.pieces[data-sign=added] .piece-line', { hasText: 'Turn 1' }).first().waitFor();
-  await assertAccessible(page, 'two turns compared');
-  await shot(page, 'compare');
-  await panel.getByRole('button', { name: 'Done' }).click();
-  await panel.getByRole('button', { name: 'Copy exact request' }).waitFor();
-  await close();
-});
-
-test('the exact request is copied to the byte', async () => {
-  const { page, panel, close } = await open(2);
-  await panel.getByRole('button', { name: 'Copy exact request' }).click();
-  await page.getByText('Copied the exact request of turn 2.').waitFor();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
+test('without a model the request is shown in the engine\'s form, and copied to the byte', async () => {
+  const { page, panel, close } = await open(2, 'Request');
+  await panel.getByText('No model was asked.').waitFor();
   const expected = await (await fetch(`${server.url}/api/v1/conversations/${id}/turns/2/request`)).text();
-  assert.equal(copied, expected);
+  await panel.getByRole('button', { name: /^Copy/ }).click();
+  await page.getByText('Copied the request of turn 2.').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), expected);
+  await panel.locator('.readable li[data-role=user]', { hasText: 'Show the interfaces of the second one' }).waitFor();
+  await panel.getByRole('button', { name: 'Side by side' }).click();
+  const dialog = page.getByRole('dialog', { name: 'The request of turn 2' });
+  assert.equal(await dialog.locator('.raw').textContent(), expected);
+  await assertAccessible(page, 'the request side by side');
+  await shot(page, 'request');
   await close();
 });
 
-test('a turn without a receipt says that there is no context data', async () => {
+test('with a model the request is the body that its provider was sent, byte for byte', async () => {
+  const model = await startModel(() => ({ words: ['Hello.'] }));
+  const own = await startServer({ args: [], env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' } });
+  try {
+    const { page, close } = await openPage(browser, own.url);
+    await say(page, 'Who are you?', { turn: 1 });
+    const panel = page.getByRole('tabpanel');
+    await panel.locator('.shown', { hasText: 'Shown: ' }).waitFor();
+    await panel.getByRole('button', { name: 'Request', exact: true }).click();
+    await panel.getByText('byte for byte as the provider was sent it').waitFor();
+    await panel.getByRole('button', { name: 'Side by side' }).click();
+    assert.equal(await page.getByRole('dialog').locator('.raw').textContent(), model.bodies.at(-1));
+    await close();
+  } finally {
+    await own.stop();
+    await model.stop();
+  }
+});
+
+test('a turn without a receipt says so', async () => {
   const { page, panel, close } = await open();
-  await page.locator('article.row[aria-label="Turn 4"]').getByText('No context data').waitFor();
-  await panel.getByText('No context data. This turn was recorded without a receipt.').waitFor();
+  await page.locator('article.row[aria-label="Turn 4"]').getByText('No record of what a model was shown').waitFor();
+  await panel.getByText('an application recorded this turn without a receipt').waitFor();
   await close();
 });
 
-test('the window is drawn for a turn and over the conversation, with the stable prefix marked', async () => {
+test('the window is drawn for a turn with units and the stable start marked', async () => {
   const receipt = await server.api('GET', `/conversations/${id}/turns/2/context`);
   assert.ok(receipt.stable_prefix_tokens > 0);
-  const { page, panel, close } = await open(2);
+  const { panel, close } = await open(2);
   const words = await panel.getByRole('img').first().getAttribute('aria-label');
-  assert.ok(words.includes(`The first ${receipt.stable_prefix_tokens.toLocaleString('en')} are the same`), words);
+  const stable = receipt.stable_prefix_tokens.toLocaleString('en');
+  assert.ok(words.includes(`The first ${stable} are the same`), words);
   await panel.locator('.bar-stable').waitFor();
-  await page.getByRole('tab', { name: 'Window' }).click();
+  await panel.getByText(`The first ${stable} tokens`).waitFor();
+  await panel.locator('.bar-head', { hasText: `${receipt.budget.used_tokens.toLocaleString('en')} of ${receipt.budget.limit_tokens.toLocaleString('en')} tokens` }).waitFor();
+  await close();
+});
+
+test('figures that a newer server sends are shown, and older ones are not missed', async () => {
+  const { page, close } = await openPage(browser, server.url, { path: '/' });
+  await page.route(/\/turns\/2\/context$/, async (route) => {
+    const response = await route.fetch();
+    const receipt = await response.json();
+    await route.fulfill({ response, json: { ...receipt, stable_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
+  });
+  await page.goto(`${server.url}/#/c/${id}/2`);
+  const panel = page.getByRole('tabpanel');
+  await panel.getByText('The first 1,234 tokens').waitFor();
+  await panel.getByText('It does not begin as the request before: a rule changed.').waitFor();
+  await panel.getByText('It costs like 567 tokens, cached ones counted at a tenth; sending the whole conversation again would cost like 890.').waitFor();
+  await close();
+});
+
+test('the map shows topics, what changed and where each turn stands', async () => {
+  const { id: own } = await server.api('POST', '/conversations', { agent: 'demo', settings: { context_tokens: 4000 } });
+  for (const message of ['List the devices in Amsterdam', 'Show the interfaces of the second one', 'Add C++ and Python answers to project 123 survey', 'List the devices in Frankfurt', 'List the sites']) {
+    await server.api('POST', '/chat', { message, conversation_id: own });
+  }
+  const receipt = await server.api('GET', `/conversations/${own}/turns/5/context`);
+  const shown = new Set(receipt.pieces.filter((piece) => piece.sent && piece.source.kind === 'history').map((piece) => piece.source.turn));
+  assert.ok(shown.size < 4, 'something has left this small window');
+  const { page, close } = await openPage(browser, server.url, { path: `/#/c/${own}` });
+  await page.getByRole('tab', { name: 'Map' }).click();
+  const panel = page.getByRole('tabpanel');
   await panel.getByRole('img', { name: /Tokens a turn/ }).waitFor();
-  assert.equal(await panel.locator('.column').count(), 4);
+  assert.equal(await panel.locator('.column').count(), 5);
+  const places = await panel.locator('.stretch li').evaluateAll((stops) => stops.map((stop) => stop.dataset.place));
+  for (let turn = 1; turn <= 4; turn += 1) assert.equal(places[turn - 1] === 'verbatim', shown.has(turn), `turn ${turn} is ${places[turn - 1]}`);
+  assert.equal(places[4], 'newest');
+  await panel.locator('.stop', { hasText: 'Add C++' }).locator('.badge', { hasText: 'changed' }).waitFor();
+  await panel.getByRole('button', { name: 'Changes and decisions' }).click();
+  const plain = await panel.locator('.stretch li').evaluateAll((stops) => stops.filter((stop) => !stop.querySelector('[data-mark=changed], .stop-note')).length);
+  assert.equal(plain, 0, 'only what changed something, or the window');
+  await panel.locator('.stop', { hasText: 'Add C++' }).waitFor();
+  await panel.getByRole('button', { name: 'All turns' }).click();
   await panel.getByText('As a table').click();
-  await panel.getByRole('row', { name: /^4 No context data/ }).waitFor();
-  await assertAccessible(page, 'the window');
-  await shot(page, 'window');
+  await panel.getByRole('row', { name: /^5 / }).waitFor();
+  await assertAccessible(page, 'the map');
+  await shot(page, 'map');
+  await panel.locator('.stop', { hasText: 'List the devices in Amsterdam' }).click();
+  await page.waitForURL(/\/1$/);
   await close();
 });
 

@@ -5,6 +5,8 @@ import { launch, openPage, shot } from './support/browser.js';
 import { startServer } from './support/server.js';
 
 const TURNS = 10_000;
+/** The conversation that is scrolled: replies as they are, with lists, code and tables. */
+const SCROLLED = 1_000;
 let server;
 let browser;
 before(async () => {
@@ -21,6 +23,14 @@ before(async () => {
     return { ...exported.turns[0], turn, message: `Question ${turn}`, reply: `Answer ${turn}${more}` };
   });
   await server.api('POST', '/import?id=long', { ...exported, head: { ...exported.head, turns: TURNS }, turns });
+  const rich = Array.from({ length: SCROLLED }, (_, index) => {
+    const turn = index + 1;
+    const code = turn % 3 === 0 ? `\n\n\`\`\`rust\nfn turn_${turn}() -> u64 { // ${'words '.repeat(turn % 9)}\n    ${turn}\n}\n\`\`\`\n` : '';
+    const table = turn % 5 === 0 ? '\n\n| device | site | rack |\n|---|---|---|\n' + `| ams1-core-0${turn % 9} | Amsterdam | r0${turn % 7} |\n`.repeat(1 + (turn % 8)) : '';
+    const list = turn % 4 === 0 ? '\n\n' + `- **et-0/0/${turn % 8}**: enabled, \`10.1.${turn % 255}.1/24\`\n`.repeat(2 + (turn % 10)) : '';
+    return { ...exported.turns[0], turn, message: `Question ${turn}`, reply: `Answer ${turn} ${'with several words in a sentence. '.repeat(1 + (turn % 6))}${list}${table}${code}` };
+  });
+  await server.api('POST', '/import?id=rich', { ...exported, head: { ...exported.head, title: 'A thousand turns', turns: SCROLLED }, turns: rich });
 });
 after(async () => {
   await browser?.close();
@@ -72,5 +82,33 @@ test('what is in view stays where it is while rows above are measured', async ()
     return Math.max(...jumps);
   });
   assert.ok(seen < 3, `the view jumped by ${seen} px`);
+  await close();
+});
+
+// A figure for docs/benchmarks.md, not a limit: frames depend on the machine.
+test('the frames while a thousand turns are scrolled', async (t) => {
+  const { page, close } = await openPage(browser, server.url, { path: '/#/c/rich' });
+  await page.locator(`article.row[aria-label="Turn ${SCROLLED}"] footer`).waitFor();
+  for (const [pace, step] of [['reading', 120], ['skimming', 500], ['flinging', 1500]]) {
+    const frames = await page.evaluate(async (step) => {
+      const list = document.querySelector('.turns');
+      list.scrollTop = list.scrollHeight;
+      await new Promise((done) => setTimeout(done, 500));
+      const times = [];
+      let before = performance.now();
+      const end = Math.max(0, list.scrollTop - step * 400);
+      while (list.scrollTop > end) {
+        list.scrollTop -= step;
+        await new Promise(requestAnimationFrame);
+        const now = performance.now();
+        times.push(now - before);
+        before = now;
+      }
+      return times.sort((one, two) => one - two);
+    }, step);
+    const at = (share) => frames[Math.min(frames.length - 1, Math.floor(frames.length * share))].toFixed(0);
+    t.diagnostic(`${pace}, ${step} px a frame: ${frames.length} frames, p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms`);
+    assert.ok(frames.length > 20, 'it was scrolled');
+  }
   await close();
 });

@@ -60,9 +60,12 @@ test('two receipts are compared by what a piece is, not by its place', () => wit
   const rule = (name, hash, mode = 'always') => ({ source: { kind: 'rule', name, mode }, hash, sent: true });
   const one = { pieces: [rule('a', '1'), rule('b', '2'), rule('c', '3')] };
   const two = { pieces: [rule('c', '3', 'manual'), rule('a', '9'), rule('d', '4'), { ...rule('e', '5'), sent: false }] };
-  const names = (pieces) => pieces.map((piece) => piece.source.name);
+  const said = (hash) => ({ source: { kind: 'message' }, hash, sent: true });
+  one.pieces.push(said('m1'));
+  two.pieces.push(said('m2'));
+  const names = (pieces) => pieces.map((piece) => piece.source.name ?? piece.source.kind);
   const { came, went, changed, same } = compareReceipts(one, two);
-  assert.deepEqual([names(came), names(went), changed.map(({ after }) => after.source.name), names(same)], [['d'], ['b'], ['a'], ['c']]);
+  assert.deepEqual([names(came), names(went), changed.map(({ after }) => after.source.name), names(same)], [['d', 'message'], ['b'], ['a'], ['c']], 'a message is new each time');
 }));
 
 test('metrics are read with labels, escapes and infinity', () => withSource(async (load) => {
@@ -82,15 +85,68 @@ test('every field of a persona is checked with its range', () => withSource(asyn
   assert.deepEqual(Object.keys(complaints(bad)).sort(), ['expiry_days', 'history_tokens_max', 'name', 'reply_tokens_max', 'system_prompt', 'temperature']);
 }));
 
-test('a graph is laid out within its frame, apart, and always the same way', () => withSource(async (load) => {
+test('a graph is laid out within its frame, no box on another, and always the same way', () => withSource(async (load) => {
   const { layOut } = await load('/src/text/graph.ts');
-  const edges = [[0, 1], [0, 2], [0, 3], [3, 4]];
-  const places = layOut(5, edges, 360, 240);
-  assert.deepEqual(places, layOut(5, edges, 360, 240));
-  for (const [index, { x, y }] of places.entries()) {
-    assert.ok(x >= 0 && x <= 360 && y >= 0 && y <= 240);
-    for (const other of places.slice(index + 1)) assert.ok(Math.hypot(x - other.x, y - other.y) > 25);
+  const boxes = Array.from({ length: 18 }, (_, index) => ({ left: 20 + 3 * (index % 7), right: 20 + 3 * (index % 7), up: 9, down: 24 }));
+  const edges = boxes.map((_, index) => [index, index % 3]).filter(([one, two]) => one !== two);
+  const layout = layOut(boxes, edges);
+  assert.deepEqual(layout, layOut(boxes, edges));
+  const sides = layout.places.map(({ x, y }, index) => ({ left: x - boxes[index].left, right: x + boxes[index].right, top: y - boxes[index].up, bottom: y + boxes[index].down }));
+  for (const [index, one] of sides.entries()) {
+    assert.ok(one.left >= layout.x && one.right <= layout.x + layout.width && one.top >= layout.y && one.bottom <= layout.y + layout.height);
+    for (const two of sides.slice(index + 1)) assert.ok(one.right <= two.left || two.right <= one.left || one.bottom <= two.top || two.bottom <= one.top);
   }
+}));
+
+test('what went wrong with a turn is said in words, and stopping is nothing wrong', () => withSource(async (load) => {
+  const { failureOf } = await load('/src/text/failure.ts');
+  const turn = (more) => ({ status: 'complete', reply: 'text', error: null, form: { by: 'model' }, ...more });
+  const told = (more) => {
+    const failure = failureOf(turn(more));
+    return failure && [failure.kind, failure.words, failure.answeredWithout];
+  };
+  assert.equal(told({}), null);
+  assert.equal(told({ form: { by: 'offline', why: 'no model is configured' } }), null);
+  assert.deepEqual(told({ status: 'partial', error: { code: 'cancelled', message: 'model x failed: it was stopped' } }), ['stopped', 'Stopped. This is what had been said.', false]);
+  assert.deepEqual(told({ status: 'failed', reply: '', error: { code: 'cancelled', message: '' } }), ['stopped', 'Stopped before anything was said.', false]);
+  assert.deepEqual(told({ status: 'failed', reply: '', error: { code: 'timed_out', message: '' } }), ['failed', 'The model did not answer in time.', false]);
+  assert.deepEqual(told({ status: 'failed', reply: '', error: { code: 'model_failed', message: 'model openai/x failed: 429 slow down' } }), ['failed', "The model's provider asks to slow down, or a quota is used up.", false]);
+  assert.deepEqual(told({ form: { by: 'offline', why: 'model openai/x failed: 503 overloaded' } }), ['failed', "The model's provider failed.", true]);
+  assert.deepEqual(told({ status: 'partial', error: { code: 'model_failed', message: 'model openai/x failed: it cannot be reached' } }), ['failed', 'The model could not be reached.', false]);
+}));
+
+test('colours lose no character of the code, whatever it is', () => withSource(async (load) => {
+  const { highlighted } = await load('/src/text/highlight.ts');
+  const text = (html) => html.replace(/<[^>]*>/g, '').replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+  const samples = ['fn main() { "a // b" /* c */ 0x1f }', "SELECT * FROM t WHERE a = 'x' -- y", '# comment\nexport A=1 "$B"', '<p class="x">&amp;</p><!-- c -->', '{"key": [1, true, null]}', '- old\n+ new\n@@ 1 @@', '`${a}` \'unclosed', '</script><script>alert(1)</script>'];
+  for (const code of samples) {
+    for (const language of ['rust', 'sql', 'bash', 'html', 'json', 'diff', 'python', 'unknown', '']) {
+      const html = highlighted(code, language);
+      assert.equal(text(html), code, `${language}: ${code}`);
+      assert.ok(!/<(?!\/?span)/.test(html), html);
+    }
+  }
+}));
+
+test('the time of a turn adds up, whether the server measured it or not', () => withSource(async (load) => {
+  const { timeOf } = await load('/src/text/timeline.ts');
+  const call = (round, took_ms) => ({ server: 's', name: `t${round}`, round, took_ms });
+  const turn = { at: '2026-01-01T00:00:01.000Z', took_ms: 500, form: { by: 'model', model: 'm' }, tool_executions: [call(1, 100), call(1, 50), call(2, 30)] };
+  const spans = (time) => time.spans.map(({ label, start, took }) => `${label} ${start}+${took}`);
+  const receipt = { at: '2026-01-01T00:00:00.550Z' };
+  assert.deepEqual(spans(timeOf(turn, receipt)), ['Recall and selection 0+50', 's:t1 50+100', 's:t1 50+50', 's:t2 150+30', 'Model m 180+320']);
+  assert.equal(timeOf({ ...turn, took_ms: null }, receipt), null);
+  const measured = timeOf({ ...turn, stages: [{ name: 'recall', start_ms: 0, took_ms: 5 }, { name: 'model', start_ms: 5, took_ms: 40 }, { name: 'commit', start_ms: 45, took_ms: 2 }] }, receipt);
+  assert.deepEqual([measured.measured, measured.total, spans(measured)], [true, 47, ['recall 0+5', 'model 5+40', 'commit 45+2']]);
+}));
+
+test('a request is read in parts, whoever\'s format it has', () => withSource(async (load) => {
+  const { partsOf } = await load('/src/text/request.ts');
+  const told = (request) => partsOf(JSON.stringify(request)).map(({ title, text }) => `${title}: ${text}`);
+  const engine = { tools: [{ name: 'a', description: 'does' }], system: [{ text: 'Be.' }], messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }, { role: 'assistant', content: [{ type: 'tool_use', name: 'a', input: { x: 1 } }] }, { role: 'user', content: [{ type: 'tool_result', content: 'ok' }] }] };
+  assert.deepEqual(told(engine), ['1 tool: a: does', 'Instructions: Be.', 'User: Hi', 'Assistant: calls a {"x":1}', 'User: result: ok']);
+  const openai = { tools: [{ type: 'function', function: { name: 'a' } }], messages: [{ role: 'system', content: 'Be.' }, { role: 'assistant', content: null, tool_calls: [{ function: { name: 'a', arguments: '{}' } }] }, { role: 'tool', content: 'ok' }] };
+  assert.deepEqual(told(openai), ['1 tool: a: ', 'Instructions: Be.', 'Assistant: calls a {}', 'Tool result: ok']);
 }));
 
 test('quantiles come out of the buckets between two looks', () => withSource(async (load) => {

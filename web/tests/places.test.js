@@ -1,7 +1,7 @@
 // Entities, items, personas, agents, tools and operations.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, openPage, say, shot } from './support/browser.js';
+import { assertAccessible, launch, openPage, say, shot, SIZES } from './support/browser.js';
 import { startServer, toolsReady } from './support/server.js';
 
 let server;
@@ -37,6 +37,43 @@ test('entities are listed by relevance with their last mention and drawn with th
   await close();
 });
 
+test('no label of the graph lies on another, types have their colours, and it can be enlarged', async () => {
+  const { id: many } = await server.api('POST', '/conversations', { agent: 'demo' });
+  for (const message of ['List the devices in Amsterdam', 'Show the interfaces of the second one']) await server.api('POST', '/chat', { message, conversation_id: many });
+  for (const size of Object.values(SIZES)) {
+    const { page, close } = await openPage(browser, server.url, { path: `/#/c/${many}`, ...size });
+    await page.locator('article.row[aria-label="Turn 2"] button.context-line').click();
+    await page.getByRole('tab', { name: 'Entities' }).click();
+    const graph = page.locator('.graph');
+    await graph.waitFor();
+    const seen = await graph.evaluate((svg) => {
+      const boxes = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBBox()]);
+      const overlapping = [];
+      for (const [one, a] of boxes) {
+        for (const [two, b] of boxes) {
+          if (one < two && a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height) overlapping.push([one, two]);
+        }
+      }
+      return { labels: boxes.length, overlapping, colours: new Set([...svg.querySelectorAll('circle')].map((circle) => getComputedStyle(circle).fill)).size };
+    });
+    assert.ok(seen.labels > 8, `${seen.labels} labels`);
+    assert.deepEqual(seen.overlapping, []);
+    assert.ok(seen.colours >= 3, 'a colour a type');
+    const types = await page.locator('.graph-frame .legend > span').allInnerTexts();
+    assert.ok(types.includes('device') && types.includes('site'), types.join());
+    const width = async () => Number((await graph.getAttribute('viewBox')).split(' ')[2]);
+    const before = await width();
+    await page.getByRole('button', { name: 'Larger' }).click();
+    assert.ok((await width()) < before);
+    await page.locator('.graph-box').focus();
+    await page.keyboard.press('+');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('0');
+    assert.equal(await width(), before, 'zero shows all of it again');
+    await close();
+  }
+});
+
 test('a misunderstanding is put right, and a thing is forgotten', async () => {
   const { id: own } = await server.api('POST', '/conversations', { agent: 'demo' });
   for (const message of ['Show the device fra1-sw-01', 'Show the device fra1-sw-02']) await server.api('POST', '/chat', { message, conversation_id: own });
@@ -61,7 +98,7 @@ test('an item that is switched on is in the next request as manual, and off agai
   const { items } = await server.api('GET', '/agents/demo/items');
   const item = items.find((known) => known.include !== 'always' && known.type !== 'tool');
   const { page, close } = await at(`/#/c/${id}`);
-  await page.getByRole('tab', { name: 'Items' }).click();
+  await page.getByRole('tab', { name: 'Sources' }).click();
   const toggle = page.getByRole('switch', { name: new RegExp(item.name) });
   await toggle.click();
   await page.locator('.item', { hasText: item.name }).locator('.badge[data-mode=manual]').waitFor();
@@ -133,18 +170,96 @@ test('agents show what they offer and how it gets in', async () => {
   await close();
 });
 
-test('operations show health, durability, jobs and latencies of this server', async () => {
-  const { page, close } = await at('/#/operations');
-  await page.getByText('Everything answers.').waitFor();
-  const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Store' }) });
-  assert.match(await card.innerText(), /sqlite/i);
-  await page.getByRole('img', { name: /Request time/ }).waitFor();
-  const jobs = page.locator('.card', { has: page.getByRole('heading', { name: 'Jobs' }) });
-  const stats = await server.api('GET', '/memory/stats');
-  assert.ok(stats.jobs_done > 0, 'turns were tended');
-  assert.match(await jobs.innerText(), new RegExp(`waiting\\s+\\d+\\s+done\\s+${stats.jobs_done}\\s+failed\\s+${stats.jobs_failed}`, 'i'));
-  await assertAccessible(page, 'operations');
-  await page.waitForFunction(() => performance.getEntriesByType('resource').filter((entry) => entry.name.endsWith('/metrics')).length >= 3, null, { timeout: 20_000 });
-  await shot(page, 'operations');
+test('suggestions come from how a session was used, each with one click', async () => {
+  const { id: own } = await server.api('POST', '/conversations', { agent: 'demo' });
+  for (let turn = 0; turn < 6; turn += 1) await server.api('POST', '/chat', { message: 'Show the device ams1-core-01', conversation_id: own });
+  // Added by hand in two other sessions.
+  for (let other = 0; other < 2; other += 1) {
+    const { id: elsewhere } = await server.api('POST', '/conversations', { agent: 'demo' });
+    await server.api('POST', `/conversations/${elsewhere}/context`, { type: 'reference', name: 'maintenance' });
+  }
+  const { unused } = await server.api('GET', `/conversations/${own}/context/usage`);
+  assert.ok(unused.length > 4, 'the demo offers more than it needs');
+  const { page, close } = await at(`/#/c/${own}`);
+  await page.getByRole('tab', { name: 'Sources' }).click();
+  const suggestions = page.locator('.suggestions');
+  const maintenance = suggestions.locator('.item', { hasText: 'maintenance' });
+  await maintenance.getByText('You added it by hand in 2 other sessions of this agent.').waitFor();
+  await assertAccessible(page, 'suggestions');
+  await shot(page, 'suggestions');
+  await maintenance.getByRole('button', { name: 'Add it here' }).click();
+  await maintenance.waitFor({ state: 'detached' });
+  const tools = unused.filter((item) => item.type === 'tool').length;
+  const remove = suggestions.getByRole('button', { name: `Remove ${tools} here` });
+  await remove.click();
+  await remove.waitFor({ state: 'detached' });
+  const { items } = await server.api('GET', `/conversations/${own}`);
+  assert.ok(items.some((item) => item.name === 'maintenance') && items.some((item) => item.name === 'get_device'));
+  assert.ok(!items.some((item) => item.name === 'list_vlans'));
+  await close();
+});
+
+test('agents show how often what they offer was used, and where their files are', async () => {
+  const { page, close } = await at('/#/agents');
+  await page.locator('.item-row', { hasText: 'inventory:get_device' }).getByText(/used [1-9]\d* of \d+ requests/).waitFor();
+  await page.getByText('agents/NAME/agent.toml').waitFor();
+  await close();
+});
+
+test('operations show the figures that matter, live and over time', async () => {
+  for (const size of Object.values(SIZES)) {
+    const { page, close } = await openPage(browser, server.url, { path: '/#/operations', ...size });
+    await page.getByText('Everything works.').waitFor();
+    const figure = (name) => page.locator('.figures-row > div', { has: page.getByText(name, { exact: true }) }).locator('strong');
+    for (const name of ['Stable share', 'Turns', 'Look-ups', 'Slowest 5 %', 'Errors']) await figure(name).waitFor();
+    const turns = Number(await figure('Turns').innerText());
+    await server.api('POST', '/chat', { message: 'List the sites', conversation_id: id });
+    await page.waitForFunction((before) => Number([...document.querySelectorAll('.figures-row > div')].find((box) => box.textContent.startsWith('Turns')).querySelector('strong').textContent) > before, turns);
+    for (const chart of ['What a cache can serve', 'Tokens', 'Request time', 'Each second', 'Look-ups', 'Errors']) await page.getByRole('img', { name: new RegExp(`^${chart}`) }).waitFor();
+    assert.match(await page.locator('.card', { has: page.getByRole('heading', { name: 'Store' }) }).innerText(), /sqlite/i);
+    const stats = await server.api('GET', '/memory/stats');
+    assert.ok(stats.jobs_done > 0, 'work was done after turns');
+    await page.locator('.card', { has: page.getByRole('heading', { name: 'Background work' }) }).waitFor();
+    const { conversations } = await server.api('GET', '/conversations?limit=1000');
+    const all = conversations.reduce((sum, session) => sum + session.turns, 0);
+    const across = page.locator('.card', { has: page.getByRole('heading', { name: 'Across sessions' }) });
+    assert.match(await across.innerText(), new RegExp(`^Across sessions\\s+${conversations.length} sessions with \\d+ turns`));
+    assert.ok(all > 0);
+    await assertAccessible(page, 'operations');
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wider <= 0, `${wider} px wider than the window`);
+    await shot(page, `operations-${size.viewport.width}`);
+    await close();
+  }
+});
+
+test('memory is shown where the server keeps any, with its source; it is corrected, forgotten and added', async () => {
+  const { page, close } = await at('/');
+  await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
+  // A stand-in for the route, as the contract names it.
+  let kept = [{ id: 'm1', text: 'My rack is R42', kind: 'fact', source: { session: id, turn: 1 }, created_at: new Date().toISOString(), last_used_at: null }];
+  await page.route(/\/api\/v1\/memories/, async (route) => {
+    const request = route.request();
+    const wanted = new URL(request.url()).pathname.split('/').at(-1);
+    if (request.method() === 'POST') kept.push({ id: `m${kept.length + 1}`, ...request.postDataJSON() });
+    if (request.method() === 'PATCH') kept = kept.map((memory) => (memory.id === wanted ? { ...memory, ...request.postDataJSON() } : memory));
+    if (request.method() === 'DELETE') kept = kept.filter((memory) => memory.id !== wanted);
+    await route.fulfill({ json: request.method() === 'GET' ? { memories: kept, next_cursor: null } : {} });
+  });
+  await page.reload();
+  await page.getByRole('link', { name: 'Memory' }).click();
+  const row = (text) => page.locator('.memory', { hasText: text });
+  assert.match(await row('My rack is R42').getByRole('link').getAttribute('href'), new RegExp(`${id}/1$`));
+  await assertAccessible(page, 'memory');
+  await shot(page, 'memory');
+  await row('R42').getByRole('button', { name: 'Correct' }).click();
+  await page.getByLabel('Correct it').fill('My rack is R43');
+  await page.keyboard.press('Enter');
+  await row('My rack is R43').waitFor();
+  await page.getByLabel('Remember that').fill('call me Sam');
+  await page.keyboard.press('Enter');
+  await row('call me Sam').getByText('added by hand').waitFor();
+  await row('R43').getByRole('button', { name: 'Forget' }).click();
+  await row('R43').waitFor({ state: 'detached' });
   await close();
 });

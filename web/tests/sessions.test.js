@@ -87,7 +87,7 @@ test('an export is a file, and comes back through import', async () => {
   await server.api('DELETE', '/conversations/taken-out/permanent');
   const again = JSON.parse(bytes.toString());
   const renamed = JSON.stringify(again).replaceAll('taken-out', 'brought-in');
-  await page.locator('input[type=file]').setInputFiles({ name: 'taken-out.json', mimeType: 'application/json', buffer: Buffer.from(renamed) });
+  await page.getByLabel('Import').setInputFiles({ name: 'taken-out.json', mimeType: 'application/json', buffer: Buffer.from(renamed) });
   await page.getByText('Imported.').waitFor();
   await page.locator('article.row[aria-label="Turn 1"]').getByText('along').waitFor();
   await close();

@@ -29,19 +29,25 @@ try {
     await page.screenshot({ path: `${folder}/${name}.png` });
     await close();
   };
+  const panel = (page) => page.getByRole('tabpanel');
   await take('tour', { colorScheme: 'light' }, async (page) => {
     await page.locator('article.row[aria-label="Turn 3"] .call.folded').click();
     await page.locator('article.row[aria-label="Turn 3"] button.context-line').click();
-    await page.getByRole('heading', { name: /Context used, turn 3/ }).waitFor();
-    await page.locator('.window-bar').waitFor();
+    await panel(page).getByRole('heading', { name: 'Turn 3 of 4' }).waitFor();
+    await panel(page).locator('.pieces[data-sign=added]').waitFor();
   });
-  await take('tour-window', { colorScheme: 'dark' }, async (page) => {
-    await page.getByRole('tab', { name: 'Window' }).click();
+  await take('tour-map', { colorScheme: 'dark' }, async (page) => {
+    await page.getByRole('tab', { name: 'Map' }).click();
     await page.locator('.columns').waitFor();
   });
   await take('tour-entities', { colorScheme: 'light' }, async (page) => {
     await page.getByRole('tab', { name: 'Entities' }).click();
     await page.locator('.graph').waitFor();
+  });
+  await take('tour-request', { colorScheme: 'light' }, async (page) => {
+    await panel(page).getByRole('button', { name: 'Request', exact: true }).click();
+    await panel(page).getByRole('button', { name: 'Side by side' }).click();
+    await page.getByRole('dialog').locator('.raw').waitFor();
   });
   await take('tour-phone', { colorScheme: 'light', ...PHONE }, async (page) => {
     await page.locator('article.row[aria-label="Turn 4"] button.context-line').click();

@@ -58,6 +58,7 @@ pub mod prompt;
 pub mod rebuild;
 pub mod receipt;
 pub mod receipt_diff;
+mod receipt_summary;
 pub mod reply;
 pub mod request;
 pub mod resolve;

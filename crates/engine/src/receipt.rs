@@ -52,6 +52,9 @@ pub struct Receipt {
     /// Items that the reply referred to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<ItemName>,
+    /// What [`Receipt::summary`] says, kept where not all pieces are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
     /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
@@ -205,26 +208,6 @@ impl ModeCounts {
             IncludeMode::Agent => self.agent += 1,
         }
     }
-
-    fn words(self, one: &str, many: &str) -> Option<String> {
-        let parts: Vec<(usize, &str)> =
-            [(self.agent, "agent"), (self.always, "always"), (self.manual, "manual")]
-                .into_iter()
-                .filter(|(count, _)| *count > 0)
-                .collect();
-        let total: usize = parts.iter().map(|(count, _)| count).sum();
-        let noun = if total == 1 { one } else { many };
-        match parts.as_slice() {
-            [] => None,
-            [(1, mode)] => Some(format!("1 {noun} ({mode})")),
-            [(_, mode)] => Some(format!("{total} {noun} (all {mode})")),
-            several => {
-                let inner: Vec<String> =
-                    several.iter().map(|(count, mode)| format!("{count} {mode}")).collect();
-                Some(format!("{total} {noun} ({})", inner.join(", ")))
-            }
-        }
-    }
 }
 
 impl Receipt {
@@ -236,6 +219,7 @@ impl Receipt {
     /// The receipt as it is stored: what the request before has is not kept again.
     pub fn stored(mut self) -> Self {
         if self.continues.is_some() {
+            self.summary = Some(self.summary());
             self.pieces.retain(|piece| piece.since.is_none() || !piece.sent());
         }
         self
@@ -253,55 +237,5 @@ impl Receipt {
             }
         }
         counts
-    }
-
-    /// One line: "5 rules (3 agent, 2 always), 2 references (1 agent, 1 manual), 3 tools (all manual)".
-    pub fn summary(&self) -> String {
-        let [rules, references, tools] = self.item_counts();
-        let mut parts: Vec<String> = [
-            rules.words("rule", "rules"),
-            references.words("reference", "references"),
-            tools.words("tool", "tools"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let sent = |wanted: fn(&Source) -> bool| {
-            self.pieces.iter().filter(|p| p.sent() && wanted(&p.source)).count()
-        };
-        let history = sent(|s| matches!(s, Source::History { .. }));
-        let entities = sent(|s| matches!(s, Source::Entity { .. }));
-        let recalled =
-            sent(|s| matches!(s, Source::Recalled { .. } | Source::EarlierResult { .. }));
-        let dropped =
-            self.pieces.iter().filter(|p| p.dropped.is_some_and(DropReason::is_loss)).count();
-        for (count, one, many) in [
-            (history, "history piece", "history pieces"),
-            (entities, "entity", "entities"),
-            (recalled, "recalled", "recalled"),
-            (dropped, "dropped", "dropped"),
-        ] {
-            if count > 0 {
-                parts.push(format!("{count} {}", if count == 1 { one } else { many }));
-            }
-        }
-        parts.push(format!("{} tokens", self.budget.used_tokens));
-        parts.join(", ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_read_as_people_say_them() {
-        let words = |agent, always, manual| {
-            ModeCounts { always, manual, agent }.words("rule", "rules").unwrap_or_default()
-        };
-        assert_eq!(words(3, 2, 0), "5 rules (3 agent, 2 always)");
-        assert_eq!(words(0, 0, 3), "3 rules (all manual)");
-        assert_eq!(words(0, 1, 0), "1 rule (always)");
-        assert_eq!(words(0, 0, 0), "");
     }
 }

@@ -136,6 +136,7 @@ mod tests {
             broken_by: None,
             replay: ReplayCost::default(),
             used: Vec::new(),
+            summary: None,
             request_hash: ContentHash::of("request"),
             handed_on_hash: None,
         }

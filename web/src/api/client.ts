@@ -1,4 +1,5 @@
 // One way to the server: adds the key, reads problems, and never speaks to another host.
+import { answered, silent } from '../state/connection';
 import { apiKey, keyWanted } from './key';
 
 export const API = '/api/v1';
@@ -25,7 +26,7 @@ export class Problem extends Error {
     if (error instanceof DOMException && error.name === 'AbortError') {
       return new Problem(0, 'stopped', 'stopped', '');
     }
-    return new Problem(0, 'unreachable', 'the server does not answer', 'check that it is running');
+    return new Problem(0, 'unreachable', 'the server does not answer', 'see whether it is running; the page tries again by itself');
   }
 }
 
@@ -54,8 +55,11 @@ export async function send(path: string, sending: Sending = {}): Promise<Respons
       credentials: 'same-origin',
     });
   } catch (error) {
-    throw Problem.from(error);
+    const problem = Problem.from(error);
+    if (problem.code === 'unreachable') silent();
+    throw problem;
   }
+  answered();
   if (response.status === 401) keyWanted.value = true;
   if (!response.ok) throw await Problem.of(response);
   return response;

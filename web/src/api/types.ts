@@ -1,4 +1,5 @@
-// What the server says, as far as the page reads it. The source of truth is /api/openapi.json.
+// What the server says, as far as the page reads it: all wire types of the page, in this one file.
+// The source of truth is /api/openapi.json. Fields marked "newer" are used where the server sends them.
 
 export type IncludeMode = 'always' | 'manual' | 'agent';
 
@@ -17,23 +18,48 @@ export interface Conversation {
   settings: Settings;
   persona: Persona | null;
   items: SessionItem[];
-  topic: string | null;
+  topic: Topic | null;
   summary: Summary | null;
-  usage: Record<string, unknown>;
+  usage: SessionUsage;
   context_tokens: number;
   mode: string;
-  prunings: { at: string; turn: number; tokens_before: number; tokens_after: number; dropped: number }[];
+  prunings: Pruning[];
   awaiting_approval: AwaitedCall[];
   paused: PausedTurn | null;
   forked_from: { session: string; turn: number } | null;
   erased_turns: number;
 }
 
+/** What the conversation is about: a thing, and what of it or of which type. */
+export interface Topic {
+  entity?: EntityRef;
+  about?: string;
+}
+
+/** A request that did not fit whole. */
+export interface Pruning {
+  at: string;
+  turn: number;
+  tokens_before: number;
+  tokens_after: number;
+  dropped: number;
+  strategy: string;
+}
+
+/** Tokens over the whole conversation: as providers counted them, and all that was said by our count. */
+export interface SessionUsage extends Usage {
+  said_tokens: number;
+}
+
 export interface Settings {
   context_tokens?: number;
   mode?: string;
   model?: string;
+  /** IANA name. */
+  timezone?: string;
   preferences?: Record<string, unknown>;
+  /** Newer: nothing of this session is remembered beyond it. */
+  private?: boolean;
 }
 
 export interface Summary {
@@ -70,6 +96,17 @@ export interface SessionItem extends ItemName {
   missing?: boolean;
 }
 
+/** How often an item was sent, and how often a reply used it. */
+export interface ItemUsage extends ItemName {
+  sent: number;
+  used: number;
+}
+
+export interface AgentUsage {
+  sessions: number;
+  items: (ItemUsage & { sessions: number })[];
+}
+
 export interface AgentItem extends ItemName {
   include: IncludeMode;
   description: string;
@@ -80,7 +117,12 @@ export interface AgentItem extends ItemName {
 export interface Agent {
   name: string;
   description: string;
-  default?: boolean;
+  default: boolean;
+  rules: number;
+  references: number;
+  servers: string[];
+  packs: string[];
+  preset: string | null;
 }
 
 /** A turn that goes on when its calls are decided. */
@@ -97,6 +139,8 @@ export interface AwaitedCall {
   name: string;
   arguments: unknown;
   reason: string;
+  /** Newer: whether it may be allowed for the whole session. */
+  session_scope?: boolean;
 }
 
 export interface TurnBrief {
@@ -112,7 +156,10 @@ export interface TurnBrief {
   entities: EntityMention[];
   usage: Usage | null;
   tokens: { message: number; reply: number };
+  /** One sentence: what was shown, what was left out. */
   context: string | null;
+  /** Names of the files that came with the message. */
+  attachments?: string[];
 }
 
 export interface EntityMention {
@@ -126,12 +173,24 @@ export interface EntityMention {
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
-  cached_tokens?: number;
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  /** Newer: what it cost, where a price is configured. */
+  cost?: { amount: number; currency: string; saved?: number };
 }
 
 export interface Turn extends TurnBrief {
   tool_executions: ToolExecution[];
   took_ms: number | null;
+  /** Newer: how long each stage took, in order. */
+  stages?: Stage[];
+}
+
+/** One stage of a turn: recall, select, model, tool, commit… */
+export interface Stage {
+  name: string;
+  start_ms: number;
+  took_ms: number;
 }
 
 export interface ToolExecution {
@@ -152,6 +211,16 @@ export interface ContextBrief {
   mode: string;
   mode_why: string;
   stable_prefix_tokens: number;
+  budget: Budget;
+}
+
+export interface Budget {
+  limit_tokens: number;
+  considered_tokens: number;
+  used_tokens: number;
+  share: number;
+  warning: boolean;
+  factor: number;
 }
 
 export interface Receipt {
@@ -160,18 +229,24 @@ export interface Receipt {
   at: string;
   mode: string;
   mode_why: string;
-  budget: {
-    limit_tokens: number;
-    considered_tokens: number;
-    used_tokens: number;
-    share: number;
-    warning: boolean;
-    factor: number;
-  };
+  budget: Budget;
   parameters: { reply_tokens_max: number; temperature: number };
   pieces: Piece[];
   stable_prefix_tokens: number;
   layout: number;
+  /** Newer: tokens at the start that the request before had too, byte for byte. */
+  stable_tokens?: number;
+  /** Uncached tokens and a tenth of the cached ones. */
+  effective_tokens?: number;
+  /** What sending the whole conversation again would have taken. */
+  replay_tokens?: number;
+  replay_effective_tokens?: number;
+  /** Why it does not begin with the request before. */
+  broken_by?: string | null;
+  /** The turn whose request this one begins with. */
+  continues?: number | null;
+  /** The first turn that is shown word for word. */
+  window_from?: number;
 }
 
 export interface Piece {
@@ -184,6 +259,10 @@ export interface Piece {
   hash: string;
   sent: boolean;
   dropped: string | null;
+  /** Whether the reply referred to it; only rules, references and tools are looked at. */
+  used?: boolean;
+  /** The turn with which it came into the request; null where that is this one. */
+  since?: number | null;
 }
 
 export type Source =
@@ -195,8 +274,11 @@ export type Source =
   | { kind: 'summary'; from: number; to: number }
   | { kind: 'topic' }
   | { kind: 'entity'; entity: string; name: string }
-  | { kind: 'recalled' | 'history'; turn: number; part: 'message' | 'results' | 'reply' }
-  | { kind: 'earlier_result'; turn: number }
+  | { kind: 'history'; turn: number; part: 'message' | 'results' | 'reply' }
+  | { kind: 'recalled'; turn: number; part: 'message' | 'results' | 'reply'; on?: string }
+  | { kind: 'earlier_result'; turn: number; on?: string }
+  | { kind: 'day'; on: string; of: string }
+  | { kind: 'client_request'; bytes: number }
   | { kind: 'given'; name: string }
   | { kind: 'message' };
 
@@ -256,6 +338,8 @@ export interface Tool {
   title?: string | null;
   description: string;
   input_schema: unknown;
+  /** What the server says of its effects; nothing where it says nothing. */
+  effects?: { read_only?: boolean; destructive?: boolean; idempotent?: boolean };
   approved: boolean;
   refused: string | null;
   fingerprint: string;
@@ -289,11 +373,39 @@ export interface Health {
   models: string[];
   servers: ServerStatus[];
   warnings: string[];
-  [part: string]: unknown;
+  context: ContextStatistics;
+}
+
+/** What the last requests took of their windows. */
+export interface ContextStatistics {
+  turns: number;
+  last_share: number;
+  mean_share: number;
+  largest_share: number;
+  last_tokens: number;
+  stable_prefix_share: number;
+  warnings: number;
+  /** Newer: the same by bytes. */
+  stable_share?: number;
 }
 
 export interface ServerStatus {
   name: string;
   state: { state: 'idle' | 'connected' | 'failed'; protocol_version?: string; reason?: string };
   tools: number;
+}
+
+/** Newer: a statement that outlives its session. */
+export interface Memory {
+  id: string;
+  text: string;
+  /** preference, profile, instruction or fact. */
+  kind?: string;
+  subject?: string | null;
+  /** Where it was said; nothing where it was added by hand. */
+  source?: { session: string; turn: number } | null;
+  trust?: string;
+  created_at?: string;
+  last_used_at?: string | null;
+  superseded_by?: string | null;
 }

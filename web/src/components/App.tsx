@@ -3,23 +3,26 @@ import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { apiKey, keyWanted } from '../api/key';
 import { refreshCatalogue } from '../state/catalogue';
+import { reachable, returned } from '../state/connection';
 import { inspectorOpen } from '../state/inspector';
-import { attempt } from '../state/notices';
+import { lookForMemories } from '../state/memories';
+import { complainUnlessSilent } from '../state/notices';
 import { openId, place } from '../state/route';
 import { closeSession, openSession } from '../state/session';
 import { refreshSessions } from '../state/sessions';
-import { AgentsPage } from './AgentsPage';
 import { Conversation } from './Conversation';
 import { Inspector } from './Inspector';
 import { KeyDialog } from './KeyDialog';
 import { later } from './Later';
 import { listenToKeys, ShortcutsDialog } from './Shortcuts';
 import { Notices } from './Notices';
-import { PersonasPage } from './PersonasPage';
 import { Sidebar } from './Sidebar';
 import { Starter } from './Starter';
-import { ToolsPage } from './ToolsPage';
 
+const AgentsPage = later(() => import('./AgentsPage').then((module) => module.AgentsPage));
+const PersonasPage = later(() => import('./PersonasPage').then((module) => module.PersonasPage));
+const ToolsPage = later(() => import('./ToolsPage').then((module) => module.ToolsPage));
+const MemoryPage = later(() => import('./MemoryPage').then((module) => module.MemoryPage));
 const OperationsPage = later(() => import('./OperationsPage').then((module) => module.OperationsPage));
 
 /** On a phone the sessions lie in a drawer. */
@@ -40,6 +43,8 @@ function Middle() {
       return <ToolsPage />;
     case 'personas':
       return <PersonasPage />;
+    case 'memory':
+      return <MemoryPage />;
     case 'operations':
       return <OperationsPage />;
     default:
@@ -51,11 +56,14 @@ export function App() {
   useEffect(listenToKeys, []);
   useEffect(() => effect(() => {
     apiKey.value;
-    void attempt(refreshSessions);
+    returned.value;
+    void refreshSessions().catch(complainUnlessSilent);
     void refreshCatalogue();
+    void lookForMemories();
   }), []);
   useEffect(() => effect(() => {
     apiKey.value;
+    returned.value;
     if (openId.value) void openSession(openId.value);
     else closeSession();
   }), []);
@@ -67,6 +75,7 @@ export function App() {
       {drawerOpen.value && <button class="veil" aria-label="Close the list of sessions" onClick={() => (drawerOpen.value = false)} />}
       <main id="main" tabIndex={-1}><Middle /></main>
       {withInspector && <Inspector />}
+      {!reachable.value && <p class="out-of-reach" role="status">The server does not answer. Trying again…</p>}
       <Notices />
       {keyWanted.value && <KeyDialog />}
       <ShortcutsDialog />

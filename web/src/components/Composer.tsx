@@ -1,8 +1,12 @@
-// Where a message is written, sent and stopped.
+// Where a message is written, given files, sent and stopped.
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { stop } from '../state/chat';
+import { draftOf, write } from '../state/drafts';
 import { live } from '../state/live';
+import { warn } from '../state/notices';
+import type { Attachment } from '../state/outbox';
+import { FILES_MAX, textOfFile } from '../text/file';
 import { Icon } from './Icon';
 
 export interface ComposerProps {
@@ -11,37 +15,75 @@ export interface ComposerProps {
   /** Why nothing can be written now. */
   disabled?: string | null;
   focus?: boolean;
-  onSend: (message: string) => void;
+  onSend: (message: string, attachments: Attachment[]) => void;
 }
 
+const HEIGHT_MAX = 240;
+
 export function Composer({ session, disabled: closed, focus, onSend }: ComposerProps) {
-  const text = useSignal('');
+  const text = draftOf(session);
+  const files = useSignal<Attachment[]>([]);
   const field = useRef<HTMLTextAreaElement>(null);
-  const running = live.value?.state === 'running' && live.value.session === session;
+  const now = live.value;
+  const running = now?.state === 'running' && now.session === session;
   // One turn is followed at a time.
-  const elsewhere = live.value?.state === 'running' && !running ? 'Another conversation is being answered.' : null;
+  const elsewhere = now?.state === 'running' && !running ? 'Another conversation is being answered.' : null;
   const disabled = closed ?? elsewhere;
+  const unsent = now?.state === 'unsent' && now.session === session;
   useLayoutEffect(() => {
     const element = field.current!;
     element.style.height = 'auto';
-    element.style.height = `${Math.min(element.scrollHeight, 240)}px`;
+    element.style.height = `${Math.min(element.scrollHeight, HEIGHT_MAX)}px`;
   }, [text.value]);
   useLayoutEffect(() => {
     if (focus && matchMedia('(hover: hover)').matches) field.current?.focus();
-  }, [focus]);
+  }, [focus, session]);
+  const add = async (chosen: Iterable<File>) => {
+    for (const file of chosen) {
+      if (files.value.length >= FILES_MAX) return warn(`At most ${FILES_MAX} files come with a message.`);
+      try {
+        files.value = [...files.value, { name: file.name, text: await textOfFile(file) }];
+      } catch (error) {
+        warn((error as Error).message);
+      }
+    }
+  };
   const submit = () => {
     const message = text.value.trim();
-    if (!message || running || disabled) return;
-    text.value = '';
-    onSend(message);
+    if (!message || running || unsent || disabled) return;
+    write(session, '');
+    onSend(message, files.value);
+    files.value = [];
   };
   return (
-    <form class="composer" onSubmit={(event) => { event.preventDefault(); submit(); }}>
+    <form class="composer" onSubmit={(event) => { event.preventDefault(); submit(); }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void add(event.dataTransfer?.files ?? []);
+      }}>
       {disabled && <p class="quiet">{disabled}</p>}
+      {unsent && text.value.trim() && <p class="quiet">Send the message above again, or discard it, before the next one.</p>}
+      {files.value.length > 0 && (
+        <ul class="files" aria-label="Files to send">
+          {files.value.map((file, index) => (
+            <li key={index} class="file-chip"><Icon name="file" size={13} /> {file.name}
+              <button type="button" aria-label={`Leave ${file.name} out`} onClick={() => (files.value = files.value.filter((other) => other !== file))}><Icon name="close" size={11} /></button></li>
+          ))}
+        </ul>
+      )}
       <div class="composer-box">
+        <label class="icon-button file" title="Add a text file">
+          <Icon name="attach" />
+          <input type="file" multiple aria-label="Add text files" disabled={Boolean(disabled)} onChange={(event) => {
+            const chosen = [...(event.currentTarget.files ?? [])];
+            event.currentTarget.value = '';
+            void add(chosen);
+          }} />
+        </label>
         <textarea id="message" ref={field} rows={1} value={text.value} aria-label="Message" placeholder="Write a message"
           disabled={Boolean(disabled)} enterkeyhint="send"
-          onInput={(event) => (text.value = event.currentTarget.value)}
+          onInput={(event) => write(session, event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
               event.preventDefault();
@@ -50,7 +92,7 @@ export function Composer({ session, disabled: closed, focus, onSend }: ComposerP
           }} />
         {running
           ? <button type="button" class="send stop" onClick={stop} aria-label="Stop" title="Stop (Esc)"><Icon name="stop" /></button>
-          : <button class="send" aria-label="Send" title="Send (Enter)" disabled={!text.value.trim() || Boolean(disabled)}><Icon name="send" /></button>}
+          : <button class="send" aria-label="Send" title="Send (Enter)" disabled={!text.value.trim() || unsent || Boolean(disabled)}><Icon name="send" /></button>}
       </div>
     </form>
   );

@@ -1,16 +1,17 @@
-// "Context used": what one request was made of, what was left out and why; or two requests compared.
-import { compared, inspected } from '../state/inspector';
-import { attempt } from '../state/notices';
+// What one answer was made of: a sentence, the bar, and then what changed, everything, the time it took, the request.
+import type { Receipt } from '../api/types';
+import { liveShownWords } from '../state/catalogue';
+import { compared, inspected, view, type View } from '../state/inspector';
+import { live, type LiveTurn } from '../state/live';
 import { receiptOf } from '../state/receipts';
 import { turns } from '../state/session';
-import type { Receipt } from '../api/types';
-import { KINDS, kindOf } from '../text/kinds';
-import { count, moment, percent } from '../text/numbers';
-import { CompareTurns } from './CompareTurns';
-import { DroppedSection } from './DroppedSection';
+import { count, percent } from '../text/numbers';
+import { shownWords } from '../text/shown';
+import { ContextAll } from './ContextAll';
+import { ContextChanges } from './ContextChanges';
 import { Icon } from './Icon';
-import { PieceSection } from './PieceSection';
-import { copyRequest } from './TurnActions';
+import { RequestView } from './RequestView';
+import { Timeline } from './Timeline';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
 import { WindowBar } from './WindowBar';
@@ -23,16 +24,45 @@ export interface ContextTabProps {
 
 export function ContextTab({ session, turn, total }: ContextTabProps) {
   turns.value?.arrived.value;
-  const loaded = useLoaded(() => (turn > 0 ? receiptOf(session, turn) : Promise.resolve(null)), [session, turn]);
-  if (turn === 0) return <p class="quiet">Send a message, and what the model is shown will be listed here.</p>;
+  const now = live.value?.session === session && live.value.state !== 'unsent' ? live.value : null;
+  const other = compared.value ?? turn - 1;
+  const loaded = useLoaded(() => receiptsOf(session, turn, other), [session, turn, other]);
+  if (now && inspected.value === null) return <LiveContext turn={now} number={total + 1} />;
+  if (turn === 0) return <p class="quiet">Write a message. For every answer you will see here what a model was shown, what was left out, and why.</p>;
   return (
     <>
       <TurnStepper turn={turn} total={total} />
-      {loaded.state !== 'here' ? <Waiting loaded={loaded} />
-        : loaded.value === null ? <p class="no-context">No context data. This turn was recorded without a receipt.</p>
-        : compared.value !== null ? <CompareTurns session={session} one={compared.value} two={turn} />
-        : <ContextUsed session={session} turn={turn} total={total} receipt={loaded.value} />}
+      {loaded.state !== 'here' ? <Waiting loaded={loaded} /> : <ContextOf session={session} {...loaded.value} />}
     </>
+  );
+}
+
+/** The receipt of a turn and the one it is compared with, together: what is shown always belongs together. */
+interface Receipts {
+  turn: number;
+  receipt: Receipt | null;
+  other: number;
+  before: Receipt | null;
+}
+
+async function receiptsOf(session: string, turn: number, other: number): Promise<Receipts> {
+  const [receipt, before] = await Promise.all([turn, other].map((wanted) => (wanted > 0 ? receiptOf(session, wanted) : null)));
+  return { turn, receipt: receipt ?? null, other, before: before ?? null };
+}
+
+/** The request of the turn that is being made. */
+function LiveContext({ turn, number }: { turn: LiveTurn; number: number }) {
+  const { context } = turn;
+  return (
+    <div class="context-used" aria-live="polite">
+      <h2>Turn {count(number)} is being answered</h2>
+      {context
+        ? <>
+            <p class="shown"><b>{liveShownWords()}</b> {context.summary}</p>
+            <p class="quiet">{count(context.budget.used_tokens)} of {count(context.budget.limit_tokens)} tokens, {percent(context.budget.share)} of the window. The details follow with the reply.</p>
+          </>
+        : <p class="quiet" aria-busy="true">Gathering what belongs to your message…</p>}
+    </div>
   );
 }
 
@@ -44,35 +74,30 @@ function TurnStepper({ turn, total }: { turn: number; total: number }) {
   return (
     <div class="stepper">
       <button class="icon-button back" aria-label="The turn before" disabled={turn <= 1} onClick={() => to(turn - 1)}><Icon name="chevron" size={16} /></button>
-      <h2>Context used, turn {count(turn)}{total > 1 && <span class="of"> of {count(total)}</span>}</h2>
+      <h2>Turn {count(turn)}{total > 1 && <span class="of"> of {count(total)}</span>}</h2>
       <button class="icon-button" aria-label="The turn after" disabled={turn >= total} onClick={() => to(turn + 1)}><Icon name="chevron" size={16} /></button>
     </div>
   );
 }
 
-function ContextUsed({ session, turn, total, receipt }: ContextTabProps & { receipt: Receipt }) {
-  const sent = receipt.pieces.filter((piece) => piece.sent);
-  const dropped = receipt.pieces.filter((piece) => !piece.sent);
+const VIEWS: [View, string][] = [['changes', 'What changed'], ['all', 'Everything'], ['timeline', 'Time'], ['request', 'Request']];
+
+function ContextOf({ session, turn, receipt, other, before }: Receipts & { session: string }) {
+  if (!receipt) return <p class="no-context">There is no record of what a model was shown: an application recorded this turn without a receipt.</p>;
+  const brief = turns.value?.get(turn) ?? null;
+  const offered = turn > 1 ? VIEWS : VIEWS.slice(1);
+  const shown = offered.some(([name]) => name === view.value) ? view.value! : offered[0]![0];
   return (
     <div class="context-used">
-      <p class="summary">{receipt.summary}</p>
-      <WindowBar receipt={receipt} />
-      <div class="actions start">
-        <button class="button small" onClick={() => attempt(() => copyRequest(session, turn))}><Icon name="copy" size={14} /> Copy exact request</button>
-        {total > 1 && <button class="button small" onClick={() => (compared.value = turn > 1 ? turn - 1 : 2)}><Icon name="compare" size={14} /> Compare</button>}
+      <p class="shown"><b>{shownWords(brief?.form ?? null)}</b> {receipt.summary}</p>
+      <WindowBar receipt={receipt} usage={brief?.usage ?? null} />
+      <div class="segmented" role="group" aria-label="Look at">
+        {offered.map(([name, label]) => <button key={name} aria-pressed={shown === name} onClick={() => (view.value = name)}>{label}</button>)}
       </div>
-      {KINDS.map(({ kind, label }) => {
-        const pieces = sent.filter((piece) => kindOf(piece.source) === kind);
-        return pieces.length > 0 && <PieceSection key={kind} kind={kind} label={label} pieces={pieces} session={session} turn={turn} />;
-      })}
-      <DroppedSection pieces={dropped} session={session} turn={turn} />
-      <dl class="facts fine">
-        <div><dt>Prompt mode</dt><dd>{receipt.mode}, because {receipt.mode_why}</dd></div>
-        <div><dt>Window</dt><dd>{count(receipt.budget.used_tokens)} of {count(receipt.budget.limit_tokens)} tokens, {percent(receipt.budget.share)}</dd></div>
-        <div><dt>Parameters</dt><dd>temperature {receipt.parameters.temperature.toFixed(1)}, reply up to {count(receipt.parameters.reply_tokens_max)} tokens</dd></div>
-        <div><dt>Assembled</dt><dd>{moment(receipt.at)}</dd></div>
-        <div><dt>Request hash</dt><dd><code class="hash">{receipt.id}</code></dd></div>
-      </dl>
+      {shown === 'changes' && <ContextChanges session={session} one={other} two={turn} before={before} after={receipt} />}
+      {shown === 'all' && <ContextAll session={session} turn={turn} receipt={receipt} />}
+      {shown === 'timeline' && <Timeline turn={turn} receipt={receipt} />}
+      {shown === 'request' && <RequestView session={session} turn={turn} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // A conversation: its head, its turns, and where the next message is written.
 import { useEffect } from 'preact/hooks';
-import { sendMessage } from '../state/chat';
+import { reconcile, sendMessage } from '../state/chat';
 import { live, resume } from '../state/live';
 import { sentence } from '../state/notices';
 import { session, sessionProblem, turns } from '../state/session';
@@ -22,7 +22,8 @@ export function Conversation() {
     const now = live.value;
     const free = now === null || (now.session !== head?.id && now.state !== 'running');
     if (head && waiting.length > 0 && free) resume(head.id, head.paused, waiting);
-  }, [head?.id, waiting.length]);
+    else if (head) void reconcile(head);
+  }, [head?.id, waiting.length, live.value === null]);
   if (sessionProblem.value) {
     return (
       <div class="empty">
@@ -39,7 +40,7 @@ export function Conversation() {
       <TurnList key={head.id} turns={turns.value} />
       <div class="conversation-foot">
         <Suggestions turns={turns.value} />
-        <Composer focus session={head.id} disabled={closedBecause()} onSend={(message) => sendMessage(head.id, message)} />
+        <Composer key={head.id} focus session={head.id} disabled={closedBecause()} onSend={(message, attachments) => sendMessage(head.id, message, { attachments })} />
       </div>
     </div>
   );

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Conversation } from '../api/types';
 import { inspectorOpen } from '../state/inspector';
+import { remembers } from '../state/memories';
 import { attempt, tell } from '../state/notices';
 import { addressOf, go } from '../state/route';
 import { refreshSession, session as open } from '../state/session';
@@ -10,6 +11,7 @@ import { drawerOpen } from './App';
 import { EraseDialog } from './EraseDialog';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
+import { AgentPicker, ModelPicker } from './Pickers';
 import { RenameDialog } from './RenameDialog';
 import { titleOf } from './SessionRow';
 import { TagEditor } from './TagEditor';
@@ -38,9 +40,12 @@ export function ConversationHead({ session }: { session: Conversation }) {
       <div class="head-words">
         <h1 title={session.id}>{titleOf(session)}</h1>
         <div class="head-about">
-          <span>{session.agent ?? 'default agent'}</span>
+          <span class="pickers">
+            <AgentPicker value={session.agent} disabled={!session.active} onChange={(agent) => change({ agent })} />
+            <ModelPicker value={session.settings.model ?? null} disabled={!session.active} onChange={(model) => change({ settings: { ...session.settings, model: model || undefined } })} />
+          </span>
           {session.persona && <span>{session.persona.name}</span>}
-          {session.forked_from && <a href={addressOf(session.forked_from.session, session.forked_from.turn)}>forked at turn {session.forked_from.turn}</a>}
+          {session.forked_from && <a href={addressOf(session.forked_from.session, session.forked_from.turn || undefined)}>{session.forked_from.turn > 0 ? `forked at turn ${session.forked_from.turn}` : 'forked at the start'}</a>}
           <TagEditor tags={session.tags} onChange={(tags) => change({ tags })} />
         </div>
       </div>
@@ -51,6 +56,10 @@ export function ConversationHead({ session }: { session: Conversation }) {
         { label: 'Fork', run: () => attempt(fork) },
         { label: 'Export as JSON', run: () => attempt(() => exportSession(session.id, 'json')) },
         { label: 'Export as Markdown', run: () => attempt(() => exportSession(session.id, 'markdown')) },
+        ...(remembers.value ? [{
+          label: session.settings.private ? 'Remember this session' : 'Do not remember this session',
+          run: () => change({ settings: { ...session.settings, private: !session.settings.private } }),
+        }] : []),
         ...(session.active ? [{ label: 'Put aside', run: () => attempt(async () => { await putAside(session.id); await refreshSession(); tell('Put aside. It can be restored.'); }) }] : []),
         { label: 'Erase for good…', danger: true, run: () => (erasing.value = true) },
       ]} />

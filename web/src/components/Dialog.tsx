@@ -6,17 +6,18 @@ import { Icon } from './Icon';
 export interface DialogProps {
   title: string;
   wide?: boolean;
+  huge?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, wide, onClose, children }: DialogProps) {
+export function Dialog({ title, wide, huge, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
   return (
-    <dialog ref={dialog} class={wide ? 'wide' : ''} aria-label={title} onClose={onClose}
+    <dialog ref={dialog} class={huge ? 'huge' : wide ? 'wide' : ''} aria-label={title} onClose={onClose}
       onClick={(event) => { if (event.target === dialog.current) dialog.current?.close(); }}>
       <header>
         <h2>{title}</h2>

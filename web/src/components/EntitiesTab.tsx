@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { at, get } from '../api/client';
 import type { Entity } from '../api/types';
 import { entitiesChanged } from '../state/entities';
-import { EntityGraph, labelOf } from './EntityGraph';
+import { coloursOf, EntityGraph, labelOf } from './EntityGraph';
 import { EntityRow } from './EntityRow';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
@@ -20,6 +20,7 @@ export function EntitiesTab({ session }: { session: string }) {
   if (loaded.state !== 'here') return <Waiting loaded={loaded} />;
   const entities = [...loaded.value].sort((one, two) => two.relevanceScore - one.relevanceScore);
   if (entities.length === 0) return <p class="quiet">Nothing has been named yet. Devices, projects, workflows and whatever the packs know appear here as they are talked about.</p>;
+  const colour = coloursOf(entities);
   const shown = all.value ? entities : entities.slice(0, SHOWN);
   return (
     <div class="entities">
@@ -27,7 +28,7 @@ export function EntitiesTab({ session }: { session: string }) {
       <ul>
         {shown.map((entity) => (
           <li key={`${entity.type}/${labelOf(entity)}`}>
-            <EntityRow session={session} entity={entity} others={entities.filter((other) => other !== entity)} most={entities[0]!.relevanceScore} chosen={chosen.value === `${entity.type} ${labelOf(entity)}`} />
+            <EntityRow session={session} entity={entity} others={entities.filter((other) => other !== entity)} most={entities[0]!.relevanceScore} colour={colour(entity.type)} chosen={chosen.value === `${entity.type} ${labelOf(entity)}`} />
           </li>
         ))}
       </ul>

@@ -9,14 +9,24 @@ import { labelOf } from './EntityGraph';
 /** What the other is to this one, as a verb. */
 const RELATION = { parent: 'belongs to', child: 'has', related: 'goes with' };
 
-export function EntityRow({ session, entity, others, most, chosen }: { session: string; entity: Entity; others: Entity[]; most: number; chosen: boolean }) {
+export interface EntityRowProps {
+  session: string;
+  entity: Entity;
+  others: Entity[];
+  most: number;
+  /** The colour of its type. */
+  colour: string;
+  chosen: boolean;
+}
+
+export function EntityRow({ session, entity, others, most, colour, chosen }: EntityRowProps) {
   const open = useSignal(false);
   const relevance = entity.relevanceScore;
   const last = entity.mention_contexts?.at(-1);
   return (
     <div class="entity" data-chosen={chosen}>
       <button class="piece-line" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-        <span class="type">{entity.type.replaceAll('_', ' ')}</span>
+        <span class="type" data-kind={colour}><i class="swatch round" /> {entity.type.replaceAll('_', ' ')}</span>
         <span class="piece-name">{labelOf(entity)}{entity.active && <span class="badge" title="The last turns spoke of it">now</span>}</span>
         <span class="relevance" title={`Relevance ${relevance.toFixed(2)}`}>
           <meter min={0} max={most} value={relevance} aria-label={`Relevance ${relevance.toFixed(2)}`} />

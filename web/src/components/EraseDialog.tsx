@@ -1,6 +1,8 @@
 // Erasing asks first, and then shows what went.
 import { useSignal } from '@preact/signals';
 import type { Conversation, Erasure } from '../api/types';
+import { forget } from '../state/chat';
+import { write } from '../state/drafts';
 import { complain } from '../state/notices';
 import { forgetReceipts } from '../state/receipts';
 import { go } from '../state/route';
@@ -18,6 +20,8 @@ export function EraseDialog({ session, onClose }: { session: Conversation; onClo
     try {
       receipt.value = await eraseSession(session.id);
       forgetReceipts(session.id);
+      forget(session.id);
+      write(session.id, '');
     } catch (error) {
       complain(error);
       onClose();

@@ -1,9 +1,10 @@
 // Figures under a title, whatever they are.
-import { bytes, count } from '../text/numbers';
+import { bytes, count, percent } from '../text/numbers';
 
 function shown(name: string, value: unknown): string {
   if (typeof value === 'number') {
     if (/bytes/.test(name)) return bytes(value);
+    if (/share/.test(name)) return percent(value);
     return Number.isInteger(value) ? count(value) : value.toFixed(3);
   }
   if (value === null || value === undefined) return '–';

@@ -2,17 +2,19 @@
 import { inspected, inspectorOpen, tab, type Tab } from '../state/inspector';
 import { session, turns } from '../state/session';
 import { ContextTab } from './ContextTab';
-import { EntitiesTab } from './EntitiesTab';
 import { Icon } from './Icon';
+import { later } from './Later';
 import { ItemsTab } from './ItemsTab';
 import { PersonaTab } from './PersonaTab';
-import { WindowTab } from './WindowTab';
+
+const EntitiesTab = later(() => import('./EntitiesTab').then((module) => module.EntitiesTab));
+const MapTab = later(() => import('./MapTab').then((module) => module.MapTab));
 
 const TABS: { name: Tab; label: string }[] = [
   { name: 'context', label: 'Context' },
-  { name: 'window', label: 'Window' },
+  { name: 'map', label: 'Map' },
   { name: 'entities', label: 'Entities' },
-  { name: 'items', label: 'Items' },
+  { name: 'items', label: 'Sources' },
   { name: 'persona', label: 'Persona' },
 ];
 
@@ -45,7 +47,7 @@ export function Inspector() {
       </div>
       <div class="tab-panel" id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
         {head && tab.value === 'context' && <ContextTab session={head.id} turn={turn} total={total} />}
-        {head && tab.value === 'window' && <WindowTab session={head.id} turn={turn} total={total} />}
+        {head && tab.value === 'map' && <MapTab head={head} turn={turn} total={total} />}
         {head && tab.value === 'entities' && <EntitiesTab session={head.id} />}
         {head && tab.value === 'items' && <ItemsTab session={head} />}
         {head && tab.value === 'persona' && <PersonaTab session={head} />}

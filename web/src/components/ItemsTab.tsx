@@ -5,6 +5,7 @@ import { addItem, itemsOf, removeItem, sameItem } from '../state/items';
 import { attempt } from '../state/notices';
 import { refreshSession } from '../state/session';
 import { Badge } from './Badge';
+import { ItemSuggestions } from './ItemSuggestions';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
 
@@ -25,7 +26,8 @@ export function ItemsTab({ session }: { session: Conversation }) {
   const missing = session.items.filter((item) => !loaded.value.some((known) => sameItem(known, item)));
   return (
     <div class="items">
-      <p class="quiet">What is on goes into every request of this session. <em>Agent</em> items that are off may still be chosen for a message that they match.</p>
+      <p class="quiet">What is on goes into every request of this session. What is off and says <em>when it fits</em> still goes into a request whose message it matches.</p>
+      <ItemSuggestions session={session} />
       {loaded.value.length === 0 && <p class="quiet">This agent has no rules, references or tools.</p>}
       {ITEM_TYPES.map(({ type, label }) => {
         const items = loaded.value.filter((item) => item.type === type);

@@ -1,16 +1,15 @@
-// A place whose code is fetched when it is first visited.
+// A component whose code is fetched when it is first shown.
 import { signal } from '@preact/signals';
-import type { ComponentType } from 'preact';
+import { h, type ComponentType } from 'preact';
 
-export function later(load: () => Promise<ComponentType>): ComponentType {
-  const here = signal<ComponentType | null>(null);
+export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  const here = signal<ComponentType<Props> | null>(null);
   let asked = false;
-  return function Later() {
+  return function Later(props: Props) {
     if (!asked) {
       asked = true;
       load().then((component) => (here.value = component), () => (asked = false));
     }
-    const Here = here.value;
-    return Here ? <Here /> : <p class="quiet" aria-busy="true">Loading…</p>;
+    return here.value ? h(here.value, props) : <p class="quiet" aria-busy="true">Loading…</p>;
   };
 }

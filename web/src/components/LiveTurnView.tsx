@@ -1,16 +1,18 @@
 // The turn that is being made.
 import { decide } from '../state/chat';
-import { live, type LiveTurn } from '../state/live';
-import { sentence } from '../state/notices';
+import type { LiveTurn } from '../state/live';
+import { liveShownWords } from '../state/catalogue';
 import { Icon } from './Icon';
 import { Markdown } from './Markdown';
+import { Said } from './Said';
 import { ToolCall } from './ToolCall';
+import { Unsent } from './Unsent';
 
 export function LiveTurnView({ turn }: { turn: LiveTurn }) {
   const silent = turn.state === 'running' && !turn.text && !turn.calls.some((call) => call.state === 'running');
   return (
     <article class="turn" aria-label="The turn under way" data-status="live">
-      {turn.message && <div class="said"><p>{turn.message}</p></div>}
+      {turn.message && <Said text={turn.message} attachments={turn.attachments} />}
       {turn.calls.length > 0 && (
         <div class="calls">
           {turn.calls.map((call) => (
@@ -19,6 +21,7 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
                 <div class="approval" role="group" aria-label={`Decide ${call.name}`}>
                   <p>This call needs your approval{call.reason ? `: ${call.reason}` : ''}.</p>
                   <button class="button primary" onClick={() => decide(turn.session, call.id, true)}>Approve</button>
+                  {call.forSession && <button class="button" onClick={() => decide(turn.session, call.id, true, true)}>Allow for this session</button>}
                   <button class="button" onClick={() => decide(turn.session, call.id, false)}>Refuse</button>
                 </div>
               )}
@@ -26,18 +29,12 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
           ))}
         </div>
       )}
-      {turn.text && <Markdown text={turn.text} />}
+      {turn.text && <Markdown text={turn.text} growing />}
       {silent && <p class="thinking"><span class="dots" aria-hidden="true"><i /><i /><i /></span> {turn.context ? 'Waiting for words…' : 'Gathering context…'}</p>}
-      {turn.context && turn.state !== 'failed' && (
-        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span>{turn.context.summary}</span></span></footer>
+      {turn.context && turn.state !== 'unsent' && (
+        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span><b>{liveShownWords()}</b> {turn.context.summary}</span></span></footer>
       )}
-      {turn.state === 'failed' && turn.problem && (
-        <div class="failure" role="alert">
-          <p><Icon name="warning" size={16} /> {sentence(turn.problem.message)} <code>{turn.problem.code}</code></p>
-          {turn.problem.hint && <p class="quiet">{sentence(turn.problem.hint)}</p>}
-          <button class="button small" onClick={() => (live.value = null)}>Dismiss</button>
-        </div>
-      )}
+      {turn.state === 'unsent' && <Unsent session={turn.session} problem={turn.problem} />}
     </article>
   );
 }

@@ -1,8 +1,15 @@
 // A text rendered as Markdown, safely.
 import { useMemo } from 'preact/hooks';
+import { copy } from '../state/clipboard';
 import { markdown } from '../text/markdown';
 
-export function Markdown({ text }: { text: string }) {
-  const html = useMemo(() => markdown(text), [text]);
-  return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />;
+function pressed(event: MouseEvent) {
+  const button = (event.target as Element).closest('button.copy-code');
+  const code = button?.closest('.code')?.querySelector('code');
+  if (code) void copy(code.textContent ?? '', 'Copied the code.');
+}
+
+export function Markdown({ text, growing = false }: { text: string; growing?: boolean }) {
+  const html = useMemo(() => markdown(text, growing), [text, growing]);
+  return <div class="markdown" onClick={pressed} dangerouslySetInnerHTML={{ __html: html }} />;
 }

@@ -9,7 +9,7 @@ export interface MenuEntry {
   run: () => unknown;
 }
 
-export function Menu({ label, entries }: { label: string; entries: MenuEntry[] }) {
+export function Menu({ label, entries, small = false }: { label: string; entries: MenuEntry[]; small?: boolean }) {
   const open = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -36,8 +36,8 @@ export function Menu({ label, entries }: { label: string; entries: MenuEntry[] }
   };
   return (
     <div class="menu" ref={box} onKeyDown={keys}>
-      <button class="icon-button" aria-haspopup="menu" aria-expanded={open.value} aria-controls={open.value ? id : undefined} aria-label={label} title={label}
-        onClick={() => (open.value = !open.value)}><Icon name="more" /></button>
+      <button class={small ? 'icon-button small' : 'icon-button'} aria-haspopup="menu" aria-expanded={open.value} aria-controls={open.value ? id : undefined} aria-label={label} title={label}
+        onClick={() => (open.value = !open.value)}><Icon name="more" size={small ? 15 : 18} /></button>
       {open.value && (
         <div class="menu-list" role="menu" id={id} aria-label={label}>
           {entries.map((entry) => (

@@ -1,4 +1,5 @@
 // The other places, and light or dark.
+import { remembers } from '../state/memories';
 import { place } from '../state/route';
 import { nextTheme, theme } from '../state/theme';
 import { Icon, type IconName } from './Icon';
@@ -9,6 +10,7 @@ const PLACES: { name: string; label: string; icon: IconName }[] = [
   { name: 'tools', label: 'Tools', icon: 'tool' },
   { name: 'personas', label: 'Personas', icon: 'persona' },
   { name: 'operations', label: 'Operations', icon: 'gauge' },
+  { name: 'memory', label: 'Memory', icon: 'memory' },
 ];
 
 const THEME = { auto: ['half', 'as the system'], light: ['sun', 'light'], dark: ['moon', 'dark'] } as const;
@@ -17,7 +19,7 @@ export function Navigation() {
   const [icon, words] = THEME[theme.value];
   return (
     <nav class="places" aria-label="Other places">
-      {PLACES.map(({ name, label, icon }) => (
+      {PLACES.filter(({ name }) => name !== 'memory' || remembers.value).map(({ name, label, icon }) => (
         <a key={name} href={`#/${name}`} aria-current={place.value.name === name ? 'page' : undefined}>
           <Icon name={icon} /> <span>{label}</span>
         </a>

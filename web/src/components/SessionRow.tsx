@@ -2,9 +2,10 @@
 import type { Conversation } from '../api/types';
 import { addressOf, openId } from '../state/route';
 import { ago, counted } from '../text/numbers';
+import { topicWords } from '../text/topic';
 
 export function titleOf(session: Conversation): string {
-  return session.title || session.topic || `Session ${session.id.slice(0, 8)}`;
+  return session.title || topicWords(session.topic) || `Session ${session.id.slice(0, 8)}`;
 }
 
 const DAY_MS = 86_400_000;
@@ -23,6 +24,7 @@ export function SessionRow({ session }: { session: Conversation }) {
         {!session.active && <span class="state">{session.deleted_at ? 'put aside' : 'expired'}</span>}
         {session.awaiting_approval.length > 0 && <span class="state warn">waits for you</span>}
         {expiresSoon(session) && <span class="state warn">expires {ago(session.expires_at!)}</span>}
+        {session.forked_from && <span class="state">fork</span>}
         <span>{counted(session.turns, 'turn')}</span>
         <span>{ago(session.last_activity)}</span>
         {session.tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}

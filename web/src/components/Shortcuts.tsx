@@ -8,10 +8,37 @@ import { Dialog } from './Dialog';
 
 export const shortcutsOpen = signal(false);
 
+const rows = () => [...document.querySelectorAll<HTMLElement>('article.row')];
+
+/** The turn that has the focus, else the last one in view. */
+function currentRow(): HTMLElement | undefined {
+  const focused = document.activeElement?.closest<HTMLElement>('article.row');
+  return focused ?? rows().filter((row) => row.getBoundingClientRect().top < innerHeight).at(-1);
+}
+
+function toRow(step: number) {
+  const all = rows();
+  const focused = document.activeElement?.closest<HTMLElement>('article.row');
+  const next = focused ? all[all.indexOf(focused) + step] : currentRow();
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Presses a button of the current turn. */
+function press(selector: string) {
+  currentRow()?.querySelector<HTMLElement>(selector)?.click();
+}
+
 const KEYS: [string, string, () => void][] = [
   ['/', 'Search sessions', () => document.getElementById('find')?.focus()],
   ['n', 'New session', () => go('#/')],
   ['m', 'Write a message', () => document.getElementById('message')?.focus()],
+  ['k', 'The turn before', () => toRow(-1)],
+  ['j', 'The turn after', () => toRow(1)],
+  ['i', 'What this turn was made of', () => press('button.context-line')],
+  ['y', 'Copy its reply', () => press('[data-key=y]')],
+  ['r', 'Ask again, in a fork', () => press('[data-key=r]')],
+  ['e', 'Edit its message, in a fork', () => press('[data-key=e]')],
   ['c', 'Show or hide the context panel', () => { if (openId.value) inspectorOpen.value = !inspectorOpen.value; }],
   ['o', 'Operations', () => go('#/operations')],
   ['?', 'This list', () => (shortcutsOpen.value = true)],
@@ -26,6 +53,7 @@ export function listenToKeys() {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
     if (event.key === 'Escape' && live.value?.state === 'running') return stop();
     if (writing(event.target)) return;
+    // A menu, a tab list and the graph have keys of their own, and stop them there.
     const found = KEYS.find(([key]) => key === event.key);
     if (!found) return;
     event.preventDefault();

@@ -6,13 +6,14 @@ import { Icon } from './Icon';
 import { ImportButton } from './ImportButton';
 import { Navigation } from './Navigation';
 import { SearchResults } from './SearchResults';
-import { SessionRow } from './SessionRow';
+import { topicWords } from '../text/topic';
+import { SessionRow, titleOf } from './SessionRow';
 
 export function Sidebar() {
   const words = useSignal('');
   const wanted = words.value.trim().toLowerCase();
   const shown = sessions.value.filter((session) =>
-    [session.title ?? '', session.topic ?? '', session.id, ...session.tags].some((text) => text.toLowerCase().includes(wanted)));
+    [titleOf(session), topicWords(session.topic), session.id, ...session.tags].some((text) => text.toLowerCase().includes(wanted)));
   const tags = [...new Set(sessions.value.flatMap((session) => session.tags))].sort();
   return (
     <aside class="side" aria-label="Sessions">

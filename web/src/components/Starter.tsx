@@ -1,33 +1,29 @@
 // A new session: which agent, which persona, and a first message. On an empty store it also shows around.
 import { useSignal } from '@preact/signals';
-import { sendMessage } from '../state/chat';
-import { agents, defaultAgent, offered } from '../state/catalogue';
-import { attempt } from '../state/notices';
-import { addressOf, go } from '../state/route';
-import { show } from '../state/session';
-import { createSession, refreshSessions, type NewSession } from '../state/sessions';
-import { STEPS, tourAgent } from '../state/tour';
+import { agents, defaultAgent, health, offered } from '../state/catalogue';
+import { startSession } from '../state/chat';
+import { live } from '../state/live';
+import { unstarted, type Attachment } from '../state/outbox';
+import { resetDemo, STEPS, tourAgent } from '../state/tour';
 import { Composer } from './Composer';
 import { MenuButton } from './ConversationHead';
 import { ModelNote } from './ModelNote';
-
-async function start(wanted: NewSession, message: string) {
-  const session = await createSession(wanted);
-  show(session);
-  go(addressOf(session.id));
-  await refreshSessions();
-  await sendMessage(session.id, message);
-}
+import { AgentPicker, ModelPicker } from './Pickers';
+import { Unsent } from './Unsent';
 
 export function Starter() {
   const agent = useSignal('');
   const preset = useSignal('');
+  const model = useSignal('');
   const chosen = agent.value || tourAgent() || defaultAgent.value || '';
-  const begin = (message: string) => attempt(() => start({
+  const begin = (message: string, attachments: Attachment[] = []) => startSession({
     ...(chosen ? { agent: chosen } : {}),
     ...(preset.value ? { preset: preset.value } : {}),
-  }, message));
+    settings: { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, ...(model.value ? { model: model.value } : {}) },
+  }, message, { attachments });
   const guided = chosen === tourAgent();
+  const waiting = unstarted();
+  const now = waiting && live.value?.session === waiting.session ? live.value : null;
   return (
     <div class="starter">
       <header class="head bare"><MenuButton /></header>
@@ -36,11 +32,10 @@ export function Starter() {
         <p class="lead">Throughline keeps its thread: what was said and done, which things it is about, and for every answer exactly what the model was shown.</p>
         <div class="choices">
           {agents.value.length > 0 && (
-            <label class="field"><span>Agent</span>
-              <select value={chosen} onChange={(event) => (agent.value = event.currentTarget.value)}>
-                {agents.value.map((known) => <option key={known.name} value={known.name}>{known.name}</option>)}
-              </select>
-            </label>
+            <label class="field"><span>Agent</span><AgentPicker value={chosen} onChange={(name) => (agent.value = name)} /></label>
+          )}
+          {(health.value?.models.length ?? 0) > 1 && (
+            <label class="field"><span>Model</span><ModelPicker value={model.value} onChange={(name) => (model.value = name)} /></label>
           )}
           {offered.value.length > 0 && (
             <label class="field"><span>Persona</span>
@@ -57,19 +52,27 @@ export function Starter() {
             <ol>
               {STEPS.map((step, index) => (
                 <li key={step.message}>
-                  <button class="step" onClick={() => begin(step.message)} disabled={index > 0} title={index > 0 ? 'Offered after the one before' : undefined}>
+                  <button class="step" onClick={() => resetDemo().then(() => begin(step.message))} disabled={index > 0} title={index > 0 ? 'Offered after the one before' : undefined}>
                     <span class="step-number">{index + 1}</span>
                     <span class="step-words"><strong>{step.message}</strong><span>{step.shows}</span></span>
                   </button>
                 </li>
               ))}
             </ol>
-            <p class="quiet">Start with the first; each next one is offered below the reply. The line under a reply opens what the model was shown for it.</p>
+            <p class="quiet">Start with the first; each next one is offered below the reply. The line under a reply opens what it was made of. Each start takes back what earlier runs changed in the demo's data.</p>
           </section>
         )}
         <ModelNote />
       </div>
-      <div class="conversation-foot"><Composer focus session={null} onSend={begin} /></div>
+      <div class="conversation-foot">
+        {waiting && now?.state !== 'running' && (
+          <div class="unstarted">
+            <div class="said"><p>{waiting.message}</p></div>
+            <Unsent session={waiting.session} problem={now?.problem ?? null} />
+          </div>
+        )}
+        <Composer focus session={null} onSend={begin} />
+      </div>
     </div>
   );
 }

@@ -9,6 +9,8 @@ export function Suggestions({ turns }: { turns: Turns }) {
   turns.arrived.value;
   const head = session.value;
   if (!head || live.value || head.agent !== tourAgent() || !tourAgent() || turns.total.value > STEPS.length * 2) return null;
+  // Until the newest turn is here nobody knows what comes next.
+  if (turns.total.value > 0 && !turns.get(turns.total.value)) return null;
   const step = nextStep(turns.loaded().map((turn) => turn.message));
   if (!step || !head.active) return null;
   return (

@@ -17,7 +17,7 @@ export function TagEditor({ tags, onChange }: { tags: string[]; onChange: (tags:
         </span>
       ))}
       {typing.value === null
-        ? <button class="add-tag" onClick={() => (typing.value = '')}><Icon name="tag" size={13} /> Add tag</button>
+        ? <button class="add-tag" aria-label="Add tag" title="Add tag" onClick={() => (typing.value = '')}><Icon name="tag" size={13} /> <span class="only-wide">Add tag</span></button>
         : <input class="tag-input" aria-label="New tag" value={typing.value} ref={(element) => element?.focus()} maxLength={64}
             onInput={(event) => (typing.value = event.currentTarget.value)} onBlur={add}
             onKeyDown={(event) => {

@@ -1,8 +1,9 @@
 // Upstream tools: how each stands against the definition that was approved, and the difference when it changed.
 import { useSignal } from '@preact/signals';
-import { at, change, get } from '../api/client';
+import { at, change } from '../api/client';
 import type { Tool } from '../api/types';
 import { attempt, tell } from '../state/notices';
+import { listTools } from '../state/tools';
 import { pretty } from '../text/json';
 import { moment } from '../text/numbers';
 import { Difference } from './Difference';
@@ -10,15 +11,10 @@ import { Page } from './Page';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
 
-interface Listing {
-  tools: Tool[];
-  unavailable: { server: string; reason: string }[];
-}
-
 export function ToolsPage() {
   const asked = useSignal(0);
   const words = useSignal('');
-  const loaded = useLoaded(() => get<Listing>('/tools'), [asked.value]);
+  const loaded = useLoaded(() => listTools(true), [asked.value]);
   return (
     <Page title="Tools" lead="Definitions are pinned when they are first seen. One that changes does not run until you have looked at the difference and approved it.">
       {loaded.state !== 'here' ? <Waiting loaded={loaded} /> : (

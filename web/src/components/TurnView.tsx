@@ -1,18 +1,19 @@
-// One committed turn: the message, what the tools did, the reply, and one line about what the model saw.
+// One committed turn: the message, what the tools did, the reply, and one line about what the model was shown.
+import { useSignal } from '@preact/signals';
 import type { TurnBrief } from '../api/types';
-import type { Turns } from '../state/turns';
 import { inspect, inspected, inspectorOpen } from '../state/inspector';
-import { moment, ago, milliseconds } from '../text/numbers';
+import { session as open } from '../state/session';
+import { otherVersions } from '../state/forks';
+import type { Turns } from '../state/turns';
+import { failureOf } from '../text/failure';
+import { milliseconds, moment, ago } from '../text/numbers';
+import { shownWords } from '../text/shown';
+import { FailedTurn } from './FailedTurn';
 import { Icon } from './Icon';
 import { Markdown } from './Markdown';
 import { PastCalls } from './PastCalls';
+import { Said, SaidEditor } from './Said';
 import { TurnActions } from './TurnActions';
-
-const STATUS: Record<string, string> = {
-  partial: 'Stopped before the end; this is what had been said.',
-  refused: 'A call was refused.',
-  erased: 'The content of this turn was erased.',
-};
 
 function formOf({ form }: TurnBrief): { label: string; title: string } {
   switch (form.by) {
@@ -21,40 +22,63 @@ function formOf({ form }: TurnBrief): { label: string; title: string } {
     case 'sampling':
       return { label: form.model ?? 'client', title: "Worded by the MCP client's own model" };
     case 'offline':
-      return { label: 'without a model', title: form.why ?? '' };
+      return { label: 'no model', title: form.why ?? '' };
     default:
       return { label: 'recorded', title: 'Recorded by an application' };
   }
 }
 
+/** What stands in for a turn that is not here yet. */
+export function Outline({ turn }: { turn: number }) {
+  return <div class="skeleton" aria-label={`Turn ${turn} is loading`} role="img"><span /><span /><span /></div>;
+}
+
 export function TurnView({ turns, turn }: { turns: Turns; turn: number }) {
+  const editing = useSignal(false);
   const brief = turns.get(turn);
-  if (!brief) return <div class="skeleton" aria-label={`Turn ${turn} is loading`} role="img"><span /><span /><span /></div>;
-  const form = formOf(brief);
-  const looked = inspectorOpen.value && inspected.value === turn;
+  if (!brief) return <Outline turn={turn} />;
+  const failure = failureOf(brief);
+  const last = turn === turns.total.value;
   return (
     <div class="turn" data-status={brief.status}>
-      {brief.message && <div class="said"><p>{brief.message}</p></div>}
+      {editing.value
+        ? <SaidEditor session={turns.session} turn={brief} onClose={() => (editing.value = false)} />
+        : brief.message && <Said text={brief.message} attachments={brief.attachments ?? []} />}
       {brief.tools_used.length > 0 && <PastCalls turns={turns} turn={brief} />}
       {brief.reply && <Markdown text={brief.reply} />}
-      {STATUS[brief.status] && <p class="status">{STATUS[brief.status]}</p>}
-      {brief.error && <p class="status bad"><Icon name="warning" size={16} /> {brief.error.message} <code>{brief.error.code}</code></p>}
+      {failure && <FailedTurn session={turns.session} turn={brief} failure={failure} last={last} />}
+      {brief.status === 'refused' && <p class="status">A call was refused.</p>}
+      {brief.status === 'erased' && <p class="status">The content of this turn was erased.</p>}
       <footer>
-        {brief.context
-          ? (
-            <button class="context-line" aria-pressed={looked} onClick={() => inspect(turn)} title="What the model was shown, and why">
-              <Icon name="layers" size={15} /> <span>{brief.context}</span>
-            </button>
-          )
-          : <span class="context-line none"><Icon name="layers" size={15} /> No context data</span>}
-        <span class="meta">
-          <a href={`#/c/${encodeURIComponent(turns.session)}/${turn}`}>turn {turn}</a>
-          <span title={form.title}>{form.label}</span>
-          {'took_ms' in brief && typeof brief.took_ms === 'number' && <span>{milliseconds(brief.took_ms)}</span>}
-          <time dateTime={brief.at} title={moment(brief.at)}>{ago(brief.at)}</time>
-          <TurnActions session={turns.session} turn={turn} withContext={brief.context !== null} />
-        </span>
+        <ContextLine turn={brief} />
+        <TurnActions session={turns.session} turn={brief} onEdit={() => (editing.value = true)} />
+        <Meta session={turns.session} turn={brief} />
       </footer>
     </div>
+  );
+}
+
+function ContextLine({ turn }: { turn: TurnBrief }) {
+  if (!turn.context) return <span class="context-line none"><Icon name="layers" size={15} /> <span>No record of what a model was shown</span></span>;
+  const looked = inspectorOpen.value && inspected.value === turn.turn;
+  return (
+    <button class="context-line" aria-pressed={looked} onClick={() => inspect(turn.turn)} title="What this was made of, and why (i)">
+      <Icon name="layers" size={15} /> <span><b>{shownWords(turn.form)}</b> {turn.context}</span>
+    </button>
+  );
+}
+
+function Meta({ session, turn }: { session: string; turn: TurnBrief }) {
+  const form = formOf(turn);
+  const head = open.value?.id === session ? open.value : null;
+  const versions = head ? otherVersions(head, turn.turn) : [];
+  return (
+    <span class="meta">
+      {versions.length > 0 && <span class="versions">also {versions.map((version) => <a key={version.address} href={version.address}>{version.label}</a>)}</span>}
+      <a href={`#/c/${encodeURIComponent(session)}/${turn.turn}`}>turn {turn.turn}</a>
+      <span title={form.title}>{form.label}</span>
+      {'took_ms' in turn && typeof turn.took_ms === 'number' && <span>{milliseconds(turn.took_ms)}</span>}
+      <time dateTime={turn.at} title={moment(turn.at)}>{ago(turn.at)}</time>
+    </span>
   );
 }

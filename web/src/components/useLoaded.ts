@@ -1,6 +1,7 @@
 // Something that is fetched: on its way, here, or failed. A newer wish makes an older answer void.
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
+import { returned } from '../state/connection';
 
 export type Loaded<T> = { state: 'loading' } | { state: 'here'; value: T } | { state: 'failed'; problem: Problem };
 
@@ -15,6 +16,6 @@ export function useLoaded<T>(load: () => Promise<T>, wishes: unknown[]): Loaded<
     return () => {
       current = false;
     };
-  }, wishes);
+  }, [...wishes, loaded.state === 'failed' ? returned.value : 0]);
   return loaded;
 }

@@ -2,8 +2,11 @@
 import { computed, signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Agent, Health, Preset } from '../api/types';
+import { shownWords } from '../text/shown';
 
 export const agents = signal<Agent[]>([]);
+/** Files of agents that cannot be read as they are now. */
+export const agentProblems = signal<string[]>([]);
 export const defaultAgent = signal<string | null>(null);
 export const presets = signal<Preset[]>([]);
 /** Presets that are offered. */
@@ -15,9 +18,10 @@ export async function refreshCatalogue() {
 }
 
 export async function refreshAgents() {
-  const answer = await get<{ agents: Agent[]; default?: string }>('/agents');
+  const answer = await get<{ agents: Agent[]; problems: string[] }>('/agents');
   agents.value = answer.agents;
-  defaultAgent.value = answer.default ?? answer.agents.find((agent) => agent.default)?.name ?? null;
+  agentProblems.value = answer.problems;
+  defaultAgent.value = answer.agents.find((agent) => agent.default)?.name ?? null;
 }
 
 export async function refreshPresets() {
@@ -26,4 +30,9 @@ export async function refreshPresets() {
 
 export async function refreshHealth() {
   health.value = await get<Health>('/health');
+}
+
+/** The words before what the request of a turn under way is made of. */
+export function liveShownWords(): string {
+  return shownWords(health.value?.models.length === 0 ? { by: 'offline' } : null);
 }

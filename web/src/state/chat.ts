@@ -1,17 +1,84 @@
 // Sending a message and following its turn; stopping it; deciding calls that wait.
-import { API, at, Problem, send } from '../api/client';
+//
+// Invariant: a message leaves the outbox only when the server has stored its turn, or the reader gives it up.
+import { API, at, get, Problem, query, send } from '../api/client';
+import { freshKey, freshSessionId } from '../api/id';
 import { events, type SentEvent } from '../api/sse';
-import type { AwaitedCall, ContextBrief, Usage } from '../api/types';
-import { addCall, addText, begin, live, showText, update, updateCall } from './live';
-import { refreshSession, session, turns } from './session';
-import { refreshSessions } from './sessions';
+import type { AwaitedCall, ContextBrief, Conversation, TurnBrief, Usage } from '../api/types';
+import { silent } from './connection';
+import { write } from './drafts';
+import { addCall, addText, begin, live, showText, showUnsent, update, updateCall, waitingCall } from './live';
+import { complain, tell } from './notices';
+import { outbox, put, take, type Attachment, type Outgoing } from './outbox';
+import { addressOf, go } from './route';
+import { refreshSession, session, show, turns } from './session';
+import { createSession, refreshSessions, type NewSession } from './sessions';
 import { entitiesChanged } from './entities';
 
 let stopping: AbortController | null = null;
 
-export async function sendMessage(id: string, message: string) {
-  begin(id, message);
-  await follow(id, `${API}/chat/stream`, { message, conversation_id: id }, { 'idempotency-key': freshKey() });
+export interface SendOptions {
+  attachments?: Attachment[];
+  /** Answer from tools and from what was said, although a model is configured. */
+  withoutModel?: boolean;
+}
+
+export function sendMessage(id: string, message: string, options: SendOptions = {}): Promise<void> {
+  return sendOut({
+    session: id, message, attachments: options.attachments ?? [], key: freshKey(), turnsBefore: session.peek()?.turns ?? 0,
+    wanted: null, withoutModel: options.withoutModel ?? false,
+  });
+}
+
+/** Makes a session and sends its first message. */
+export function startSession(wanted: NewSession, message: string, options: SendOptions = {}): Promise<void> {
+  return sendOut({
+    session: freshSessionId(), message, attachments: options.attachments ?? [], key: freshKey(), turnsBefore: 0, wanted,
+  });
+}
+
+/** Sends a message, for the first time or again: its key makes sure that it becomes one turn. */
+export async function sendOut(outgoing: Outgoing) {
+  put(outgoing);
+  begin(outgoing.session, outgoing.message, outgoing.attachments.map(({ name }) => name));
+  if (outgoing.wanted) {
+    try {
+      outgoing = await made(outgoing, outgoing.wanted);
+    } catch (error) {
+      return update({ state: 'unsent', problem: Problem.from(error) });
+    }
+  }
+  const { session: id, message, attachments, key } = outgoing;
+  const body = {
+    message, conversation_id: id,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(outgoing.withoutModel ? { without_model: true } : {}),
+  };
+  await follow(id, `${API}/chat/stream`, body, { 'idempotency-key': key });
+}
+
+/** Makes the session of a first message, and opens it. */
+async function made(outgoing: Outgoing, wanted: NewSession): Promise<Outgoing> {
+  const head = await createSession({ ...wanted, id: outgoing.session });
+  const sent = { ...outgoing, wanted: null };
+  put(sent);
+  show(head);
+  go(addressOf(head.id));
+  void refreshSessions().catch(() => undefined);
+  return sent;
+}
+
+/** Takes a message back into the field it was written in. */
+export function takeBack({ session: id, message, wanted }: Outgoing) {
+  forget(id);
+  write(wanted ? null : id, message);
+  document.getElementById('message')?.focus();
+}
+
+/** Gives a message up that was not sent. */
+export function forget(id: string) {
+  take(id);
+  if (live.value?.session === id) live.value = null;
 }
 
 /** Closes the stream: the server stops the model and keeps what was said so far. */
@@ -19,33 +86,47 @@ export function stop() {
   stopping?.abort();
 }
 
-export async function decide(id: string, call: string, approve: boolean) {
+export async function decide(id: string, call: string, approve: boolean, forSession = false) {
   updateCall(call, { state: approve ? 'running' : 'refused' });
   update({ state: 'running' });
-  await follow(id, API + at('conversations', id, 'approvals', call), { approve }, { accept: 'text/event-stream' });
+  const body = { approve, ...(forSession ? { scope: 'session' } : {}) };
+  await follow(id, API + at('conversations', id, 'approvals', call), body, { accept: 'text/event-stream' }, call);
 }
 
-async function follow(id: string, path: string, body: unknown, headers: Record<string, string>) {
+/** Sends a request and follows its events; `deciding` names the call that it decides. */
+async function follow(id: string, path: string, body: unknown, headers: Record<string, string>, deciding?: string) {
   const before = session.value?.turns ?? 0;
   stopping = new AbortController();
   let turn: number | null = null;
+  let problem: Problem | null = null;
   try {
     const response = await send(path, { method: 'POST', body, headers, signal: stopping.signal });
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       for await (const event of events(response)) turn = receive(event) ?? turn;
+      // A stream that just ends was cut off.
+      if (turn === null && !isPaused()) problem = Problem.from(new Error('cut off'));
     } else {
       const answer = await response.json();
       turn = answer.turn ?? null;
-      for (const call of answer.awaiting_approval ?? []) addCall({ ...call, state: 'waiting' });
+      for (const call of answer.awaiting_approval ?? []) addCall(waitingCall(call));
     }
   } catch (error) {
-    const problem = Problem.from(error);
-    if (problem.code !== 'stopped') return fail(problem);
-    turn = await keptAfterStop(before);
+    problem = Problem.from(error);
   } finally {
+    if (problem?.code === 'unreachable') silent();
     stopping = null;
+    showText();
   }
-  if (live.value?.state === 'failed') return;
+  if (problem?.code === 'stopped') {
+    turn = await storedTurn(id, before);
+    if (turn === null) return notKept(id);
+  } else if (problem && deciding) {
+    updateCall(deciding, { state: 'waiting' });
+    update({ state: 'waiting' });
+    return complain(problem);
+  } else if (problem) {
+    return update({ state: 'unsent', problem });
+  }
   await settle(id, turn);
 }
 
@@ -64,7 +145,7 @@ function receive({ event, data }: SentEvent): number | null {
       updateCall(body.id, { state: body.ok ? 'ok' : 'failed', result: body.result });
       break;
     case 'approval':
-      addCall({ ...(body as AwaitedCall), state: 'waiting' });
+      addCall(waitingCall(body as AwaitedCall));
       break;
     case 'delta':
       addText(body.text);
@@ -73,23 +154,21 @@ function receive({ event, data }: SentEvent): number | null {
       update({ usage: body as Usage });
       break;
     case 'error':
-      fail(new Problem(body.status ?? 0, body.code ?? 'unknown', body.detail ?? 'the turn failed', body.hint ?? ''));
-      break;
+      throw new Problem(body.status ?? 0, body.code ?? 'unknown', body.detail ?? 'the turn failed', body.hint ?? '');
     case 'done':
       return body.turn ?? null;
   }
   return null;
 }
 
-function fail(problem: Problem) {
-  update({ state: 'failed', problem });
-}
+const isPaused = () => live.value?.calls.some((call) => call.state === 'waiting') ?? false;
 
 /** The turn becomes history, or waits for a decision. */
 async function settle(id: string, turn: number | null) {
-  if (live.value?.calls.some((call) => call.state === 'waiting')) {
+  take(id);
+  if (isPaused()) {
     update({ state: 'waiting' });
-    await refreshSession();
+    await refreshSession().catch(() => undefined);
     return;
   }
   const here = turns.value?.session === id ? turns.value : null;
@@ -102,21 +181,43 @@ async function settle(id: string, turn: number | null) {
   await Promise.all([refreshSession(), refreshSessions()]).catch(() => undefined);
 }
 
-const KEPT_TRIES = 12;
-const KEPT_WAIT_MS = 150;
+/** Stopped before the server had anything to keep: the message goes back to where it was written. */
+function notKept(id: string) {
+  const outgoing = outbox.value[id];
+  if (outgoing) takeBack(outgoing);
+  else live.value = null;
+  tell('Stopped before anything was said.');
+}
 
-/** After a stop the server still commits what was said; waits a moment for that turn. */
-async function keptAfterStop(before: number): Promise<number | null> {
-  for (let tries = 0; tries < KEPT_TRIES; tries += 1) {
-    const head = await refreshSession().catch(() => null);
+const STORED_TRIES = 12;
+const STORED_WAIT_MS = 150;
+
+/** After a stop the server still stores what was said; waits a moment for that turn. */
+async function storedTurn(id: string, before: number): Promise<number | null> {
+  for (let tries = 0; tries < STORED_TRIES; tries += 1) {
+    const head = session.peek()?.id === id ? await refreshSession().catch(() => null) : null;
     if (head && head.turns > before) return head.turns;
-    await new Promise((done) => setTimeout(done, KEPT_WAIT_MS));
+    await new Promise((done) => setTimeout(done, STORED_WAIT_MS));
   }
   return null;
 }
 
-/** A key for one message, so that a repeated request is not a repeated turn. */
-function freshKey(): string {
-  const random = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const UNCONFIRMED = new Problem(0, 'unconfirmed', 'the server has not confirmed this message', 'sending it again never makes a second turn of it');
+
+/** A session is open again: finds out what became of a message that was on its way when the page was left. */
+export async function reconcile(head: Conversation) {
+  const outgoing = outbox.peek()[head.id];
+  if (!outgoing || live.peek()) return;
+  for (let tries = 0; tries < STORED_TRIES; tries += 1) {
+    const path = at('conversations', head.id, 'history') + query({ limit: 5, order: 'desc' });
+    const latest = await get<{ turns: TurnBrief[] }>(path).then((answer) => answer.turns, () => []);
+    const stored = latest.find((turn) => turn.turn > outgoing.turnsBefore && turn.message === outgoing.message);
+    if (stored || head.paused?.message === outgoing.message) {
+      const shown = live.peek();
+      return shown === null || shown.state === 'unsent' ? settle(head.id, stored?.turn ?? null) : take(head.id);
+    }
+    if (tries === 0 && !live.peek()) showUnsent(outgoing, UNCONFIRMED);
+    if (live.peek()?.state !== 'unsent') return;
+    await new Promise((done) => setTimeout(done, STORED_WAIT_MS));
+  }
 }

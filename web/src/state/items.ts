@@ -1,10 +1,15 @@
 // The items of agents, and of sessions.
 import { at, change, get } from '../api/client';
-import type { AgentItem, ItemName, SessionItem, Source } from '../api/types';
+import type { AgentItem, AgentUsage, ItemName, SessionItem, Source } from '../api/types';
 import { defaultAgent } from './catalogue';
 
 export async function itemsOf(agent: string): Promise<AgentItem[]> {
   return (await get<{ items: AgentItem[] }>(at('agents', agent, 'items'))).items;
+}
+
+/** How often each of an agent's items was sent and used, over all sessions. */
+export function usageOf(agent: string): Promise<AgentUsage> {
+  return get(at('agents', agent, 'usage'));
 }
 
 /** An agent's item as text, as it is now; `null` when the agent no longer has it. */

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Problem } from '../api/client';
 import type { AwaitedCall, ContextBrief, PausedTurn, Usage } from '../api/types';
+import type { Outgoing } from './outbox';
 
 export interface LiveCall {
   id: string;
@@ -11,26 +12,31 @@ export interface LiveCall {
   state: 'running' | 'waiting' | 'refused' | 'ok' | 'failed';
   result?: string;
   reason?: string;
+  /** Whether the decision may hold for the whole session. */
+  forSession?: boolean;
 }
 
 export interface LiveTurn {
   session: string;
   message: string;
+  /** Names of the files that go along. */
+  attachments: string[];
   text: string;
   calls: LiveCall[];
   context: ContextBrief | null;
   usage: Usage | null;
-  state: 'running' | 'waiting' | 'failed';
+  /** `unsent`: the server has not confirmed the message, which is still in the outbox. */
+  state: 'running' | 'waiting' | 'unsent';
   problem: Problem | null;
   startedAt: number;
 }
 
 export const live = signal<LiveTurn | null>(null);
 
-export function begin(session: string, message: string) {
+export function begin(session: string, message: string, attachments: string[] = []) {
   unshown = '';
   live.value = {
-    session, message, text: '', calls: [], context: null, usage: null, state: 'running', problem: null,
+    session, message, attachments, text: '', calls: [], context: null, usage: null, state: 'running', problem: null,
     startedAt: performance.now(),
   };
 }
@@ -52,10 +58,21 @@ export function addCall(call: LiveCall) {
   else update({ calls: [...turn.calls, call] });
 }
 
+export function waitingCall(call: AwaitedCall): LiveCall {
+  const { id, server, name, arguments: given, reason } = call;
+  return { id, server, name, arguments: given, reason, state: 'waiting', forSession: call.session_scope ?? false };
+}
+
 /** A session that was left while calls wait: shows again what was said and what waits. */
 export function resume(session: string, paused: PausedTurn | null, waiting: AwaitedCall[]) {
   begin(session, paused?.message ?? '');
-  update({ state: 'waiting', text: paused?.said ?? '', calls: waiting.map((call) => ({ ...call, state: 'waiting' })) });
+  update({ state: 'waiting', text: paused?.said ?? '', calls: waiting.map(waitingCall) });
+}
+
+/** A message that the server never confirmed: shows it again, with what can be done. */
+export function showUnsent(outgoing: Outgoing, problem: Problem) {
+  begin(outgoing.session, outgoing.message, outgoing.attachments.map(({ name }) => name));
+  update({ state: 'unsent', problem });
 }
 
 let unshown = '';

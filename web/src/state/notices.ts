@@ -27,10 +27,20 @@ export function tell(text: string) {
   show({ tone: 'good', text });
 }
 
+/** Something that cannot be done as it was asked for. */
+export function warn(text: string) {
+  show({ tone: 'bad', text });
+}
+
 export function complain(error: unknown) {
   const problem = Problem.from(error);
   if (problem.code === 'stopped' || problem.status === 401) return;
   show({ tone: 'bad', text: sentence(problem.message), hint: sentence(problem.hint) });
+}
+
+/** For what the page does by itself: that the server is silent is said elsewhere. */
+export function complainUnlessSilent(error: unknown) {
+  if (Problem.from(error).code !== 'unreachable') complain(error);
 }
 
 export function sentence(text: string): string {

@@ -1,5 +1,5 @@
 // Receipts, fetched once: a committed turn's receipt never changes.
-import { at, get, Problem, send, API } from '../api/client';
+import { API, at, get, Problem, query, send } from '../api/client';
 import type { Receipt } from '../api/types';
 
 const known = new Map<string, Promise<Receipt | null>>();
@@ -33,9 +33,30 @@ export function textOf(session: string, turn: number, hash: string): Promise<str
   return found;
 }
 
-/** The exact request of a turn, as the server makes it again. */
-export async function requestOf(session: string, turn: number): Promise<string> {
-  return (await send(API + at('conversations', session, 'turns', turn, 'request'))).text();
+/** A request as it was made, with the hash of its bytes. */
+export interface SentRequest {
+  text: string;
+  size: number;
+  hash: string;
+}
+
+async function requestAs(session: string, turn: number, format?: string): Promise<SentRequest> {
+  const response = await send(API + at('conversations', session, 'turns', turn, 'request') + query({ format }));
+  const bytes = await response.arrayBuffer();
+  return { text: new TextDecoder().decode(bytes), size: bytes.byteLength, hash: response.headers.get('x-request-hash') ?? '' };
+}
+
+/** The request of a turn as the engine made it. */
+export function requestOf(session: string, turn: number): Promise<SentRequest> {
+  return requestAs(session, turn);
+}
+
+/** The body that the provider was sent; `null` where no model was asked. */
+export function providerRequestOf(session: string, turn: number): Promise<SentRequest | null> {
+  return requestAs(session, turn, 'provider').catch((error) => {
+    if (error instanceof Problem && error.status === 404) return null;
+    throw error;
+  });
 }
 
 function keep<T>(map: Map<string, T>, key: string, value: T) {

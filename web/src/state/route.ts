@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals';
 export type Place =
   | { name: 'new' }
   | { name: 'session'; id: string; turn: number | null }
-  | { name: 'agents' | 'tools' | 'personas' | 'operations' };
+  | { name: 'agents' | 'tools' | 'personas' | 'operations' | 'memory' };
 
 const hash = signal(location.hash);
 addEventListener('hashchange', () => (hash.value = location.hash));
@@ -12,7 +12,7 @@ addEventListener('hashchange', () => (hash.value = location.hash));
 export const place = computed<Place>(() => {
   const [first, second, third] = hash.value.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   if (first === 'c' && second) return { name: 'session', id: second, turn: Number(third) || null };
-  if (first === 'agents' || first === 'tools' || first === 'personas' || first === 'operations') return { name: first };
+  if (first === 'agents' || first === 'tools' || first === 'personas' || first === 'operations' || first === 'memory') return { name: first };
   return { name: 'new' };
 });
 

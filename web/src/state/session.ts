@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { at, get, Problem } from '../api/client';
 import type { Conversation } from '../api/types';
 import { live } from './live';
+import { openId } from './route';
 import { replace } from './sessions';
 import { Turns } from './turns';
 
@@ -11,15 +12,16 @@ export const turns = signal<Turns | null>(null);
 export const sessionProblem = signal<Problem | null>(null);
 
 export async function openSession(id: string) {
-  if (session.value?.id === id) return;
+  if (session.peek()?.id === id) return;
   session.value = null;
   turns.value = null;
   sessionProblem.value = null;
   try {
     const head = await get<Conversation>(at('conversations', id));
-    show(head);
+    // The reader may have gone elsewhere in the meantime.
+    if (openId.peek() === id && session.peek()?.id !== id) show(head);
   } catch (error) {
-    sessionProblem.value = Problem.from(error);
+    if (openId.peek() === id) sessionProblem.value = Problem.from(error);
   }
 }
 

@@ -1,7 +1,7 @@
 // The list of sessions and what can be done to one.
 import { signal } from '@preact/signals';
-import { API, at, change, get, query, send } from '../api/client';
-import type { Conversation, Erasure, SearchHit } from '../api/types';
+import { API, at, change, get, Problem, query, send } from '../api/client';
+import type { Conversation, Erasure, SearchHit, Settings } from '../api/types';
 
 const PAGE = 50;
 
@@ -44,10 +44,17 @@ export interface NewSession {
   agent?: string;
   preset?: string;
   title?: string;
+  settings?: Settings;
 }
 
-export function createSession(wanted: NewSession): Promise<Conversation> {
-  return change('POST', '/conversations', wanted);
+/** Makes a session under an id of the page's own. One that is there already was made by the same request before. */
+export async function createSession(wanted: NewSession & { id: string }): Promise<Conversation> {
+  try {
+    return await change('POST', '/conversations', wanted);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'session_exists') return get(at('conversations', wanted.id));
+    throw error;
+  }
 }
 
 export async function patchSession(id: string, patch: Record<string, unknown>, version?: number): Promise<Conversation> {
@@ -58,7 +65,7 @@ export async function patchSession(id: string, patch: Record<string, unknown>, v
 }
 
 export function forkSession(id: string, turn?: number): Promise<Conversation> {
-  return change('POST', at('conversations', id, 'fork'), turn ? { turn } : {});
+  return change('POST', at('conversations', id, 'fork'), turn === undefined ? {} : { turn });
 }
 
 export async function putAside(id: string) {

@@ -1,4 +1,5 @@
 // The conversation that shows the whole idea in two minutes, over the demo inventory and without a model.
+import { change } from '../api/client';
 import { agents } from './catalogue';
 
 export interface Step {
@@ -17,6 +18,11 @@ export const STEPS: Step[] = [
 /** The agent that the tour talks to, where the server has it. */
 export function tourAgent(): string | null {
   return agents.value.find((agent) => agent.name === 'demo')?.name ?? null;
+}
+
+/** Takes back what earlier runs of the tour have changed. A server without the demo has nothing to take back. */
+export function resetDemo(): Promise<unknown> {
+  return change('POST', '/demo/reset').catch(() => undefined);
 }
 
 /** The step that comes after these messages; null when it is over or was left. */

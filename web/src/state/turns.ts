@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals';
 import { at, get, query } from '../api/client';
 import type { Turn, TurnBrief } from '../api/types';
-import { complain } from './notices';
+import { renderAhead } from './ahead';
+import { complainUnlessSilent } from './notices';
 
 /** Turns a request; pages start at turn 1, 1 + PAGE, and so on. */
 export const PAGE = 40;
@@ -35,6 +36,19 @@ export class Turns {
     }
   }
 
+  /** Waits until these turns are here. */
+  async range(first: number, last: number) {
+    const pages = Array.from({ length: Math.floor((last - 1) / PAGE) + 1 }, (_, page) => page).slice(Math.floor((Math.max(1, first) - 1) / PAGE));
+    await Promise.all(pages.filter((page) => !this.has(page, first, last)).map((page) => this.load(page)));
+  }
+
+  private has(page: number, first: number, last: number): boolean {
+    for (let turn = Math.max(first, page * PAGE + 1); turn <= Math.min(last, (page + 1) * PAGE); turn += 1) {
+      if (!this.known.has(turn)) return false;
+    }
+    return true;
+  }
+
   private async load(page: number) {
     this.asked.add(page);
     try {
@@ -45,9 +59,10 @@ export class Turns {
       );
       for (const turn of answer.turns) this.known.set(turn.turn, turn);
       this.arrived.value += 1;
+      renderAhead(answer.turns.map((turn) => turn.reply).filter(Boolean));
     } catch (error) {
       this.asked.delete(page);
-      complain(error);
+      complainUnlessSilent(error);
     }
   }
 

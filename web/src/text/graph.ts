@@ -1,34 +1,64 @@
-// Places for the nodes of a small graph: springs along edges, everything pushes everything else away.
-// No chance in it, so the same graph always looks the same.
+// A graph laid out by springs, then moved apart until no box lies on another. The same graph always looks the same.
 
 export type Edge = [number, number];
+
 export interface Point {
   x: number;
   y: number;
 }
 
-const ROUNDS = 240;
-const MARGIN = 26;
+/** The room that a node and its label need, around the node's own place. */
+export interface Box {
+  left: number;
+  right: number;
+  up: number;
+  down: number;
+}
 
-export function layOut(count: number, edges: Edge[], width: number, height: number): Point[] {
+export interface Layout {
+  places: Point[];
+  /** The smallest frame around all boxes. */
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const ROUNDS = 260;
+const SPRING = 56;
+const APART_ROUNDS = 400;
+const MARGIN = 8;
+
+export function layOut(boxes: Box[], edges: Edge[]): Layout {
+  const places = sprung(boxes.length, edges);
+  moveApart(places, boxes);
+  const edgesOf = (pick: (place: Point, box: Box) => number, choose: (...all: number[]) => number) =>
+    choose(...places.map((place, index) => pick(place, boxes[index]!)));
+  const x = edgesOf((place, box) => place.x - box.left, Math.min) - MARGIN;
+  const y = edgesOf((place, box) => place.y - box.up, Math.min) - MARGIN;
+  return {
+    places, x, y,
+    width: edgesOf((place, box) => place.x + box.right, Math.max) + MARGIN - x,
+    height: edgesOf((place, box) => place.y + box.down, Math.max) + MARGIN - y,
+  };
+}
+
+function sprung(count: number, edges: Edge[]): Point[] {
+  const around = SPRING * Math.sqrt(count);
   const points: Point[] = Array.from({ length: count }, (_, index) => {
     const angle = (index / Math.max(1, count)) * Math.PI * 2;
-    return { x: width / 2 + Math.cos(angle) * width * 0.35, y: height / 2 + Math.sin(angle) * height * 0.35 };
+    return { x: Math.cos(angle) * around, y: Math.sin(angle) * around * 0.7 };
   });
-  const length = Math.sqrt((width * height) / Math.max(1, count)) * 0.7;
   for (let round = 0; round < ROUNDS; round += 1) {
     const heat = 0.12 * (1 - round / ROUNDS);
-    const moves: Point[] = points.map(() => ({ x: 0, y: 0 }));
+    const moves: Point[] = points.map(({ x, y }) => ({ x: -x * 0.06, y: -y * 0.09 }));
     for (let one = 0; one < count; one += 1) {
-      for (let two = one + 1; two < count; two += 1) {
-        push(points, moves, one, two, (distance) => (length * length) / distance);
-      }
+      for (let two = one + 1; two < count; two += 1) push(points, moves, one, two, (distance) => (SPRING * SPRING) / distance);
     }
-    for (const [one, two] of edges) push(points, moves, one, two, (distance) => -(distance * distance) / length);
+    for (const [one, two] of edges) push(points, moves, one, two, (distance) => -(distance * distance) / SPRING);
     points.forEach((point, index) => {
-      const move = moves[index]!;
-      point.x = within(point.x + limited(move.x * heat), width);
-      point.y = within(point.y + limited(move.y * heat), height);
+      point.x += limited(moves[index]!.x * heat);
+      point.y += limited(moves[index]!.y * heat);
     });
   }
   return points;
@@ -45,5 +75,32 @@ function push(points: Point[], moves: Point[], one: number, two: number, force: 
   moves[two]!.y -= dy * strength;
 }
 
-const limited = (move: number) => Math.max(-12, Math.min(12, move));
-const within = (place: number, size: number) => Math.max(MARGIN, Math.min(size - MARGIN, place));
+const limited = (move: number) => Math.max(-14, Math.min(14, move));
+
+/** Pushes overlapping boxes apart along the shorter way, until none overlaps. */
+function moveApart(places: Point[], boxes: Box[]) {
+  for (let round = 0; round < APART_ROUNDS; round += 1) {
+    let moved = false;
+    for (let one = 0; one < places.length; one += 1) {
+      for (let two = one + 1; two < places.length; two += 1) moved = separate(places, boxes, one, two) || moved;
+    }
+    if (!moved) return;
+  }
+}
+
+function separate(places: Point[], boxes: Box[], one: number, two: number): boolean {
+  const [a, b, p, q] = [boxes[one]!, boxes[two]!, places[one]!, places[two]!];
+  const across = Math.min(p.x + a.right, q.x + b.right) - Math.max(p.x - a.left, q.x - b.left);
+  const along = Math.min(p.y + a.down, q.y + b.down) - Math.max(p.y - a.up, q.y - b.up);
+  if (across <= 0 || along <= 0) return false;
+  if (across < along) {
+    const step = (across / 2 + 0.5) * (p.x < q.x || (p.x === q.x && one < two) ? -1 : 1);
+    p.x += step;
+    q.x -= step;
+  } else {
+    const step = (along / 2 + 0.5) * (p.y < q.y || (p.y === q.y && one < two) ? -1 : 1);
+    p.y += step;
+    q.y -= step;
+  }
+  return true;
+}

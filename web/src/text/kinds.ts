@@ -25,12 +25,14 @@ const KIND_OF: Record<Source['kind'], Kind> = {
   reference: 'references',
   tool: 'tools',
   summary: 'summary',
-  topic: 'summary',
+  topic: 'entities',
   entity: 'entities',
   recalled: 'recalled',
   earlier_result: 'recalled',
   history: 'history',
   message: 'message',
+  client_request: 'message',
+  day: 'instructions',
 };
 
 export function kindOf(source: Source): Kind {
@@ -60,23 +62,44 @@ export function nameOf(source: Source): string {
     case 'summary':
       return `Summary of turns ${source.from}–${source.to}`;
     case 'topic':
-      return 'Topic';
+      return 'Topic, and how to use what is known';
     case 'entity':
       return `${source.entity} ${source.name}`;
-    case 'recalled':
     case 'history':
       return `Turn ${source.turn}, ${PART[source.part] ?? source.part}`;
+    case 'recalled':
+      return `Turn ${source.turn}, ${PART[source.part] ?? source.part}${source.on ? `, of ${source.on}` : ''}`;
     case 'earlier_result':
-      return `Turn ${source.turn}, earlier result`;
+      return `Turn ${source.turn}, earlier result${source.on ? `, of ${source.on}` : ''}`;
+    case 'day':
+      return `The day, ${source.on}`;
+    case 'client_request':
+      return 'What the client sent itself';
     case 'given':
       return `Given: ${source.name}`;
     case 'message':
       return 'Your message';
+    default:
+      // A kind that a newer server knows.
+      return (source as { kind: string }).kind.replaceAll('_', ' ');
   }
 }
 
 export function modeOf(source: Source): IncludeMode | null {
   return 'mode' in source ? source.mode : null;
+}
+
+/** The engine's reasons that read better in other words. */
+const WHY: Record<string, string> = {
+  'always first': 'our instructions, in every request',
+  "the user's message": 'what you wrote',
+  'came with the message': 'came with your message',
+};
+
+/** Why a piece is there, in plain words. */
+export function whyOf(piece: Piece): string {
+  const why = WHY[piece.why] ?? piece.why;
+  return piece.since ? `${why}; in the request since turn ${piece.since}` : why;
 }
 
 const DROPPED: Record<string, string> = {
@@ -85,6 +108,8 @@ const DROPPED: Record<string, string> = {
   over_enrichment: 'the share for entities and recall was full',
   with_its_turn: 'the rest of its turn was dropped',
   not_relevant: 'not relevant enough to this message',
+  already_present: 'it is in the request already',
+  condensed: 'it is older than the window, and in the summary',
   missing: 'the item no longer exists',
   not_approved: 'its definition changed and is not approved',
 };

@@ -2,14 +2,22 @@
 // loaded from elsewhere; links open in a new tab and tell the other side nothing.
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
+import { highlighted } from './highlight';
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+
+/** A block of code with its language and a button that copies it; `Markdown` listens to the button. */
+function block(text: string, language: string): string {
+  const head = `<span>${escaped(language || 'text')}</span><button type="button" class="copy-code">Copy</button>`;
+  return `<div class="code"><div class="code-head">${head}</div><pre tabindex="0"><code>${highlighted(text, language)}</code></pre></div>`;
+}
 
 const marked = new Marked({
   gfm: true,
   breaks: true,
   async: false,
   renderer: {
+    code: ({ text, lang }) => block(text, (lang ?? '').split(/\s/, 1)[0]!),
     // HTML within Markdown is shown as the text it is.
     html: ({ text }) => escaped(text),
     // An image would be a request to somebody else's server: its description and address stand in for it.
@@ -30,10 +38,10 @@ purifier.addHook('afterSanitizeAttributes', (node) => {
 
 const ALLOWED = {
   ALLOWED_TAGS: [
-    'a', 'b', 'blockquote', 'br', 'code', 'dd', 'del', 'dl', 'dt', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i',
+    'a', 'b', 'blockquote', 'br', 'button', 'code', 'dd', 'del', 'div', 'dl', 'dt', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i',
     'kbd', 'li', 'ol', 'p', 'pre', 's', 'span', 'strong', 'sub', 'sup', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul',
   ],
-  ALLOWED_ATTR: ['href', 'title', 'align', 'start', 'colspan', 'rowspan', 'class', 'target', 'rel'],
+  ALLOWED_ATTR: ['href', 'title', 'align', 'aria-label', 'start', 'colspan', 'role', 'rowspan', 'class', 'tabindex', 'target', 'type', 'rel'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };
@@ -44,7 +52,26 @@ function lowered(html: string): string {
   return html.replace(/<(\/?)h([1-6])\b/g, (_, slash: string, level: string) => `<${slash}h${Math.min(6, levels.indexOf(level) + 2)}`);
 }
 
-export function markdown(text: string): string {
-  const html = lowered(marked.parse(text) as string);
-  return purifier.sanitize(html, ALLOWED);
+/** A wide table scrolls by itself, by keyboard too; the page never does. */
+function scrollable(html: string): string {
+  return html.replaceAll('<table>', '<div class="table-scroll" role="region" aria-label="Table" tabindex="0"><table>').replaceAll('</table>', '</table></div>');
+}
+
+const made = new Map<string, string>();
+const MADE_MAX = 300;
+
+function render(text: string): string {
+  return purifier.sanitize(scrollable(lowered(marked.parse(text) as string)), ALLOWED);
+}
+
+/** Markdown as safe HTML. What is finished is rendered once; `growing` text is different in every frame. */
+export function markdown(text: string, growing = false): string {
+  if (growing) return render(text);
+  let html = made.get(text);
+  if (html === undefined) {
+    html = render(text);
+    made.set(text, html);
+    if (made.size > MADE_MAX) made.delete(made.keys().next().value!);
+  }
+  return html;
 }

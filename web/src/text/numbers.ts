@@ -11,6 +11,11 @@ export function counted(value: number, one: string, many = one + 's'): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
+/** "1,204 tokens". */
+export function tokens(value: number): string {
+  return counted(value, 'token');
+}
+
 export function percent(share: number): string {
   return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 }

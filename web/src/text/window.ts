@@ -31,3 +31,8 @@ export function tokensByKind(receipt: Receipt): Map<Kind, number> {
   }
   return sums;
 }
+
+/** Tokens at the start that are as in the turn before. */
+export function stableTokens(receipt: Receipt): number {
+  return receipt.stable_tokens ?? receipt.stable_prefix_tokens;
+}

@@ -18,6 +18,13 @@ export function launch() {
 
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 
+/** The sizes that everything is tried at. */
+export const SIZES = {
+  'a wide screen': { viewport: { width: 1440, height: 900 } },
+  'a small screen': { viewport: { width: 1024, height: 768 } },
+  'a phone': PHONE,
+};
+
 /** A fresh page of the server at `url`. */
 export async function openPage(browser, url, { path = '/', ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', acceptDownloads: true, ...options });
@@ -51,6 +58,29 @@ export async function assertAccessible(page, what) {
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
   const told = violations.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.slice(0, 4).map((node) => `    ${node.html}\n      ${node.failureSummary?.replaceAll('\n', ' ')}`).join('\n')}`);
   assert.equal(violations.length, 0, `${what}: ${violations.length} violations\n${told.join('\n')}`);
+}
+
+/** Nothing is wider than the window, and what one needs to write is within it. */
+export async function assertFits(page, what) {
+  const seen = await page.evaluate(() => {
+    const beyond = [...document.querySelectorAll('main *')].filter((element) => {
+      // What scrolls by itself may be wider inside.
+      if (element.closest('pre, .table-scroll, svg, .tabs')?.contains(element) && !element.matches('pre, .table-scroll, svg, .tabs')) return false;
+      const box = element.getBoundingClientRect();
+      return box.width > 0 && box.right > innerWidth + 1;
+    });
+    const inside = (element) => {
+      const box = element?.getBoundingClientRect();
+      return Boolean(box) && box.left >= 0 && box.right <= innerWidth + 1 && box.top >= 0 && box.bottom <= innerHeight + 1;
+    };
+    return {
+      page: document.documentElement.scrollWidth - innerWidth,
+      beyond: beyond.slice(0, 3).map((element) => element.outerHTML.slice(0, 120)),
+      send: inside(document.querySelector('.send')),
+      panel: inside(document.querySelector('[aria-label="Context panel"]')),
+    };
+  });
+  assert.deepEqual(seen, { page: 0, beyond: [], send: true, panel: true }, what);
 }
 
 /** A picture for people, where a folder for them is given. */

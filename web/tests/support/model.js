@@ -2,17 +2,26 @@
 import { createServer } from 'node:http';
 
 /**
- * `script(request)` answers `{words, pause}` or `{call: {name, arguments}}` for one request body.
- * `pause` is the time between words in milliseconds.
+ * `script(request)` answers `{words, pause}`, `{call: {name, arguments}}`, `{status, message}` for a refusal or
+ * `{silent: true}` for no answer at all. `pause` is the time between words in milliseconds.
+ * `bodies` are the bytes that arrived.
  */
 export async function startModel(script) {
   const seen = [];
+  const bodies = [];
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request) text += part;
     const body = JSON.parse(text || '{}');
     seen.push(body);
-    const { words = [], pause = 0, call } = script(body);
+    bodies.push(text);
+    const { words = [], pause = 0, call, status, message, silent } = script(body);
+    if (silent) return;
+    if (status) {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message } }));
+      return;
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const tell = (delta, finish = null) => response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: body.model, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
     tell({ role: 'assistant', content: '' });
@@ -34,6 +43,7 @@ export async function startModel(script) {
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     seen,
+    bodies,
     stop: () => new Promise((done) => { server.closeAllConnections(); server.close(done); }),
   };
 }

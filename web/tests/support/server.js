@@ -19,10 +19,10 @@ function freePort() {
   });
 }
 
-/** `args` and `env` are added to those that every test server gets. */
-export async function startServer({ args = ['--demo'], env = {}, folder } = {}) {
+/** `args` and `env` are added to those that every test server gets; with `folder` and `port` one is started again. */
+export async function startServer({ args = ['--demo'], env = {}, folder, port: wanted } = {}) {
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'throughline-page-')));
-  const port = await freePort();
+  const port = wanted ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   // None of the caller's keys or settings: what is tested is what is written here.
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(THROUGHLINE_|ANTHROPIC_|OPENAI_)/.test(name)));
@@ -36,7 +36,7 @@ export async function startServer({ args = ['--demo'], env = {}, folder } = {}) 
   let gone = null;
   child.once('exit', (code, signal) => (gone = `the server ended (${code ?? signal}):\n${log}`));
   const server = {
-    url, home, log: () => log,
+    url, home, port, log: () => log,
     async stop({ keepFolder = false } = {}) {
       if (gone === null) {
         const ended = new Promise((done) => child.once('exit', done));

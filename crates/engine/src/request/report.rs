@@ -96,6 +96,7 @@ impl Report<'_> {
             broken_by: self.window.broken_by.clone(),
             replay: self.spent.replay,
             used: Vec::new(),
+            summary: None,
             request_hash: hash_of(request)?,
             handed_on_hash: None,
         };

@@ -78,8 +78,9 @@ fn stable(wire: &mut super::wire::Wire, report: &mut Report) {
 fn modes(report: &mut Report) {
     use PromptMode::{Analysis, Creation, General, Modification, Search};
     let core: u32 = [prompt::CORE, prompt::TOOLS, prompt::ERRORS].map(tokens::count).iter().sum();
-    let each = [General, Creation, Search, Modification, Analysis]
-        .map(|chosen| (chosen.as_str(), tokens::count(&mode::guidance(chosen, "").text)));
+    let each = [General, Creation, Search, Modification, Analysis].map(|chosen| {
+        (chosen.as_str(), mode::guidance(chosen, "").map_or(0, |piece| tokens::count(&piece.text)))
+    });
     let all: u32 = core + each.iter().map(|(_, tokens)| tokens).sum::<u32>();
     let rows: Vec<Vec<String>> = each
         .iter()

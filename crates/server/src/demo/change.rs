@@ -1,4 +1,4 @@
-//! The tools that change devices, reports and workflows.
+//! The tools that change devices, reports and workflows, and the one that takes every change back.
 //!
 //! Invariant: a refused call has changed nothing; every check comes before the first change.
 
@@ -13,6 +13,12 @@ use super::records::{Inventory, Refusal, Workflow, missing, same};
 const CREATED_MAX: usize = 1_000;
 
 impl Inventory {
+    /// Everything as it was at the start.
+    pub fn reset(&mut self) -> Result<Value, Refusal> {
+        *self = Self::load().map_err(|error| format!("the inventory cannot be read: {error:#}"))?;
+        Ok(json!({"reset": true, "devices": self.devices.len(), "projects": self.projects.len()}))
+    }
+
     pub fn update_device(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         let device = self.device(arguments.required("device")?)?.clone();
         let rack = arguments.text("rack").map(|rack| self.rack(rack)).transpose()?;

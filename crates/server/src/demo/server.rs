@@ -80,6 +80,7 @@ impl DemoInventory {
             "list_workflows" => inventory.list_workflows(&arguments),
             "create_workflow" => inventory.create_workflow(&arguments),
             "update_workflow" => inventory.update_workflow(&arguments),
+            "reset_inventory" => inventory.reset(),
             _ => return None,
         })
     }

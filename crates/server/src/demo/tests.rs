@@ -68,6 +68,21 @@ fn adding_answers_brings_along_eight_and_names_the_three_that_conflict() {
 }
 
 #[test]
+fn a_reset_takes_every_change_back() {
+    let demo = DemoInventory::load().unwrap();
+    let look = || {
+        let survey = call(&demo, "get_survey", json!({"project_id": 123})).unwrap();
+        (survey, call(&demo, "list_devices", json!({})).unwrap())
+    };
+    let before = look();
+    call(&demo, "add_survey_answers", json!({"project_id": 123, "answers": ["C++"]})).unwrap();
+    call(&demo, "delete_device", json!({"device": "ams1-srv-03"})).unwrap();
+    assert_ne!(look(), before);
+    call(&demo, "reset_inventory", json!({})).unwrap();
+    assert_eq!(look(), before);
+}
+
+#[test]
 fn answers_that_conflict_with_each_other_are_refused_and_change_nothing() {
     let demo = DemoInventory::load().unwrap();
     let before = call(&demo, "get_survey", json!({"project_id": 124})).unwrap();
@@ -171,7 +186,7 @@ async fn speaks(lifecycle: ClientLifecycleMode, version: ProtocolVersion) {
     });
     let client = ClientConfig::default().serve_with_lifecycle(ours, lifecycle).await.unwrap();
     assert_eq!(client.peer_info().unwrap().protocol_version, version);
-    assert_eq!(client.list_all_tools().await.unwrap().len(), 18);
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 19);
     let arguments = json!({"site": "fra1"}).as_object().cloned().unwrap();
     let request = CallToolRequestParams::new("get_site").with_arguments(arguments);
     let answer = client.call_tool(request).await.unwrap();

@@ -146,3 +146,49 @@ fn events(text: &str) -> Vec<(String, Value)> {
         })
         .collect()
 }
+
+#[tokio::test]
+async fn files_come_along_as_data_and_are_named_in_the_history() {
+    let app = TestApp::start().await;
+    let body = json!({
+        "message": "where is it?", "workflow_id": "spec_1",
+        "attachments": [{"name": "notes.txt", "text": "The rack is R42."}],
+    });
+    let reply = app.post("/chat", body).await.expect(200);
+    let id = reply["conversation_id"].as_str().unwrap();
+    let turn = app.get(&format!("/conversations/{id}/turns/1")).await.expect(200);
+    assert_eq!(turn["attachments"], json!(["notes.txt"]));
+    let request = app.get(&format!("/conversations/{id}/turns/1/request")).await;
+    assert!(request.text.contains("The rack is R42."), "{}", request.text);
+    let many = vec![json!({"name": "a", "text": "b"}); 9];
+    let refused = app.post("/chat", json!({"message": "hello", "attachments": many})).await;
+    assert_eq!((refused.status, refused.code()), (400, "invalid".into()));
+}
+
+#[tokio::test]
+async fn a_turn_without_a_model_has_no_request_in_a_providers_format() {
+    let app = TestApp::start().await;
+    let reply = app.post("/chat", json!({"message": "hello"})).await.expect(200);
+    let id = reply["conversation_id"].as_str().unwrap();
+    let path = format!("/conversations/{id}/turns/1/request");
+    assert_eq!(app.get(&path).await.status, 200);
+    let provider = app.get(&format!("{path}?format=provider")).await;
+    assert_eq!((provider.status, provider.code()), (404, "no_provider_request".into()));
+}
+
+#[tokio::test]
+async fn the_demo_is_reset_and_where_there_is_none_that_is_said() {
+    let plain = TestApp::start().await;
+    let none = plain.post("/demo/reset", json!({})).await;
+    assert_eq!((none.status, none.code()), (404, "no_demo".into()));
+
+    let app = TestApp::builder().demo().start().await;
+    let add = json!({"query": "add C++ answers to project 123 survey"});
+    let added = |reply: &Value| reply["response"].as_str().unwrap().contains("Added 0 answers");
+    let first = app.post("/query", add.clone()).await.expect(200);
+    assert!(!added(&first), "{first}");
+    assert!(added(&app.post("/query", add.clone()).await.expect(200)));
+    assert_eq!(app.post("/demo/reset", json!({})).await.status, 204);
+    let again = app.post("/query", add).await.expect(200);
+    assert_eq!(again["response"], first["response"]);
+}

@@ -16,12 +16,12 @@ async fn the_demo_inventory_is_listed_called_and_ended() {
     let proxy = McpProxy::new(vec![config]).unwrap();
 
     let listing = proxy.list().await;
-    assert_eq!((listing.tools.len(), listing.unavailable), (18, vec![]));
+    assert_eq!((listing.tools.len(), listing.unavailable), (19, vec![]));
     let destructive: Vec<&str> = (listing.tools.iter())
         .filter(|tool| tool.effects.destructive == Some(true))
         .map(|tool| tool.tool.name.as_str())
         .collect();
-    assert_eq!(destructive, ["delete_device"]);
+    assert_eq!(destructive, ["delete_device", "reset_inventory"]);
     let status = proxy.status().await.remove(0);
     assert_eq!(status.state, ServerState::Connected { protocol_version: "2026-07-28".into() });
 

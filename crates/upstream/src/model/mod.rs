@@ -28,6 +28,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use secrecy::SecretString;
+use serde_json::Value;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::model::{Model, ModelEvent, ModelRequest};
 use tokio_util::sync::CancellationToken;
@@ -111,6 +112,14 @@ impl ModelConfig {
     }
 }
 
+/// What a request is in the provider's own format; its JSON text is what is sent.
+pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
+    match config.provider {
+        Provider::Anthropic => anthropic::body(config, request),
+        Provider::OpenAi => openai::body(config, request),
+    }
+}
+
 /// A model ready for requests. Nothing is sent yet; a wrong address or key is refused here only when
 /// it cannot be sent at all.
 pub fn connect(config: ModelConfig) -> Result<Arc<dyn Model>, UpstreamError> {
@@ -146,10 +155,7 @@ impl HttpModel {
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
-        let mut body = match self.config.provider {
-            Provider::Anthropic => anthropic::body(&self.config, request),
-            Provider::OpenAi => openai::body(&self.config, request),
-        };
+        let mut body = body(&self.config, request);
         if self.refuses_temperature.load(Ordering::Relaxed)
             && let Some(body) = body.as_object_mut()
         {

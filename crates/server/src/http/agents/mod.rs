@@ -1,5 +1,6 @@
 //! What is available: agents, their items, upstream tools.
 
+mod demo;
 mod list;
 pub mod tools;
 pub mod usage;
@@ -19,4 +20,5 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tools::approve))
         .routes(routes!(usage::of_session))
         .routes(routes!(usage::of_agent))
+        .routes(routes!(demo::reset))
 }

@@ -2,22 +2,24 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::{Receipt, ReceiptPiece};
 use throughline_engine::request::encode;
-use utoipa::ToSchema;
+use throughline_engine::session::record::ReplyForm;
+use throughline_upstream::model::{self, ModelConfig};
+use utoipa::{IntoParams, ToSchema};
 
 use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::dropin::handed_on;
-use crate::http::part::Path;
+use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
@@ -200,30 +202,77 @@ pub async fn show(
     Ok(Json(ReceiptView::from(&receipt)))
 }
 
+/// In whose words.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RequestQuery {
+    /// `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent.
+    #[param(default = "engine")]
+    format: RequestFormat,
+}
+
+/// A form of a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RequestFormat {
+    /// The same for every provider.
+    #[default]
+    Engine,
+    /// As the provider of the turn's model takes it.
+    Provider,
+}
+
 /// The request of that turn, made again to the byte; `x-request-hash` names its hash.
 // Of a turn that a drop-in endpoint handed on it is what the provider was sent, in its own format.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/request", tag = "turns",
     params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The turn, from 1")),
+        ("turn" = u64, Path, description = "The turn, from 1"), RequestQuery),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 pub async fn request(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,
+    Query(query): Query<RequestQuery>,
 ) -> Result<Response, Problem> {
-    let (bytes, hash) = match handed_on::again(app.engine(), &caller, &id, turn).await? {
-        Some(sent) => sent,
-        None => {
-            let request = app.engine().request(&caller, &id, turn).await?;
-            let bytes = encode(&request)?;
-            let hash = ContentHash::of_bytes(&bytes);
-            (bytes, hash)
-        }
-    };
+    if let Some((bytes, hash)) = handed_on::again(app.engine(), &caller, &id, turn).await? {
+        return Ok(json_with_hash(bytes, &hash));
+    }
+    let request = app.engine().request(&caller, &id, turn).await?;
+    if query.format == RequestFormat::Provider {
+        let (_, record) = app.engine().turn(&caller, &id, turn).await?;
+        let config = provider_of(&app, &record.form).ok_or_else(|| no_provider(turn))?;
+        let bytes = serde_json::to_vec(&model::body(config, &request)).unwrap_or_default();
+        let hash = ContentHash::of_bytes(&bytes);
+        return Ok(json_with_hash(bytes, &hash));
+    }
+    let bytes = encode(&request)?;
+    let hash = ContentHash::of_bytes(&bytes);
+    Ok(json_with_hash(bytes, &hash))
+}
+
+/// The configured model that answered.
+fn provider_of<'a>(app: &'a App, form: &ReplyForm) -> Option<&'a ModelConfig> {
+    match form {
+        ReplyForm::Model { model } => app.upstreams().called(model),
+        ReplyForm::Caller | ReplyForm::Offline { .. } | ReplyForm::Sampling { .. } => None,
+    }
+}
+
+fn no_provider(turn: u64) -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "no_provider_request",
+        format!("turn {turn} was not answered by a model that is configured now"),
+        "leave format out for the request as the engine made it",
+    )
+}
+
+fn json_with_hash(bytes: Vec<u8>, hash: &ContentHash) -> Response {
     let hash =
         HeaderValue::from_str(hash.as_str()).expect("hexadecimal digits are a valid header value");
     let json = HeaderValue::from_static("application/json");
-    Ok(([(header::CONTENT_TYPE, json), (REQUEST_HASH, hash)], bytes).into_response())
+    ([(header::CONTENT_TYPE, json), (REQUEST_HASH, hash)], bytes).into_response()
 }
 
 /// The text of a piece as it was sent on that turn.

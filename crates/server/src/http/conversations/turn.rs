@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use throughline_engine::id::SessionId;
-use throughline_engine::session::record::{CallRecord, TurnRecord};
+use throughline_engine::piece::Source;
+use throughline_engine::receipt::ReceiptPiece;
+use throughline_engine::session::record::{CallRecord, TurnKind, TurnRecord};
 use utoipa::ToSchema;
 
 use super::view::{Raw, json};
@@ -15,6 +17,11 @@ use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
+
+/// What a message may bring besides files, by the names it has in receipts.
+pub const WORKFLOW_ID: &str = "workflow_id";
+/// See [`WORKFLOW_ID`].
+pub const WORKFLOW_SPEC: &str = "workflow_spec";
 
 /// A turn as the history shows it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -50,8 +57,10 @@ pub struct TurnBrief {
     /// Tokens of message and reply, by our count.
     #[schema(value_type = shapes::SaidTokens)]
     pub tokens: Raw,
-    /// One line about what the model saw.
+    /// One sentence about what the model was shown and what was left out.
     pub context: Option<String>,
+    /// Names of the files that came with the message.
+    pub attachments: Vec<String>,
     /// Whatever the application kept with it.
     #[schema(value_type = Option<Object>)]
     pub metadata: Raw,
@@ -73,9 +82,24 @@ impl From<&TurnRecord> for TurnBrief {
             usage: json(&record.usage),
             tokens: json(&record.tokens),
             context: record.receipt.as_ref().map(|receipt| receipt.summary()),
+            attachments: attachments(record),
             metadata: json(&record.metadata),
         }
     }
+}
+
+/// The files of a chat message. What else may be given has names of ours, or came with a client's own request.
+fn attachments(record: &TurnRecord) -> Vec<String> {
+    let receipt = record.receipt.iter().filter(|_| record.kind == TurnKind::Chat);
+    let name = |piece: &ReceiptPiece| match &piece.source {
+        Source::Given { name }
+            if piece.since.is_none() && name != WORKFLOW_ID && name != WORKFLOW_SPEC =>
+        {
+            Some(name.clone())
+        }
+        _ => None,
+    };
+    receipt.flat_map(|receipt| &receipt.pieces).filter_map(name).collect()
 }
 
 /// A turn with its tool executions.

@@ -53,6 +53,14 @@ impl Upstreams {
         let (_, upstream) = same.or_else(|| of_format().next())?;
         Some(Chosen { upstream, model: None })
     }
+
+    /// The configured model of that name in receipts, `provider/model`.
+    pub fn called(&self, name: &str) -> Option<&ModelConfig> {
+        let named = |config: &&ModelConfig| {
+            name.split_once('/') == Some((config.provider.as_str(), config.model.as_str()))
+        };
+        self.0.iter().map(|(_, upstream)| upstream.config()).find(named)
+    }
 }
 
 #[cfg(test)]

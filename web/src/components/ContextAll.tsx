@@ -1,0 +1,28 @@
+// Everything that a request was made of, by kind, and what was left out.
+import type { Receipt } from '../api/types';
+import { KINDS, kindOf } from '../text/kinds';
+import { count, moment, percent } from '../text/numbers';
+import { DroppedSection } from './DroppedSection';
+import { PieceSection } from './PieceSection';
+
+export function ContextAll({ session, turn, receipt }: { session: string; turn: number; receipt: Receipt }) {
+  const sent = receipt.pieces.filter((piece) => piece.sent);
+  // What is in the request already was not left out of it.
+  const dropped = receipt.pieces.filter((piece) => !piece.sent && piece.dropped !== 'already_present');
+  return (
+    <>
+      {KINDS.map(({ kind, label }) => {
+        const pieces = sent.filter((piece) => kindOf(piece.source) === kind);
+        return pieces.length > 0 && <PieceSection key={kind} kind={kind} label={label} pieces={pieces} session={session} turn={turn} />;
+      })}
+      <DroppedSection pieces={dropped} session={session} turn={turn} />
+      <dl class="facts fine">
+        <div><dt>Guidance</dt><dd>{receipt.mode}, because {receipt.mode_why}</dd></div>
+        <div><dt>Window</dt><dd>{count(receipt.budget.used_tokens)} of {count(receipt.budget.limit_tokens)} tokens, {percent(receipt.budget.share)}</dd></div>
+        <div><dt>Parameters</dt><dd>temperature {receipt.parameters.temperature.toFixed(1)}, reply up to {count(receipt.parameters.reply_tokens_max)} tokens</dd></div>
+        <div><dt>Assembled</dt><dd>{moment(receipt.at)}</dd></div>
+        <div><dt>Request hash</dt><dd><code class="hash">{receipt.id}</code></dd></div>
+      </dl>
+    </>
+  );
+}

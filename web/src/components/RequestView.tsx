@@ -1,0 +1,52 @@
+// The request of a turn: readable, and the bytes that the provider was sent.
+import { useSignal } from '@preact/signals';
+import { copy } from '../state/clipboard';
+import { providerRequestOf, requestOf, type SentRequest } from '../state/receipts';
+import { bytes } from '../text/numbers';
+import { partsOf } from '../text/request';
+import { Dialog } from './Dialog';
+import { Icon } from './Icon';
+import { useLoaded } from './useLoaded';
+import { Waiting } from './Waiting';
+
+export function RequestView({ session, turn }: { session: string; turn: number }) {
+  const wide = useSignal(false);
+  const loaded = useLoaded(() => Promise.all([requestOf(session, turn), providerRequestOf(session, turn)]), [session, turn]);
+  if (loaded.state !== 'here') return <Waiting loaded={loaded} />;
+  const [own, sent] = loaded.value;
+  const body = sent ?? own;
+  return (
+    <div class="request">
+      <p class="quiet">{sent ? 'The first request of this turn, byte for byte as the provider was sent it; each later one adds its calls and results.' : 'No model was asked. This is what one would be shown, before it is put into the format of a provider.'}</p>
+      <div class="actions start">
+        <button class="button small" onClick={() => copy(body.text, `Copied the request of turn ${turn}.`)}><Icon name="copy" size={14} /> Copy {bytes(body.size)}</button>
+        <button class="button small" onClick={() => (wide.value = true)}>Side by side</button>
+      </div>
+      <Readable request={own} />
+      {wide.value && (
+        <Dialog title={`The request of turn ${turn}`} huge onClose={() => (wide.value = false)}>
+          <div class="beside">
+            <section><h3>{sent ? 'As sent' : "The engine's form"}, {bytes(body.size)}</h3><pre class="raw" tabIndex={0}>{body.text}</pre></section>
+            <section><h3>Readable</h3><div class="readable-scroll" tabIndex={0} role="region" aria-label="Readable"><Readable request={own} /></div></section>
+          </div>
+          <p class="quiet">Hash of these bytes <code class="hash">{body.hash}</code></p>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function Readable({ request }: { request: SentRequest }) {
+  return (
+    <ol class="readable">
+      {partsOf(request.text).map((part, index) => (
+        <li key={index} data-role={part.role}>
+          <details open={part.role !== 'tools'}>
+            <summary>{part.title} <span class="of">{bytes(new TextEncoder().encode(part.text).length)}</span></summary>
+            <pre tabIndex={0}>{part.text}</pre>
+          </details>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,31 @@
+// What was typed and not sent, for each session and for a new one; it outlives a reload.
+import { signal, type Signal } from '@preact/signals';
+import { keep, keptValue } from './kept';
+
+const NEW = 'new';
+const NAME = 'drafts';
+const KEPT_MAX = 100;
+
+type Drafts = Record<string, string>;
+
+const drafts = new Map<string, Signal<string>>();
+
+/** The text that is being written to a session; `null` for a session that does not exist yet. */
+export function draftOf(session: string | null): Signal<string> {
+  const name = session ?? NEW;
+  let draft = drafts.get(name);
+  if (!draft) {
+    draft = signal(keptValue<Drafts>(NAME)?.[name] ?? '');
+    drafts.set(name, draft);
+  }
+  return draft;
+}
+
+export function write(session: string | null, text: string) {
+  const name = session ?? NEW;
+  draftOf(session).value = text;
+  const { [name]: _, ...others } = keptValue<Drafts>(NAME) ?? {};
+  // The newest is last; the oldest goes first.
+  const kept = Object.entries(text.trim() ? { ...others, [name]: text } : others).slice(-KEPT_MAX);
+  keep(NAME, kept.length > 0 ? Object.fromEntries(kept) : null);
+}

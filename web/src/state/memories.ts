@@ -1,0 +1,38 @@
+// What is remembered about a user beyond a session: short statements, each with where it came from. A server that
+// keeps none has no such page.
+import { signal } from '@preact/signals';
+import { at, change, get, Problem, query } from '../api/client';
+import type { Memory } from '../api/types';
+
+/** Whether this server remembers beyond a session; null until it was asked. */
+export const remembers = signal<boolean | null>(null);
+
+interface Page {
+  memories: Memory[];
+  next_cursor?: string | null;
+}
+
+export async function lookForMemories() {
+  try {
+    await get<Page>('/memories?limit=1');
+    remembers.value = true;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) remembers.value = false;
+  }
+}
+
+export function memories(words: string, cursor: string | null = null): Promise<Page> {
+  return get(`/memories${query({ q: words, limit: 50, cursor })}`);
+}
+
+export function addMemory(text: string): Promise<Memory> {
+  return change('POST', '/memories', { text });
+}
+
+export function changeMemory(id: string, text: string): Promise<Memory> {
+  return change('PATCH', at('memories', id), { text });
+}
+
+export async function forgetMemory(id: string) {
+  await change('DELETE', at('memories', id));
+}

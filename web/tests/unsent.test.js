@@ -1,0 +1,133 @@
+// Nothing that somebody wrote is lost because a server failed: stopped and started, reloaded, on every size.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertFits, launch, openPage, say, shot, SIZES } from './support/browser.js';
+import { startServer } from './support/server.js';
+
+let server;
+let browser;
+before(async () => {
+  server = await startServer({ args: [] });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const stop = () => server.stop({ keepFolder: true });
+const start = async () => {
+  server = await startServer({ args: [], folder: server.home, port: server.port });
+};
+const said = (page) => page.locator('.turn[data-status=live] .said, .unstarted .said');
+
+for (const [device, size] of Object.entries(SIZES)) {
+  test(`a message to a stopped server is kept and sent again, also after a reload, on ${device}`, async () => {
+    const { page, close } = await openPage(browser, server.url, size);
+    await say(page, `Hello from ${device}`, { turn: 1 });
+    await stop();
+    await say(page, 'Where is the zebra?');
+    const failure = page.getByRole('alert');
+    await failure.getByText('Not sent: the server does not answer.').waitFor();
+    await page.getByRole('status').filter({ hasText: 'The server does not answer. Trying again' }).waitFor();
+    assert.equal(await said(page).innerText(), 'Where is the zebra?');
+    await assertAccessible(page, `an unsent message on ${device}`);
+    await assertFits(page, `an unsent message on ${device}`);
+    await shot(page, `unsent-${size.viewport.width}`);
+    await failure.getByRole('button', { name: 'Retry' }).click();
+    await failure.getByText('Not sent: the server does not answer.').waitFor();
+    await start();
+    await page.getByText('Trying again…').waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('alert').getByText('Not sent: the server has not confirmed this message.').waitFor();
+    assert.equal(await said(page).innerText(), 'Where is the zebra?');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+    const { conversations } = await server.api('GET', '/conversations?limit=1');
+    const { turns } = await server.api('GET', `/conversations/${conversations[0].id}/history`);
+    assert.deepEqual(turns.map((turn) => turn.message), [`Hello from ${device}`, 'Where is the zebra?']);
+    await page.reload();
+    await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0, 'a stored message is not offered again');
+    await close();
+  });
+
+  test(`a first message is kept on the start page, on ${device}`, async () => {
+    const { page, close } = await openPage(browser, server.url, size);
+    await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
+    const sessions = (await server.api('GET', '/conversations')).conversations.length;
+    await stop();
+    await say(page, `First words from ${device}`);
+    await page.getByRole('alert').getByText('Not sent: the server does not answer.').waitFor();
+    await assertAccessible(page, `an unsent first message on ${device}`);
+    await shot(page, `unsent-start-${size.viewport.width}`);
+    await start();
+    await page.reload();
+    assert.equal(await said(page).innerText(), `First words from ${device}`);
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.locator('article.row[aria-label="Turn 1"] footer').waitFor();
+    const { conversations } = await server.api('GET', '/conversations');
+    assert.equal(conversations.length, sessions + 1, 'one session, whatever was tried');
+    await close();
+  });
+}
+
+test('an unsent message can be taken back into the field, or given up', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Hello', { turn: 1 });
+  await page.route('**/chat/stream', (route) => route.abort());
+  await say(page, 'Are you there?');
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const field = page.getByLabel('Message', { exact: true });
+  assert.equal(await field.inputValue(), 'Are you there?');
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await field.fill('The next one');
+  await page.getByText('Send the message above again, or discard it').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled());
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.unroute('**/chat/stream');
+  await field.press('Enter');
+  await page.locator('article.row[aria-label="Turn 2"] .said', { hasText: 'The next one' }).waitFor();
+  await close();
+});
+
+test('a stream that breaks in the middle leaves one turn, not two', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Hello', { turn: 1 });
+  // The request arrives and is answered; the answer does not.
+  await page.route('**/chat/stream', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await say(page, 'Did this arrive?');
+  await page.getByRole('alert').waitFor();
+  await page.unroute('**/chat/stream');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+  const id = new URL(page.url()).hash.split('/')[2];
+  assert.equal((await server.api('GET', `/conversations/${id}`)).turns, 2);
+  await close();
+});
+
+test('drafts are kept for each session and for a new one', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  const field = page.getByLabel('Message', { exact: true });
+  await say(page, 'Here', { turn: 1 });
+  const first = page.url();
+  await field.fill('half a thought');
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'New' }).click();
+  assert.equal(await field.inputValue(), '');
+  await field.fill('a new one');
+  await page.goto(first);
+  await page.locator('article.row[aria-label="Turn 1"]').waitFor();
+  assert.equal(await field.inputValue(), 'half a thought');
+  await page.reload();
+  await page.locator('article.row[aria-label="Turn 1"]').waitFor();
+  assert.equal(await field.inputValue(), 'half a thought');
+  await page.getByRole('link', { name: 'New' }).click();
+  assert.equal(await field.inputValue(), 'a new one');
+  await close();
+});
