@@ -120,19 +120,23 @@ struct Chain {
     records: BTreeMap<u64, Arc<TurnRecord>>,
 }
 
+/// Turns read at a time where a request has no window.
+const LINKS_AT_A_TIME: u64 = 64;
+
 async fn chain(sessions: &Sessions, session: &LoadedSession, record: &TurnRecord) -> Result<Chain> {
     let Some(receipt) = &record.receipt else { return Err(not_kept(session, record)) };
     let own = Arc::new(record.clone());
-    let mut records = BTreeMap::new();
-    if receipt.continues.is_some() {
-        let from = receipt.window_from.max(1) - 1;
-        let window = sessions.turns(session, from..record.turn.max(1) - 1).await?;
-        records.extend(window.into_iter().map(|record| (record.turn, record)));
-    }
-    records.insert(own.turn, own);
+    let mut records = BTreeMap::from([(own.turn, own)]);
+    // A client's requests have no window.
+    let window = Some(receipt.window_from).filter(|from| *from != u64::MAX);
     let mut links = vec![(record.turn, receipt.clone())];
     let mut before = receipt.continues;
     while let Some(turn) = before {
+        if !records.contains_key(&turn) {
+            let from = window.unwrap_or(turn.saturating_sub(LINKS_AT_A_TIME)).max(1).min(turn);
+            let read = sessions.turns(session, from - 1..turn).await?;
+            records.extend(read.into_iter().map(|record| (record.turn, record)));
+        }
         let found = records.get(&turn).and_then(|record| record.receipt.clone());
         let found = found.filter(|_| links.last().is_some_and(|(later, _)| turn < *later));
         let link = found.ok_or_else(|| not_kept(session, record))?;

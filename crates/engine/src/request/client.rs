@@ -39,13 +39,13 @@ pub fn addition(sent: &[Arc<SentPiece>], parameters: Parameters, resends: bool) 
     let mut group: Vec<&Piece> = Vec::new();
     for sent in before {
         match sent.piece.source {
-            Source::ClientRequest { .. } => {}
             Source::History { part: HistoryPart::Message, .. } | Source::Message => {
                 let beside = framed(&std::mem::take(&mut group), parameters);
                 if !beside.is_empty() {
                     earlier.push((sent.piece.text.to_string(), beside));
                 }
             }
+            Source::History { .. } | Source::ClientRequest { .. } => {}
             _ => group.push(&sent.piece),
         }
     }
@@ -83,7 +83,7 @@ pub fn place<'a>(
         .collect()
 }
 
-/// Those of the pieces whose messages the client still sends.
+/// Those of the pieces whose messages the client still sends; replies it sends itself.
 pub(super) fn placed(before: &[Arc<SentPiece>], users: &[String]) -> Vec<Arc<SentPiece>> {
     let is_message = |sent: &&Arc<SentPiece>| {
         matches!(sent.piece.source, Source::History { part: HistoryPart::Message, .. })
@@ -92,7 +92,9 @@ pub(super) fn placed(before: &[Arc<SentPiece>], users: &[String]) -> Vec<Arc<Sen
     let mut places = place(messages, users).into_iter();
     let (mut kept, mut group) = (Vec::new(), Vec::new());
     for sent in before {
-        group.push(sent.clone());
+        if is_message(&sent) || !matches!(sent.piece.source, Source::History { .. }) {
+            group.push(sent.clone());
+        }
         if is_message(&sent) {
             match places.next().flatten() {
                 Some(_) => kept.append(&mut group),

@@ -2,6 +2,7 @@
 
 use throughline_engine::creation::NewSession;
 use throughline_engine::error::Error;
+use throughline_engine::limits::Limits;
 use throughline_engine::model::{Block, ModelRequest};
 use throughline_engine::piece::{IncludeMode, Source};
 use throughline_engine::receipt::{DropReason, Receipt};
@@ -106,7 +107,11 @@ async fn every_request_is_rebuilt_to_the_byte_across_compactions_and_after_a_res
 
 #[tokio::test]
 async fn what_was_recalled_stays_with_its_turn_and_does_not_come_twice() {
-    let bench = bench().limits(|limits| limits.summaries = false).start().await;
+    let shares = |limits: &mut Limits| {
+        limits.summaries = false;
+        (limits.compact_at, limits.compact_to, limits.recall_share_asking) = (0.9, 0.2, 0.4);
+    };
+    let bench = bench().limits(shares).start().await;
     open(&bench).await;
     exchange(&bench, "My sister Marta lives in Gdansk.", "Noted.", Some(900)).await;
     for number in 0..12 {

@@ -35,6 +35,25 @@ impl Pair {
         (reply.status().as_u16(), reply.json().await.unwrap())
     }
 
+    async fn chat(&self, server: usize) {
+        let url = self.servers[server].url("/chat");
+        let body = json!({ "conversation_id": SESSION, "message": "Go on." });
+        let reply = self.http.post(url).json(&body).send().await.unwrap();
+        assert_eq!(reply.status(), 200);
+    }
+
+    /// Waits until a model has written the notes on older turns, where there are any.
+    async fn condensed_by_model(&self) {
+        for _ in 0..LOOKS_MAX {
+            let summary = &self.head(0).await["summary"];
+            if summary.is_null() || summary["by"] != json!("extraction") {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        panic!("the notes stayed extracted sentences");
+    }
+
     async fn head(&self, server: usize) -> Value {
         self.servers[server].get(&self.http, &format!("/conversations/{SESSION}")).await
     }
@@ -136,17 +155,15 @@ async fn condensed_once(store: &TestStore) {
     let model = ScriptedModel::answering(said).await;
     let launch = store.launch.clone();
     let launch = launch.with("OPENAI_BASE_URL", model.openai_url()).with("OPENAI_API_KEY", "none");
-    let pair = Pair::start(&launch).await;
+    let pair = Pair::start(&launch.with("THROUGHLINE_LIMITS__WINDOW_TURNS", "15")).await;
     for number in 0..60_usize {
         let (status, told) =
             pair.record(number % 2, &format!("number {number}"), &format!("k{number}")).await;
         assert_eq!(status, 201, "{told}");
-    }
-    let mut looks = 0;
-    while pair.head(0).await["summary"].is_null() {
-        looks += 1;
-        assert!(looks < LOOKS_MAX, "nothing was condensed");
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        if number % 15 == 14 {
+            pair.chat(number % 2).await;
+            pair.condensed_by_model().await;
+        }
     }
     let mut condensed = Vec::new();
     for request in model.requests() {

@@ -48,7 +48,7 @@ async fn a_client_with_its_own_history_gets_only_what_it_did_not_send() {
         let messages = sent["messages"].as_array().unwrap();
         assert_eq!(messages[..2], own.as_array().unwrap()[..2], "its own history is untouched");
         let last = messages[2].to_string();
-        assert!(last.contains("swordfish") && last.contains("<data from="), "{last}");
+        assert!(last.contains("swordfish") && last.contains("<earlier>"), "{last}");
         assert!(last.contains("What is the password of the harbour gate?"), "{last}");
         assert_eq!(sent.to_string().matches("The cat sleeps.").count(), 1, "{sent}");
         assert!(sent.get("system").is_none() && !sent.to_string().contains("\"system\""), "{sent}");
@@ -130,7 +130,7 @@ async fn the_receipt_names_what_was_added_and_the_request_of_the_client() {
     bench.say(Format::OpenAi, "a", "Second.").await.expect(200);
     let receipt = bench.app.get("/conversations/a/turns/2/context").await.expect(200);
     let text = receipt.to_string();
-    assert!(text.contains("client request") && text.contains("\"history\""), "{text}");
+    assert!(text.contains("client_request") && text.contains("\"history\""), "{text}");
     bench.app.get("/conversations/a/turns/2/request").await.expect(200);
 }
 

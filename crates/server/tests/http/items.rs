@@ -22,7 +22,7 @@ async fn demo_session() -> TestApp {
 #[tokio::test]
 async fn two_requests_are_compared_piece_by_piece() {
     let app = demo_session().await;
-    app.post("/chat", json!({"conversation_id": "a", "message": "show device sw1"}))
+    app.post("/chat", json!({"conversation_id": "a", "message": "show device ams1-sw-01"}))
         .await
         .expect(200);
     app.post("/chat", json!({"conversation_id": "a", "message": "which racks?"})).await.expect(200);
@@ -51,7 +51,7 @@ async fn two_requests_are_compared_piece_by_piece() {
 #[tokio::test]
 async fn a_receipt_lists_its_items_under_the_names_of_a_request_context() {
     let app = demo_session().await;
-    app.post("/chat", json!({"conversation_id": "a", "message": "show device sw1"}))
+    app.post("/chat", json!({"conversation_id": "a", "message": "show device ams1-sw-01"}))
         .await
         .expect(200);
     let receipt = app.get("/conversations/a/turns/1/context").await.expect(200);
@@ -71,7 +71,7 @@ async fn a_receipt_lists_its_items_under_the_names_of_a_request_context() {
 async fn usage_is_counted_per_session_and_agent_and_comes_as_csv_too() {
     let app = demo_session().await;
     for _ in 0..2 {
-        let message = json!({"conversation_id": "a", "message": "show device sw1"});
+        let message = json!({"conversation_id": "a", "message": "show device ams1-sw-01"});
         app.post("/chat", message).await.expect(200);
     }
     let session = app.get("/conversations/a/context/usage").await.expect(200);

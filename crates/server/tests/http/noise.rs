@@ -57,7 +57,7 @@ async fn routes(app: &TestApp) -> Vec<(Method, String, Vec<String>)> {
     let mut routes = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
-            if operation["requestBody"].is_null() {
+            if operation["requestBody"].is_null() || path == "/mcp" {
                 continue;
             }
             let schema = &operation["requestBody"]["content"]["application/json"]["schema"]["$ref"];
@@ -90,8 +90,13 @@ async fn noise_never_breaks_the_server() {
             let request = request.header("content-type", "application/json").body(body);
             let answer = send(request).await;
             assert!(answer.status < 500, "{method} {path} {shown}: {}", answer.text);
-            if answer.status >= 400 {
-                answer.code();
+            match answer.status {
+                ..400 => {}
+                // Routes of the providers answer in the providers' own form.
+                _ if path.starts_with("/v1/") => {
+                    assert!(answer.json()["error"]["message"].is_string())
+                }
+                _ => drop(answer.code()),
             }
         }
     }
