@@ -511,6 +511,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/demo/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts the demo's data back to how it was at the start. */
+        post: operations["server_reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/entities/{type}/{name}/conversations": {
         parameters: {
             query?: never;
@@ -1030,6 +1047,13 @@ export interface components {
             /** @description By whom. */
             approved_by: string;
         };
+        /** @description A text file that comes with a message. */
+        AttachmentBody: {
+            /** @description Its name, 1–200 characters. */
+            name: string;
+            /** @description Its text, at most 256 KiB. */
+            text: string;
+        };
         /** @description A tool call that waits for approval. */
         AwaitedCallView: {
             /** @description The call's id. */
@@ -1130,6 +1154,8 @@ export interface components {
             workflow_id?: string | null;
             /** @description That workflow's specification, shown to the model as data. */
             workflow_spec?: Record<string, never> | null;
+            /** @description Text files that the message is about, at most 8; shown to the model as data. */
+            attachments?: components["schemas"]["AttachmentBody"][];
             /** @description Tokens that the request may take. */
             budget_tokens?: number | null;
             /** @description Whether a heated message brings the calm-keeping reminder, for this message. */
@@ -1894,6 +1920,8 @@ export interface components {
             tokens: number;
             /** @description Its hash; `…/contents/{hash}` has the text. */
             hash: string;
+            /** @description The turn with which it came into the request; null where that is this one. */
+            since?: number | null;
             /** @description Whether it reached the model. */
             sent: boolean;
             /** @description Why it did not. */
@@ -2150,8 +2178,26 @@ export interface components {
             items: components["schemas"]["RequestItem"][];
             /** @description Every piece, sent or dropped, in the order of sending. */
             pieces: components["schemas"]["PieceView"][];
-            /** @description Tokens at the start that are the same as in the turn before. */
+            /** @description Tokens at the start that are the same as in the request before. */
             stable_prefix_tokens: number;
+            /**
+             * Format: double
+             * @description Tokens of the request, where one that a provider has cached costs a tenth.
+             */
+            effective_tokens: number;
+            /** @description Tokens of the whole conversation, had it been sent. */
+            replay_tokens: number;
+            /**
+             * Format: double
+             * @description The same, where one that a provider has cached costs a tenth.
+             */
+            replay_effective_tokens: number;
+            /** @description The turn whose request this one begins with; null where it starts a prefix of its own. */
+            continues?: number | null;
+            /** @description Why it does not begin with the request before. */
+            broken_by?: string | null;
+            /** @description The first turn that is shown word for word. */
+            window_from: number;
             /** @description The layout that made the request. */
             layout: number;
         };
@@ -2161,6 +2207,11 @@ export interface components {
             message: string;
             /** @description What the assistant said. */
             reply?: string;
+            /**
+             * Format: date-time
+             * @description When it was said, for a conversation that happened before; now when absent.
+             */
+            at?: string | null;
             /** @description What the tools did. */
             tool_executions?: components["schemas"]["ExecutionBody"][];
             error?: components["schemas"]["ErrorBody"] | null;
@@ -2332,6 +2383,11 @@ export interface components {
              * @default null
              */
             model: string | null;
+            /**
+             * @description The user's time zone by its IANA name, such as `Europe/Berlin`.
+             * @default null
+             */
+            timezone: string | null;
             /** @description Preferences of the user, kept as they are. */
             preferences?: Record<string, never>;
         };
@@ -2519,8 +2575,10 @@ export interface components {
             usage?: components["schemas"]["TokenUsage"] | null;
             /** @description Tokens of message and reply, by our count. */
             tokens: components["schemas"]["SaidTokens"];
-            /** @description One line about what the model saw. */
+            /** @description One sentence about what the model was shown and what was left out. */
             context?: string | null;
+            /** @description Names of the files that came with the message. */
+            attachments: string[];
             /** @description Whatever the application kept with it. */
             metadata?: Record<string, never> | null;
         };
@@ -3844,7 +3902,10 @@ export interface operations {
     };
     turns_request: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent. */
+                format?: ("engine" | "provider") & Record<string, never>;
+            };
             header?: never;
             path: {
                 /** @description The session's id */
@@ -3938,6 +3999,43 @@ export interface operations {
             };
             /** @description There is none, or it belongs to somebody else. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    server_reset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A provider or an MCP server failed. */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };
