@@ -34,6 +34,7 @@ pub mod enrich;
 pub mod entity;
 pub mod error;
 pub mod events;
+pub mod fact;
 pub mod failure;
 pub mod hash;
 pub mod history;

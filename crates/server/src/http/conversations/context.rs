@@ -208,7 +208,7 @@ pub async fn show(
 #[into_params(parameter_in = Query)]
 pub struct RequestQuery {
     /// `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent.
-    #[param(inline, default = "engine")]
+    #[param(value_type = String, default = "engine", example = "provider")]
     format: RequestFormat,
 }
 

@@ -1,0 +1,80 @@
+//! Facts: short statements about the user and their world that outlive their session.
+//!
+//! A fact is told by a person, or gathered from what the user said in a form that states something
+//! (`gather`). Text that a tool returned never becomes one by itself. What is kept where is
+//! `stored`'s; which of them a request shows is the request's decision.
+//!
+//! Invariant: a fact that was gathered names the session, the turn and the sentence it comes from.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::id::SessionId;
+
+/// What a fact is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactKind {
+    /// How the user wants to be answered: "answer in metric units".
+    Instruction,
+    /// Who the user is: a name, a place, a job.
+    Profile,
+    /// What the user likes or dislikes.
+    Preference,
+    /// Anything else: "our site code for Lisbon is LIS2".
+    Fact,
+}
+
+/// Where a fact comes from, which says how far it is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// A person told it to be remembered.
+    Told,
+    /// The user's own words stated it.
+    Said,
+    /// A model drew it from the conversation.
+    Model,
+    /// It came with an import.
+    Imported,
+}
+
+/// The sentence that a fact was gathered from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FactSource {
+    /// The session.
+    pub session: SessionId,
+    /// The turn, from 1.
+    pub turn: u64,
+    /// The sentence, as the user wrote it.
+    pub sentence: String,
+}
+
+/// A statement that outlives its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Its id, unique for its user.
+    pub id: String,
+    /// What is known, as a sentence.
+    pub text: String,
+    /// What it is about, in lower case: facts about the same subject supersede each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// What sort of statement it is.
+    pub kind: FactKind,
+    /// Where it comes from.
+    pub trust: Trust,
+    /// The sentence it was gathered from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<FactSource>,
+    /// When it was first kept.
+    pub created_at: Timestamp,
+    /// When its text last changed.
+    pub changed_at: Timestamp,
+    /// When a request last showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+    /// The newer fact about the same subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+}
