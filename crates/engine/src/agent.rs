@@ -38,6 +38,33 @@ pub struct Agent {
     pub models: AgentModels,
     /// Tool-name patterns (`*` matches any run) whose calls need approval.
     pub approve: Vec<String>,
+    /// How far its sessions remember.
+    pub memory: MemoryScope,
+}
+
+/// How far a session remembers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryScope {
+    /// Nothing beyond what is shown word for word.
+    Off,
+    /// Its own turns.
+    Session,
+    /// Also the user's other sessions with the same agent.
+    Agent,
+    /// Also all other sessions of the same user.
+    #[default]
+    User,
+}
+
+impl MemoryScope {
+    /// All scopes, by name.
+    pub const ALL: [(&str, Self); 4] = [
+        ("off", Self::Off),
+        ("session", Self::Session),
+        ("agent", Self::Agent),
+        ("user", Self::User),
+    ];
 }
 
 /// A rule or a reference.
@@ -95,6 +122,7 @@ impl Agent {
             packs: Vec::new(),
             models: AgentModels::default(),
             approve: Vec::new(),
+            memory: MemoryScope::default(),
         }
     }
 

@@ -63,7 +63,7 @@ pub fn piece(record: &TurnRecord, part: HistoryPart) -> Option<Piece> {
         HistoryPart::Reply => (Rank::OldHistory, Some(record.tokens.reply)),
         HistoryPart::Results => (Rank::OldResults, None),
     };
-    let why = "within the window";
+    let why = "one of the last messages";
     Some(match tokens {
         Some(tokens) => Piece::counted(source, why, Place::History, rank, text, tokens),
         None => Piece::new(source, why, Place::History, rank, text),

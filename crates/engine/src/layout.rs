@@ -76,7 +76,8 @@ pub fn day(date: Date) -> String {
 #[derive(Default)]
 struct RecalledFrame {
     text: String,
-    day: Option<Date>,
+    /// The day that was told last, and whether it was one of another conversation.
+    day: Option<(Date, bool)>,
 }
 
 impl RecalledFrame {
@@ -84,12 +85,17 @@ impl RecalledFrame {
         if self.text.is_empty() {
             self.text.push_str("<earlier>");
         }
-        let (Source::Recalled { on, .. } | Source::EarlierResult { on, .. }) = &piece.source else {
-            return;
+        let told = match piece.source {
+            Source::Recalled { on, .. } | Source::EarlierResult { on, .. } => {
+                on.map(|on| (on, false))
+            }
+            Source::Elsewhere { on, .. } => Some((on, true)),
+            _ => return,
         };
-        if let Some(on) = on.filter(|on| self.day != Some(*on)) {
-            let _ = write!(self.text, "\n[{}]", day(on));
-            self.day = Some(on);
+        if let Some((on, elsewhere)) = told.filter(|told| self.day != Some(*told)) {
+            let origin = if elsewhere { ", another conversation" } else { "" };
+            let _ = write!(self.text, "\n[{}{origin}]", day(on));
+            self.day = told;
         }
         let _ = write!(self.text, "\n{}", piece.text.replace("</earlier", "<\\/earlier"));
     }

@@ -1,11 +1,13 @@
 //! What a session remembers beyond its window: older turns by their words and meaning, and every thing
-//! that was talked about.
+//! that was talked about. Turns of the user's other sessions are in [`across`].
 //!
 //! Both are derived from the log, kept in memory while the session is in use, and caught up before each
 //! use. The turn index holds no text; what it finds is read from the log again, so erased words cannot
 //! come back through it.
 //!
 //! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
+
+mod across;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,12 +20,16 @@ use tokio::sync::Mutex;
 use crate::embed::Embedder;
 use crate::entity::{Entities, Entity, EntityRef, Kind, KnownEntities, add_aliases, harvest};
 use crate::error::Result;
+use crate::id::SessionId;
 use crate::pack::PackSet;
 use crate::piece::HistoryPart;
 use crate::search::{Calibration, Hit, Part, TurnIndex};
 use crate::session::record::{TurnRecord, TurnStatus};
 use crate::session::{LoadedSession, Sessions};
-use crate::store::Key;
+use crate::store::{Key, Scope};
+
+use across::UserMemory;
+pub use across::{Across, elsewhere, standing};
 
 /// Turns read from the log at once while catching up.
 const CATCH_UP_TURNS: u64 = 512;
@@ -48,6 +54,7 @@ pub struct Memory {
     calibration: Calibration,
     packs: Arc<PackSet>,
     sessions: moka::sync::Cache<Key, Arc<Mutex<SessionMemory>>>,
+    users: moka::sync::Cache<Scope, Arc<Mutex<UserMemory>>>,
 }
 
 /// A part of an earlier turn that fits a message.
@@ -59,20 +66,27 @@ pub struct Recalled {
     pub part: HistoryPart,
     /// How well it fits, 0–1.
     pub score: f32,
+    /// The other session of the same user that it is from.
+    pub session: Option<SessionId>,
 }
 
 impl Memory {
-    /// Memory for up to `sessions_max` sessions at a time.
+    /// Memory for up to `sessions_max` sessions and `users_max` users at a time.
     pub fn new(
         embedder: Arc<dyn Embedder>,
         calibration: Calibration,
         packs: Arc<PackSet>,
-        sessions_max: u64,
+        (sessions_max, users_max): (u64, u64),
         idle: Duration,
     ) -> Self {
         let sessions =
             moka::sync::Cache::builder().max_capacity(sessions_max).time_to_idle(idle).build();
-        Self { embedder, calibration, packs, sessions }
+        let users = moka::sync::Cache::builder().max_capacity(users_max).time_to_idle(idle).build();
+        Self { embedder, calibration, packs, sessions, users }
+    }
+
+    fn empty_index(&self) -> TurnIndex {
+        TurnIndex::new(self.calibration)
     }
 
     /// Forgets a session.
@@ -121,7 +135,7 @@ impl Memory {
             .collect();
         let recalled = hits.iter().filter_map(|hit| {
             let record = standing.get(&hit.turn)?.clone();
-            Some(Recalled { record, part: part_of(hit.part), score: hit.score })
+            Some(Recalled { record, part: part_of(hit.part), score: hit.score, session: None })
         });
         Ok(recalled.collect())
     }
@@ -135,7 +149,7 @@ impl Memory {
             incarnation: loaded.version.incarnation,
             turns: 0,
             erased: loaded.head.erased_turns,
-            index: TurnIndex::new(self.calibration),
+            index: self.empty_index(),
             known: Arc::new(KnownEntities::new()),
         }
     }
@@ -158,7 +172,7 @@ impl Memory {
             let next = memory.turns..(memory.turns + CATCH_UP_TURNS).min(loaded.head.turns);
             let end = next.end;
             let records = sessions.turns(loaded, next).await?;
-            self.index(&records, &mut memory.index).await?;
+            self.index(&records, &mut memory.index, 0).await?;
             self.learn(&records, &loaded.head.entities, &mut memory.known);
             memory.turns = end;
         }
@@ -171,7 +185,13 @@ impl Memory {
         Ok(())
     }
 
-    async fn index(&self, records: &[Arc<TurnRecord>], index: &mut TurnIndex) -> Result<()> {
+    /// Puts turns into an index, numbered from `base`.
+    async fn index(
+        &self,
+        records: &[Arc<TurnRecord>],
+        index: &mut TurnIndex,
+        base: u64,
+    ) -> Result<()> {
         let mut parts = Vec::new();
         for record in records.iter().filter(|record| record.status != TurnStatus::Erased) {
             parts.push((record.turn, Part::Message, "User", record.message.clone()));
@@ -197,7 +217,7 @@ impl Memory {
             .map(|record| (record.turn, record.at.to_zoned(TimeZone::UTC).date()))
             .collect();
         for ((turn, part, speaker, text), vector) in parts.iter().zip(&vectors) {
-            index.add_dated(*turn, *part, speaker, text, vector, dates[turn]);
+            index.add_dated(base + turn, *part, speaker, text, vector, dates[turn]);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::ContentHash;
+use crate::id::SessionId;
 use crate::tokens;
 
 /// A text on its way to the model.
@@ -98,6 +99,17 @@ pub enum Source {
         /// The day it was said, in the user's time zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Date>,
+    },
+    /// A turn of another session of the same user that matters for the message.
+    Elsewhere {
+        /// Which session.
+        session: SessionId,
+        /// Which of its turns.
+        turn: u64,
+        /// Which part of it.
+        part: HistoryPart,
+        /// The day it was said, in the user's time zone.
+        on: Date,
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {
@@ -286,6 +298,9 @@ impl Piece {
 
     /// Whether it is a part of an older turn that was searched for.
     pub fn is_recalled(&self) -> bool {
-        matches!(self.source, Source::Recalled { .. } | Source::EarlierResult { .. })
+        matches!(
+            self.source,
+            Source::Recalled { .. } | Source::EarlierResult { .. } | Source::Elsewhere { .. }
+        )
     }
 }

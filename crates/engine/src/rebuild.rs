@@ -6,14 +6,16 @@
 //!
 //! Invariant: the result has the hash that the receipt recorded, or the answer is an error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
 use crate::history;
+use crate::id::SessionId;
 use crate::layout;
+use crate::memory;
 use crate::model::{Block, Message, ModelRequest, Role};
 use crate::piece::{HistoryPart, Piece, SentPiece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
@@ -59,10 +61,14 @@ pub async fn pieces(
         let read = sessions.turns_at(session, &needed).await?;
         records.extend(read.into_iter().map(|record| (record.turn, record)));
     }
+    let elsewhere = elsewhere(sessions, session, &chain.links).await?;
     let mut sent = Vec::new();
     for (own, receipt) in &chain.links {
         for piece in receipt.pieces.iter().filter(|piece| piece.sent()) {
-            let holder = turn_of(piece, *own).and_then(|turn| records.get(&turn));
+            let holder = match &piece.source {
+                Source::Elsewhere { session, turn, .. } => elsewhere.get(&(session.clone(), *turn)),
+                _ => turn_of(piece, *own).and_then(|turn| records.get(&turn)),
+            };
             let text = holder.and_then(|holder| text_of(piece, holder, receipt.layout));
             let text = text.ok_or_else(|| not_kept(session, record))?;
             let said = matches!(piece.source, Source::Message | Source::History { .. });
@@ -76,6 +82,17 @@ pub async fn pieces(
         }
     }
     Ok(sent)
+}
+
+/// The turns of other sessions that receipts name, those that still stand.
+async fn elsewhere(
+    sessions: &Sessions,
+    session: &LoadedSession,
+    links: &[(u64, Receipt)],
+) -> Result<HashMap<(SessionId, u64), Arc<TurnRecord>>> {
+    let pieces = links.iter().flat_map(|(_, receipt)| &receipt.pieces);
+    let named = memory::elsewhere(pieces.filter(|piece| piece.sent()).map(|piece| &piece.source));
+    memory::standing(sessions, &session.key.scope, &named).await
 }
 
 /// The receipt of a turn with every piece of its request, also those that it shares with the one before.
@@ -156,7 +173,9 @@ pub async fn piece_text(
 ) -> Result<Option<String>> {
     let layout = record.receipt.as_ref().map_or(layout::CURRENT, |receipt| receipt.layout);
     let Some(turn) = turn_of(piece, record.turn) else {
-        return Ok(text_of(piece, record, layout));
+        let named = memory::elsewhere([&piece.source].into_iter());
+        let standing = memory::standing(sessions, &session.key.scope, &named).await?;
+        return Ok(standing.values().next().and_then(|found| text_of(piece, found, layout)));
     };
     if turn == record.turn {
         return Ok(text_of(piece, record, layout));
@@ -171,6 +190,7 @@ fn turn_of(piece: &ReceiptPiece, own: u64) -> Option<u64> {
         Source::History { turn, .. }
         | Source::Recalled { turn, .. }
         | Source::EarlierResult { turn, .. } => Some(turn),
+        Source::Elsewhere { .. } => None,
         _ => Some(piece.kept_in.unwrap_or(own)),
     }
 }
@@ -181,7 +201,7 @@ fn text_of(piece: &ReceiptPiece, holder: &TurnRecord, layout: u32) -> Option<Str
     match &piece.source {
         Source::Message => quoted().map(|turn| turn.message.clone()),
         Source::History { part, .. } => quoted().map(|turn| history::text_of(turn, *part)),
-        Source::Recalled { part, .. } => {
+        Source::Recalled { part, .. } | Source::Elsewhere { part, .. } => {
             quoted().map(|turn| history::recalled_text(turn, *part, layout))
         }
         Source::EarlierResult { .. } => {

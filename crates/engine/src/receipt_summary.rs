@@ -89,7 +89,7 @@ impl<'a> Parts<'a> {
                 self.results += 1;
             }
             Source::History { .. } => self.messages += 1,
-            Source::Recalled { .. } => self.recalled += 1,
+            Source::Recalled { .. } | Source::Elsewhere { .. } => self.recalled += 1,
             Source::Entity { name, .. } => self.entities.add(name, piece.since),
         }
     }

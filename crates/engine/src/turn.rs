@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 use crate::access::Caller;
-use crate::agent::{Agent, Agents};
+use crate::agent::{Agent, Agents, MemoryScope};
 use crate::budget::Budget;
 use crate::catalog::{KnownTool, ToolCatalog};
 use crate::clock::Clock;
@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::id::{AgentName, SessionId};
 use crate::limits::Limits;
-use crate::memory::Memory;
+use crate::memory::{Across, Memory, Recalled};
 use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
@@ -288,6 +288,8 @@ impl Pipeline {
             true => request::without_tools(&head.items),
             false => head.items.clone(),
         };
+        let mut recalled = enrichment.recalled.clone();
+        recalled.extend(self.recall_across(turn, message).await?);
         let selecting =
             self.selector.select(&turn.agent, &items, &turn.tools, message, &self.limits);
         let selected = selecting.await?;
@@ -315,7 +317,7 @@ impl Pipeline {
                 found: enrichment.found.clone(),
             },
             about: enrichment.about.clone(),
-            recalled: enrichment.recalled.clone(),
+            recalled,
             client: None,
             budget,
             parameters: turn.parameters,
@@ -356,7 +358,10 @@ impl Pipeline {
             Asks::Back | Asks::Perhaps => self.limits.recalled_parts,
             Asks::Nothing => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
         };
-        let recalled = self.memory.search(&self.sessions, session, message, parts_max).await?;
+        let recalled = match self.memory_scope(turn) {
+            MemoryScope::Off => Vec::new(),
+            _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
+        };
 
         let entities = &session.head.entities;
         let understood = Understood { noticed: &noticed, entities, known: &known };
@@ -367,6 +372,28 @@ impl Pipeline {
             self.enrichments.keep(key, made_of, enrichment.clone(), self.clock.now());
         }
         Ok((enrichment, known))
+    }
+
+    /// How far the session remembers.
+    fn memory_scope(&self, turn: &Turn) -> MemoryScope {
+        turn.session.head.settings.memory.unwrap_or(turn.agent.memory)
+    }
+
+    /// **recall** beyond the session: turns of the user's other sessions. Never cached: what was erased there
+    /// must not come back.
+    async fn recall_across(
+        &self,
+        turn: &Turn,
+        (message, vector): (&str, &[f32]),
+    ) -> Result<Vec<Recalled>> {
+        let (session, scope) = (&turn.session, self.memory_scope(turn));
+        let asks = request::asks(message) != Asks::Nothing || session.head.turns == 0;
+        if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
+            return Ok(Vec::new());
+        }
+        let parts_max = self.limits.recalled_parts;
+        let wanted = Across { session, message, vector, scope, parts_max };
+        self.memory.search_across(&self.sessions, &wanted).await
     }
 
     /// **reply**: by a model with tools, or by the way that needs none.

@@ -136,6 +136,8 @@ impl Default for EngineSettings {
 
 /// Most sessions whose older turns are searchable in memory at a time.
 const MEMORY_SESSIONS_MAX: u64 = 1_000;
+/// The same for users, whose sessions are remembered together.
+const MEMORY_USERS_MAX: u64 = 200;
 
 /// Texts of last requests that stay in memory, in bytes.
 const PREFIX_BYTES: u64 = 32 << 20;
@@ -179,8 +181,13 @@ impl Engine {
         let selector = Arc::new(Selector::new(embedder.clone(), calibration));
         let work = Arc::new(Worklist::default());
         let indexer = Arc::new(Indexer::new(index, sessions.clone(), work.clone()));
-        let memory =
-            Memory::new(embedder, calibration, packs.clone(), MEMORY_SESSIONS_MAX, cache_age);
+        let memory = Memory::new(
+            embedder,
+            calibration,
+            packs.clone(),
+            (MEMORY_SESSIONS_MAX, MEMORY_USERS_MAX),
+            cache_age,
+        );
         let turns = Arc::new(Pipeline {
             sessions: sessions.clone(),
             creator: SessionCreator {

@@ -12,6 +12,7 @@ use jiff::civil::Date;
 use crate::budget::cost;
 use crate::hash::ContentHash;
 use crate::history;
+use crate::id::SessionId;
 use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
 use crate::memory::Recalled;
 use crate::mode;
@@ -32,6 +33,8 @@ pub struct Beside {
     others: Vec<Piece>,
     /// Parts of older turns, best first.
     recalled: Vec<Piece>,
+    /// The same of the user's other sessions.
+    elsewhere: Vec<Piece>,
     today: Date,
     /// Whether days are told; a client that sends the conversation itself tells its own.
     tells_days: bool,
@@ -50,6 +53,10 @@ impl Beside {
         let (share, most) = match asks(&input.message) {
             Asks::Back => (limits.recall_share_asking, limits.recall_tokens_max),
             Asks::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
+            // What a conversation begins with may go on with another.
+            Asks::Nothing if material.head.turns == 0 => {
+                (limits.recall_share, limits.recall_tokens_max / 4)
+            }
             Asks::Nothing => (0.0, 0),
         };
         let recall_room = material.budget.share(share).min(most);
@@ -67,7 +74,9 @@ impl Beside {
             earlier.iter().any(|earlier| earlier.trim() == text.trim())
         };
         let recalled = material.recalled.iter().filter(|found| !sends(&found.record.message));
-        let recalled: Vec<Piece> = recalled.map(|found| recalled_piece(found, material)).collect();
+        let pieces = recalled.map(|found| recalled_piece(found, material));
+        let (elsewhere, recalled): (Vec<Piece>, Vec<Piece>) =
+            pieces.partition(|piece| matches!(piece.source, Source::Elsewhere { .. }));
         let mut beside = Self {
             tokens: 0,
             recall_tokens: 0,
@@ -76,6 +85,7 @@ impl Beside {
             today: material.now.to_zoned(material.zone.clone()).date(),
             others,
             recalled,
+            elsewhere,
         };
         let shown: &[Arc<SentPiece>] = material.prefix.as_ref().map_or(&[], |p| p.stream());
         let present = Present::of(shown);
@@ -89,19 +99,21 @@ impl Beside {
     pub(super) fn recall_beyond(&self, window_from: u64, stream: &[Arc<SentPiece>]) -> u32 {
         let present = Present::of(stream);
         let missing = self.wanted().filter(|piece| !present.recalled(piece, window_from));
-        missing.map(|piece| cost(piece) + DAY_TOKENS).sum()
+        let own: u32 = missing.map(|piece| cost(piece) + DAY_TOKENS).sum();
+        let missing =
+            self.wanted_elsewhere(own).filter(|piece| !present.texts.contains_key(&piece.hash));
+        own + missing.map(|piece| cost(piece) + DAY_TOKENS).sum::<u32>()
+    }
+
+    /// The turns of other sessions that are worth the room that the session's own leave.
+    fn wanted_elsewhere(&self, own_tokens: u32) -> impl Iterator<Item = &Piece> {
+        worth(&self.elsewhere, self.recall_room.saturating_sub(own_tokens))
     }
 
     /// The turns that are worth their room, best first. One that is shown already takes room all the same: what
     /// fits less well does not come in its stead.
     fn wanted(&self) -> impl Iterator<Item = &Piece> {
-        let mut left = self.recall_room;
-        self.recalled.iter().take_while(move |piece| {
-            let needed = cost(piece);
-            let fits = needed <= left;
-            left = left.saturating_sub(needed);
-            fits
-        })
+        worth(&self.recalled, self.recall_room)
     }
 
     /// The pieces that are new behind `stream`, in the order of sending, and those that it shows already.
@@ -120,8 +132,19 @@ impl Beside {
                 false => recalled.push(piece.clone()),
             }
         }
+        let own = recalled.iter().map(|piece| cost(piece) + DAY_TOKENS).sum();
+        let mut elsewhere: Vec<Piece> = Vec::new();
+        for piece in self.wanted_elsewhere(own) {
+            match present.since(piece, stream) {
+                Some(since) => already.push(shown(piece, since)),
+                None => elsewhere.push(piece.clone()),
+            }
+        }
         already.truncate(PRESENT_NAMED_MAX);
         recalled.sort_by_key(|piece| (turn_of(piece), part_of(piece)));
+        elsewhere.sort_by(|one, other| place_elsewhere(one).cmp(&place_elsewhere(other)));
+        elsewhere.append(&mut recalled);
+        let mut recalled = elsewhere;
         let (about, rest): (Vec<&Piece>, Vec<&Piece>) = self
             .others
             .iter()
@@ -217,6 +240,25 @@ impl Present {
     }
 }
 
+/// The pieces, best first, that `room` holds.
+fn worth(pieces: &[Piece], room: u32) -> impl Iterator<Item = &Piece> {
+    let mut left = room;
+    pieces.iter().take_while(move |piece| {
+        let needed = cost(piece);
+        let fits = needed <= left;
+        left = left.saturating_sub(needed);
+        fits
+    })
+}
+
+/// Where a piece of another session stands among such pieces: by day, session and turn.
+fn place_elsewhere(piece: &Piece) -> Option<(Date, &SessionId, u64, HistoryPart)> {
+    match &piece.source {
+        Source::Elsewhere { session, turn, part, on } => Some((*on, session, *turn, *part)),
+        _ => None,
+    }
+}
+
 /// A piece that is in the request already, for the receipt.
 fn shown(piece: &Piece, since: u64) -> Arc<SentPiece> {
     Arc::new(SentPiece { piece: piece.clone(), since, kept_in: None, day: None })
@@ -261,13 +303,21 @@ fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
 
 /// A recalled part of a turn.
 fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
-    let Recalled { record, part, score } = found;
-    let (turn, on) = (record.turn, Some(history::day_of(record, &material.zone)));
+    let Recalled { record, part, score, .. } = found;
+    let day = history::day_of(record, &material.zone);
+    let (turn, on) = (record.turn, Some(day));
     let text = history::recalled_text(record, *part, crate::layout::CURRENT);
-    let why = "an older turn that fits the message";
-    let (source, rank) = match part {
-        HistoryPart::Results => (Source::EarlierResult { turn, on }, Rank::EarlierResult),
-        part => (Source::Recalled { turn, part: *part, on }, Rank::Recalled),
+    let why = match found.session {
+        None => "an older turn that fits the message",
+        Some(_) => "said in another session, and fits the message",
+    };
+    let (source, rank) = match (&found.session, *part) {
+        (Some(session), part) => {
+            let session = session.clone();
+            (Source::Elsewhere { session, turn, part, on: day }, Rank::Recalled)
+        }
+        (None, HistoryPart::Results) => (Source::EarlierResult { turn, on }, Rank::EarlierResult),
+        (None, part) => (Source::Recalled { turn, part, on }, Rank::Recalled),
     };
     let named = split_name(&text).0.is_some();
     let speaker = if named { 0 } else { SPEAKER_TOKENS };

@@ -110,6 +110,7 @@ pub(crate) fn must_be_kept(source: &Source) -> bool {
         source,
         Source::History { .. }
             | Source::Recalled { .. }
+            | Source::Elsewhere { .. }
             | Source::EarlierResult { .. }
             | Source::Day { .. }
             | Source::ClientRequest { .. }

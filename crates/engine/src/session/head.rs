@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::MemoryScope;
 use crate::entity::Entities;
 use crate::hash::ContentHash;
 use crate::id::{AgentName, SessionId};
@@ -153,6 +154,12 @@ pub struct Settings {
     /// The user's time zone, by its IANA name, where it differs from the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
+    /// How far the session remembers, where it differs from its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryScope>,
+    /// Whether nothing of the session is remembered outside of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
     /// Free-form preferences of the user, kept as they are.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub preferences: Map<String, Value>,

@@ -16,6 +16,7 @@ use tracing::{Instrument, Span};
 use super::draft::TurnDraft;
 use super::{Pipeline, Recorded, Turn, TurnStart, checks};
 use crate::access::Caller;
+use crate::agent::MemoryScope;
 use crate::creation::NewSession;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
@@ -131,10 +132,14 @@ impl Pipeline {
         let vector = self.selector.embed(&request.message).await?;
         let message = (request.message.as_str(), vector.as_slice());
         let parts_max = self.limits.recalled_parts;
-        let mut recalled = self.memory.search(&self.sessions, session, message, parts_max).await?;
+        let mut recalled = match self.memory_scope(turn) {
+            MemoryScope::Off => Vec::new(),
+            _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
+        };
         recalled.retain(|found| found.record.is_history());
         let understood = Understood { noticed, entities: &head.entities, known };
         let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
+        recalled.extend(self.recall_across(turn, message).await?);
 
         let zone = head.settings.zone(&self.limits.timezone);
         let budget = self.budget(turn, None);

@@ -8,6 +8,7 @@ use super::Pipeline;
 use crate::error::{Error, Result};
 use crate::history::HistoryTurn;
 use crate::layout;
+use crate::memory;
 use crate::piece::SentPiece;
 use crate::rebuild;
 use crate::request::Prefix;
@@ -71,8 +72,8 @@ impl Pipeline {
             since.reverse();
             let cached = self.prefixes.get(session, &receipt.request_hash);
             let pieces = match cached {
-                Some(pieces) => pieces,
-                None => match self.read_pieces(session, record, zone).await? {
+                Some(pieces) if self.stands(session, &pieces).await? => pieces,
+                _ => match self.read_pieces(session, record, zone).await? {
                     Some(pieces) => pieces,
                     None => return Ok(None),
                 },
@@ -80,6 +81,16 @@ impl Pipeline {
             return Ok(Prefix::new(record, &pieces, &since, zone));
         }
         Ok(None)
+    }
+
+    /// Whether everything that a request quoted from other sessions may still be shown.
+    async fn stands(&self, session: &LoadedSession, pieces: &[Arc<SentPiece>]) -> Result<bool> {
+        let named = memory::elsewhere(pieces.iter().map(|sent| &sent.piece.source));
+        if named.is_empty() {
+            return Ok(true);
+        }
+        let standing = memory::standing(&self.sessions, &session.key.scope, &named).await?;
+        Ok(standing.len() == named.values().map(|turns| turns.len()).sum::<usize>())
     }
 
     /// The pieces of a past request; `None` where something of it was erased.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use throughline_engine::agent::{Agent, AgentModels, AgentServer};
+use throughline_engine::agent::{Agent, AgentModels, AgentServer, MemoryScope};
 use throughline_engine::id::AgentName;
 use throughline_engine::piece::IncludeMode;
 
@@ -19,6 +19,8 @@ pub struct Definition {
     pub packs: Vec<String>,
     /// Tool-name patterns whose calls need approval.
     pub approve: Vec<String>,
+    /// How far its sessions remember: `off`, `session`, `agent` or `user`.
+    pub memory: MemoryScope,
     /// Models by role.
     pub models: AgentModels,
     /// MCP servers it uses.
@@ -60,6 +62,7 @@ impl Definition {
             packs: self.packs.clone(),
             models: self.models.clone(),
             approve: self.approve.clone(),
+            memory: self.memory,
             ..Agent::plain(name)
         }
     }

@@ -110,6 +110,9 @@ pub fn name(source: &Source) -> String {
         Source::Topic => "topic".into(),
         Source::Entity { entity, name } => format!("{entity} {name}"),
         Source::Recalled { turn, part: of, .. } => format!("recalled turn {turn} {}", part(*of)),
+        Source::Elsewhere { session, turn, part: of, .. } => {
+            format!("session {session}, turn {turn} {}", part(*of))
+        }
         Source::EarlierResult { turn, .. } => format!("result of turn {turn}"),
         Source::History { turn, part: of } => format!("turn {turn} {}", part(*of)),
         Source::Day { on, .. } => format!("day {on}"),
@@ -129,6 +132,7 @@ pub fn heading_of(source: &Source) -> &'static str {
         Source::Entity { .. } => "Entities",
         Source::History { .. }
         | Source::Recalled { .. }
+        | Source::Elsewhere { .. }
         | Source::EarlierResult { .. }
         | Source::Day { .. } => "History",
         Source::Instructions { .. } | Source::Persona { .. } | Source::Calm => "Instructions",

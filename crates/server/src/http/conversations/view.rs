@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
+use throughline_engine::agent::MemoryScope;
 use throughline_engine::error::Error;
 use throughline_engine::mode::PromptMode;
 use throughline_engine::persona::Persona;
@@ -116,6 +117,13 @@ pub struct SettingsBody {
     /// The user's time zone by its IANA name, such as `Europe/Berlin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
+    /// How far the session remembers, where it differs from its agent: `off`, `session`, `agent` or `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "session")]
+    pub memory: Option<MemoryScope>,
+    /// Whether nothing of the session is remembered outside of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
     /// Preferences of the user, kept as they are.
     #[schema(value_type = Object)]
     pub preferences: Map<String, Value>,
@@ -232,6 +240,8 @@ impl From<&Settings> for SettingsBody {
             mode: settings.mode.map(|mode| mode.as_str().into()),
             model: settings.model.clone(),
             timezone: settings.timezone.clone(),
+            memory: settings.memory,
+            private: settings.private,
             preferences: settings.preferences.clone(),
         }
     }
@@ -256,6 +266,8 @@ impl TryFrom<SettingsBody> for Settings {
             mode,
             model: body.model,
             timezone: body.timezone,
+            memory: body.memory,
+            private: body.private,
             preferences: body.preferences,
         })
     }

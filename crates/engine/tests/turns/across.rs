@@ -1,0 +1,137 @@
+//! What a user said in one session is found in another: only theirs, and only while it stands.
+
+use std::collections::BTreeSet;
+
+use throughline_engine::access::{Caller, Grants};
+use throughline_engine::agent::MemoryScope;
+use throughline_engine::creation::NewSession;
+use throughline_engine::id::{SessionId, TenantId, UserId};
+use throughline_engine::piece::Source;
+use throughline_engine::request::{AssembledRequest, TurnInput};
+use throughline_engine::session::head::Settings;
+use throughline_engine::store::Scope;
+use throughline_engine::turn::RecordedTurn;
+
+use crate::bench::{Bench, bench};
+
+const SAID: &str = "My sister Marta lives in Gdansk.";
+const QUESTION: &str = "Where does my sister Marta live?";
+
+async fn open(bench: &Bench, caller: &Caller, id: &str, settings: Settings) -> SessionId {
+    let id = SessionId::new(id).unwrap();
+    let new = NewSession { id: Some(id.clone()), settings, ..NewSession::default() };
+    bench.engine.create_session(caller, new).await.unwrap();
+    id
+}
+
+async fn say(bench: &Bench, caller: &Caller, id: &SessionId, message: &str) {
+    let turn =
+        RecordedTurn { message: message.into(), reply: "Noted.".into(), ..RecordedTurn::default() };
+    bench.engine.record(caller, id, turn).await.unwrap();
+}
+
+async fn ask(bench: &Bench, caller: &Caller, id: &SessionId) -> AssembledRequest {
+    let input = TurnInput { message: QUESTION.into(), ..TurnInput::default() };
+    (*bench.engine.prepare(caller, id, &input).await.unwrap()).clone()
+}
+
+fn knows(request: &AssembledRequest) -> bool {
+    format!("{:?}", request.request.messages).contains("Gdansk")
+}
+
+fn remembering(memory: MemoryScope) -> Settings {
+    Settings { memory: Some(memory), ..Settings::default() }
+}
+
+#[tokio::test]
+async fn another_session_of_the_same_user_is_remembered_with_its_source() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, SAID).await;
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    let asked = ask(&bench, caller, &summer).await;
+    assert!(knows(&asked));
+    let named = asked.receipt.pieces.iter().any(|piece| {
+        piece.sent()
+            && matches!(&piece.source, Source::Elsewhere { session, turn: 1, .. } if *session == spring)
+    });
+    assert!(named, "{:#?}", asked.receipt.pieces);
+    for (scope, expected) in [
+        (MemoryScope::Off, false),
+        (MemoryScope::Session, false),
+        (MemoryScope::Agent, true),
+        (MemoryScope::User, true),
+    ] {
+        let id = open(&bench, caller, &format!("{scope:?}"), remembering(scope)).await;
+        assert_eq!(knows(&ask(&bench, caller, &id).await), expected, "{scope:?}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_told_what_another_user_said() {
+    let bench = bench().start().await;
+    let spring = open(&bench, &bench.caller, "spring", Settings::default()).await;
+    say(&bench, &bench.caller, &spring, SAID).await;
+    for (tenant, user) in [("local", "eve"), ("other", "local"), ("other", "eve")] {
+        let scope =
+            Scope { tenant: TenantId::new(tenant).unwrap(), user: UserId::new(user).unwrap() };
+        let other = Caller { scope, grants: Grants::Write };
+        let summer = open(&bench, &other, "summer", Settings::default()).await;
+        assert!(!knows(&ask(&bench, &other, &summer).await), "{tenant}/{user}");
+        // A session of the same name is their own.
+        let own = open(&bench, &other, "spring", Settings::default()).await;
+        assert!(!knows(&ask(&bench, &other, &own).await), "{tenant}/{user}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_private_erased_or_put_aside_is_not_remembered() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let private = Settings { private: true, ..Settings::default() };
+    let hidden = open(&bench, caller, "hidden", private).await;
+    say(&bench, caller, &hidden, SAID).await;
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    assert!(!knows(&ask(&bench, caller, &summer).await), "private");
+
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, SAID).await;
+    assert!(knows(&ask(&bench, caller, &summer).await));
+    bench.engine.erase_turns(caller, &spring, &BTreeSet::from([1])).await.unwrap();
+    assert!(!knows(&ask(&bench, caller, &summer).await), "the turn was erased");
+
+    let autumn = open(&bench, caller, "autumn", Settings::default()).await;
+    say(&bench, caller, &autumn, SAID).await;
+    assert!(knows(&ask(&bench, caller, &summer).await));
+    bench.engine.erase(caller, &autumn).await.unwrap();
+    assert!(!knows(&ask(&bench, caller, &summer).await), "the session was erased");
+}
+
+#[tokio::test]
+async fn a_request_that_quoted_another_session_is_made_again_while_that_stands() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, SAID).await;
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    let asked = ask(&bench, caller, &summer).await;
+    let turn = RecordedTurn {
+        message: QUESTION.into(),
+        reply: "She told you.".into(),
+        receipt: Some(asked.receipt.request_hash.to_string()),
+        ..RecordedTurn::default()
+    };
+    bench.engine.record(caller, &summer, turn).await.unwrap();
+    let again = crate::bench::bench().on(bench.store.clone()).start().await;
+    let rebuilt = again.engine.request(caller, &summer, 1).await.unwrap();
+    assert_eq!(rebuilt, asked.request);
+    let next = ask(&bench, caller, &summer).await;
+    assert_eq!(next.receipt.continues, Some(1), "what was quoted stays in the prefix");
+
+    bench.engine.erase(caller, &spring).await.unwrap();
+    assert!(!knows(&ask(&bench, caller, &summer).await), "not from a cached prefix either");
+    assert!(again.engine.request(caller, &summer, 1).await.is_err());
+    let kept = again.engine.export(caller, &summer).await.unwrap();
+    assert!(!serde_json::to_string(&kept).unwrap().contains("Gdansk"), "no copy of it was kept");
+}
