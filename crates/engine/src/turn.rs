@@ -391,7 +391,8 @@ impl Pipeline {
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }
-        let parts_max = self.limits.recalled_parts;
+        // Sessions repeat each other; the same words are told once.
+        let parts_max = 2 * self.limits.recalled_parts;
         let wanted = Across { session, message, vector, scope, parts_max };
         self.memory.search_across(&self.sessions, &wanted).await
     }

@@ -2388,6 +2388,17 @@ export interface components {
              * @default null
              */
             timezone: string | null;
+            /**
+             * @description How far the session remembers, where it differs from its agent: `off`, `session`, `agent` or `user`.
+             * @default null
+             * @example session
+             */
+            memory: string | null;
+            /**
+             * @description Whether nothing of the session is remembered outside of it.
+             * @default false
+             */
+            private: boolean;
             /** @description Preferences of the user, kept as they are. */
             preferences?: Record<string, never>;
         };
@@ -3903,8 +3914,11 @@ export interface operations {
     turns_request: {
         parameters: {
             query?: {
-                /** @description `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent. */
-                format?: ("engine" | "provider") & Record<string, never>;
+                /**
+                 * @description `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent.
+                 * @example provider
+                 */
+                format?: string;
             };
             header?: never;
             path: {

@@ -75,8 +75,11 @@ impl Beside {
         };
         let recalled = material.recalled.iter().filter(|found| !sends(&found.record.message));
         let pieces = recalled.map(|found| recalled_piece(found, material));
-        let (elsewhere, recalled): (Vec<Piece>, Vec<Piece>) =
+        let (mut elsewhere, recalled): (Vec<Piece>, Vec<Piece>) =
             pieces.partition(|piece| matches!(piece.source, Source::Elsewhere { .. }));
+        // The same words in several sessions are told once.
+        let mut told: HashSet<ContentHash> = recalled.iter().map(|p| p.hash.clone()).collect();
+        elsewhere.retain(|piece| told.insert(piece.hash.clone()));
         let mut beside = Self {
             tokens: 0,
             recall_tokens: 0,

@@ -9,6 +9,7 @@ mod bad_input;
 mod chat;
 mod connections;
 mod conversations;
+mod first_round;
 mod hostile_schemas;
 mod items;
 mod mcp;
