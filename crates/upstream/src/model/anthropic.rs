@@ -45,7 +45,9 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
         .iter()
         .flat_map(|(_, blocks)| blocks)
         .filter(|block| matches!(block, Block::Text { cache_breakpoint: true, .. }));
-    let mut surplus = (in_system + in_turns.count()).saturating_sub(BREAKPOINTS_MAX);
+    let in_turns = in_turns.count();
+    let marked_in_turns = in_turns > 0;
+    let mut surplus = (in_system + in_turns).saturating_sub(BREAKPOINTS_MAX);
     let mut text = |text: &str, breakpoint: bool| {
         let mut block = json!({"type": "text", "text": text});
         if breakpoint && surplus > 0 {
@@ -94,7 +96,33 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
         body["temperature"] = conversation::temperature(request);
     }
     body["messages"] = json!(messages);
+    if in_system == 0 && !marked_in_turns {
+        mark_ends(&mut body);
+    }
     body
+}
+
+/// Marks what the provider may cache where the request leaves it open: what precedes the conversation, the
+/// conversation up to the message before the last, and all of it. Requests grow at their end, so the next one
+/// is served from the last mark.
+fn mark_ends(body: &mut Value) {
+    let frame = if body["system"].is_array() { "system" } else { "tools" };
+    let mut marked: Vec<&mut Value> = Vec::new();
+    if let Value::Object(parts) = body {
+        for (name, part) in parts.iter_mut() {
+            let Value::Array(list) = part else { continue };
+            if name == frame {
+                marked.extend(list.last_mut());
+            } else if name == "messages" {
+                let users = list.iter_mut().rev().filter(|message| message["role"] == "user");
+                let ends = users.take(2).filter_map(|user| user["content"].as_array_mut());
+                marked.extend(ends.filter_map(|content| content.last_mut()));
+            }
+        }
+    }
+    for block in marked {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
 }
 
 fn role_name(role: Role) -> &'static str {

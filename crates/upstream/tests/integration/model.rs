@@ -229,6 +229,31 @@ async fn of_too_many_breakpoints_the_last_four_are_sent() {
 }
 
 #[tokio::test]
+async fn where_nothing_is_marked_the_ends_are_so_that_the_next_request_is_cached() {
+    let server = ScriptedModel::playing([Turn::text("Good.")]).await;
+    let says = |role, text: &str| Message { role, content: vec![Block::text(text)] };
+    let mut request = question("third");
+    request.system =
+        ["one", "two"].map(|text| SystemBlock { text: text.into(), cache_breakpoint: false }).into();
+    let earlier = [
+        says(Role::User, "first"),
+        says(Role::Assistant, "So."),
+        says(Role::User, "second"),
+        says(Role::Assistant, "So."),
+    ];
+    request.messages.splice(0..0, earlier);
+    let (_, error) = events(&*model(Provider::Anthropic, &server), &request).await;
+    assert!(error.is_none(), "{error:?}");
+    let body = server.requests().remove(0).body;
+    let marked = |block: &serde_json::Value| block.get("cache_control").is_some();
+    let system: Vec<bool> = body["system"].as_array().unwrap().iter().map(marked).collect();
+    assert_eq!(system, [false, true]);
+    let messages = body["messages"].as_array().unwrap().iter();
+    let messages: Vec<bool> = messages.map(|m| marked(&m["content"][0])).collect();
+    assert_eq!(messages, [false, false, true, false, true]);
+}
+
+#[tokio::test]
 async fn servers_that_leave_things_out_are_understood() {
     let check = async |lines: &[&str], expected: &[ModelEvent]| {
         let body: String = lines.iter().map(|line| format!("data: {line}\n\n")).collect();
