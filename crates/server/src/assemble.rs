@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_engine::agent::{Agent, AgentServer};
-use throughline_engine::clock::Clock;
 use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, Parts};
 use throughline_engine::models::ModelBook;
@@ -20,7 +19,8 @@ use crate::agents::watch::{self, Fixed};
 use crate::agents::{AgentFolder, demo};
 use crate::backup::erasures::ErasureLog;
 use crate::backup::watched::Watched;
-use crate::clock::SystemClock;
+use crate::backup::{self, restore, unfinished};
+use crate::clock;
 use crate::config::{Config, EmbedderKind, PacksSettings};
 use crate::failure::Failure;
 
@@ -39,13 +39,15 @@ pub struct Assembled {
     pub fixed: Fixed,
 }
 
-/// The clock of everything.
-pub fn clock() -> Arc<dyn Clock> {
-    Arc::new(SystemClock)
-}
-
 /// The store's URL and how to open it.
 pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure> {
+    if config.store.url.is_empty() {
+        let what = "there is no folder for data: neither XDG_DATA_HOME nor HOME is set";
+        return Err(Failure::wrong_use(
+            what,
+            "name a store with --store or THROUGHLINE_STORE__URL",
+        ));
+    }
     let url = config.store.url.parse()?;
     let index = Some(config.store.index.as_str()).filter(|path| !path.is_empty());
     let mut options = OpenOptions {
@@ -54,6 +56,8 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
         ..OpenOptions::default()
     };
     options.variables.0 = config.environment.pairs();
+    options.create = config.store.create;
+    options.traces = backup::traces(&config.backups.folder);
     #[cfg(feature = "sabotage")]
     {
         options.sabotage = crate::sabotage::chosen(&config.environment)?;
@@ -61,23 +65,63 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
     Ok((url, options))
 }
 
-/// Refuses a local store that is not there, where making an empty one would mislead.
-pub fn must_exist(url: &StoreUrl) -> Result<(), Failure> {
-    let (StoreUrl::Sqlite(path) | StoreUrl::Files(path)) = url else { return Ok(()) };
-    if path.exists() {
-        return Ok(());
+/// What becomes of a command whose store is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfAbsent {
+    /// It is made: the command writes.
+    Create,
+    /// The command fails: what it reads, or changes, would be there.
+    Refuse,
+    /// The command goes on with nothing stored, and makes none: what it shows comes from elsewhere, too.
+    Pretend,
+}
+
+/// Applies `then` where the configured store is not there.
+pub fn if_absent(config: &mut Config, then: IfAbsent) -> Result<(), Failure> {
+    config.store.create = then == IfAbsent::Create;
+    let (url, _) = store_options(config)?;
+    match then {
+        IfAbsent::Refuse if !throughline_store::exists(&url)? => Err(Failure::no_store(&url)),
+        IfAbsent::Pretend if !throughline_store::exists(&url)? => {
+            config.store.url = StoreUrl::Memory.to_string();
+            Ok(())
+        }
+        IfAbsent::Create | IfAbsent::Refuse | IfAbsent::Pretend => Ok(()),
     }
-    Err(Failure::new(format!("there is no store {url}"), "check the path"))
 }
 
 /// Opens the configured store. Its erasures are noted beside the backups.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
     let (url, options) = store_options(config)?;
     let store = throughline_store::open(&url, &options).await?;
+    if let Some(filling) = unfinished::find(&url, store.as_ref()).await? {
+        restore::resume(&url, &options, store.as_ref(), &filling).await?;
+    }
+    refuse_emptied(&url, &options, store.as_ref()).await?;
     if url == StoreUrl::Memory {
         return Ok(store);
     }
     Ok(Arc::new(Watched::new(store, ErasureLog::new(&config.backups.folder))))
+}
+
+/// Refuses a store that is there and has nothing in it, not even a trace of what was erased, where there are backups
+/// of it. In Redis everything may have expired.
+async fn refuse_emptied(
+    url: &StoreUrl,
+    options: &OpenOptions,
+    store: &dyn Store,
+) -> Result<(), Failure> {
+    let Some(trace) = options.traces.first().filter(|_| !matches!(url, StoreUrl::Redis(_))) else {
+        return Ok(());
+    };
+    if !store.scan(None, 1).await?.is_empty() {
+        return Ok(());
+    }
+    let trace = trace.display();
+    Err(Failure::new(
+        format!("{url} is empty, and it was not before: {trace} is left of it"),
+        format!("bring it back with throughline restore; to begin anew, move {trace} away"),
+    ))
 }
 
 /// Refuses to serve where erasing would fail later: a folder for backups that cannot be written to.
@@ -134,7 +178,7 @@ pub async fn engine(
         tools: servers.clone(),
         models: models(config)?,
         embedder: embedder(config).await?,
-        clock: clock(),
+        clock: clock::system(),
         agents,
         packs: packs(&config.packs),
         limits: config.limits.clone(),

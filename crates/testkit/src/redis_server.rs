@@ -58,6 +58,16 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// Removes everything that is stored.
+    pub fn flush(&self) {
+        let mut stream =
+            std::net::TcpStream::connect(("127.0.0.1", self.port)).expect("Redis listens");
+        std::io::Write::write_all(&mut stream, b"FLUSHALL\r\n").expect("it reads");
+        let mut answer = [0; 5];
+        std::io::Read::read_exact(&mut stream, &mut answer).expect("it answers");
+        assert_eq!(&answer, b"+OK\r\n");
+    }
+
     /// Ends the process and starts another one on the same port and data.
     pub async fn restart(&mut self) {
         self.peer.restart().expect("the program that ran before is still there");

@@ -15,7 +15,6 @@ use throughline_upstream::embed::Embedded;
 use throughline_upstream::mcp::McpProxy;
 
 use super::erasures::{Erasure, ErasureLog, Graves};
-use crate::assemble;
 use crate::failure::Failure;
 
 /// Threads listed at a time.
@@ -105,7 +104,7 @@ async fn bury(store: &dyn Store, graves: &Graves) -> Result<(), Failure> {
             append: Vec::new(),
             overwrite: Vec::new(),
             expires_at: None,
-            write_id: assemble::clock().id(),
+            write_id: crate::clock::system().id(),
         };
         match store.commit(&key, Expected::Absent, change).await {
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
@@ -127,7 +126,7 @@ async fn bare_engine(store: Arc<dyn Store>) -> Result<Engine, Failure> {
         tools: Arc::new(tools),
         models: ModelBook::default(),
         embedder: Arc::new(Embedded::load()),
-        clock: assemble::clock(),
+        clock: crate::clock::system(),
         agents: AgentBook::new(name.clone(), [Agent::plain(name)]),
         packs: PackSet::empty(),
         limits: Limits::default(),

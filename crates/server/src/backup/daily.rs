@@ -42,7 +42,7 @@ pub async fn back_up_until(
 }
 
 async fn back_up(url: &StoreUrl, options: &OpenOptions, settings: &BackupSettings) {
-    let file = settings.folder.join(make::file_name(crate::assemble::clock().now()));
+    let file = settings.folder.join(make::file_name(crate::clock::system().now()));
     match make::make(url, options, &file, |_, _| {}).await {
         Ok(made) => {
             let removed = make::prune(&settings.folder, settings.keep).len();

@@ -11,7 +11,7 @@ use throughline_engine::store::{Key, Kind};
 
 use super::local::Who;
 use super::{Settings, output};
-use crate::assemble::{self, Demo};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 
 /// Threads listed at a time.
@@ -43,7 +43,7 @@ struct Found {
 impl Check {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let config = settings.load()?;
+        let config = settings.load_for(IfAbsent::Refuse)?;
         let store = assemble::store(&config).await?;
         let place = store.facts().location;
         let report = store.check().await?;

@@ -31,6 +31,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::assemble::{self, IfAbsent};
 use crate::config::{Config, Environment, Layers};
 use crate::failure::Failure;
 
@@ -59,6 +60,13 @@ impl Settings {
     /// The configuration with these flags over it.
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(self.load_with(&[])?.0)
+    }
+
+    /// The same for a command that does `then` where there is no store.
+    pub fn load_for(&self, then: IfAbsent) -> Result<Config, Failure> {
+        let mut config = self.load()?;
+        assemble::if_absent(&mut config, then)?;
+        Ok(config)
     }
 
     /// The configuration with these and more flags over it, and where each value came from.

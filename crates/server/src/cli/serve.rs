@@ -47,7 +47,7 @@ impl Serve {
         }
         assemble::can_note_erasures(&config)?;
         let store = assemble::store(&config).await?;
-        let keys = Keys::new(store.clone(), assemble::clock());
+        let keys = Keys::new(store.clone(), crate::clock::system());
         let gate = Gate::open(keys, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         raise_open_files();

@@ -173,7 +173,7 @@ fn insert(table: &mut Table, path: &str, value: Value) {
 
 fn shown_value(path: &str, value: &Value) -> String {
     match value {
-        Value::String(url) if path == "store.url" => throughline_store::open::redact(url),
+        Value::String(url) if path == "store.url" => throughline_store::redact::redact(url),
         Value::Table(table) if path.starts_with("servers.") => {
             let names: Vec<&str> = table.keys().map(String::as_str).collect();
             format!(
@@ -182,7 +182,7 @@ fn shown_value(path: &str, value: &Value) -> String {
             )
         }
         Value::String(text) if path.starts_with("servers.") && path.ends_with(".url") => {
-            throughline_store::open::redact(text)
+            throughline_store::redact::redact(text)
         }
         value => value.to_string(),
     }

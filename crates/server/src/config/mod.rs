@@ -9,12 +9,14 @@
 //! # Layout
 //!
 //! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
+//! - [`places`]: where the store lies and what belongs to it.
 //! - [`server`], [`models`], [`servers`], [`sections`]: the sections, typed.
 
 mod environment;
 mod file;
 mod layers;
 mod models;
+mod places;
 mod sections;
 mod server;
 mod servers;
@@ -97,6 +99,7 @@ impl Config {
         for (path, value) in flags {
             layers.set_text(path, value, Origin::Flag)?;
         }
+        places::resolve(&mut layers, &environment)?;
         let mut config = layers.typed()?;
         config.environment = environment;
         config.check()?;
@@ -110,7 +113,9 @@ impl Config {
 
     /// What types alone do not tell.
     fn check(&self) -> Result<(), Failure> {
-        self.store.url.parse::<throughline_store::StoreUrl>()?;
+        if !self.store.url.is_empty() {
+            self.store.url.parse::<throughline_store::StoreUrl>()?;
+        }
         self.server.check()?;
         models::check(self)?;
         servers::check(&self.servers)

@@ -26,6 +26,13 @@ pub struct StoreSettings {
     pub index: String,
     /// How long a search in it may take, in seconds.
     pub search_seconds_max: u64,
+    /// Whether this command may make a store that is not there.
+    #[serde(skip, default = "yes")]
+    pub create: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The section `cache`.

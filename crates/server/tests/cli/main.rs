@@ -3,6 +3,7 @@
 mod chat;
 mod copies;
 mod deploy;
+mod interrupted;
 mod items;
 mod observability;
 mod place;

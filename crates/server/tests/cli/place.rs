@@ -1,7 +1,7 @@
 //! A folder with a store, and the binary that works in it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -24,6 +24,25 @@ impl Drop for Server {
     }
 }
 
+/// The binary under test. `THROUGHLINE_TEST_BINARY` names another one: to see a test fail on older code.
+fn binary() -> PathBuf {
+    let named = std::env::var_os("THROUGHLINE_TEST_BINARY").map(PathBuf::from);
+    named.unwrap_or_else(|| env!("CARGO_BIN_EXE_throughline").into())
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            std::fs::create_dir(&target).expect("a folder");
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).expect("copied");
+        }
+    }
+}
+
 /// A folder of its own for one test.
 pub struct Place {
     folder: TempDir,
@@ -40,6 +59,26 @@ impl Place {
         let place = Self::empty();
         place.import("trip", &[("Where is Zanzibar?", "In the sea."), ("How far?", "Far.")]);
         place
+    }
+
+    /// One with a store in which there is no session.
+    pub fn with_store() -> Self {
+        let place = Self::empty();
+        place.ok(&["key", "create"], "");
+        place
+    }
+
+    /// What lies in it.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a folder").flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Another folder with the same files.
+    pub fn copy(&self) -> Self {
+        let copy = Self::empty();
+        copy_folder(self.folder.path(), copy.folder.path());
+        copy
     }
 
     /// A path in it.
@@ -72,11 +111,18 @@ impl Place {
         self.ok(&["session", "import", "in.json"], "");
     }
 
-    /// Starts the binary here.
-    pub fn start(&self, arguments: &[&str]) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
+    /// The binary, to be started here.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
         command.args(arguments).current_dir(self.folder.path());
         command.env_clear().env("COLUMNS", "100").env("TZ", "UTC");
+        command.env("XDG_DATA_HOME", self.folder.path());
+        command
+    }
+
+    /// Starts the binary here.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the binary starts")
     }
@@ -93,9 +139,8 @@ impl Place {
 
     /// A server on this store, once it says that it serves.
     pub fn serve(&self) -> Server {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
-        command.args(["serve", "--bind", "127.0.0.1:0"]).current_dir(self.folder.path());
-        command.env_clear().stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut command = self.command(&["serve", "--bind", "127.0.0.1:0"]);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let lines = BufReader::new(child.stderr.take().expect("its words")).lines();
         let said = lines.map_while(Result::ok).any(|line| line.contains("serving on http://"));

@@ -10,11 +10,11 @@ use std::path::Path;
 
 use throughline_engine::store::{Change, Expected, Key, Result, StoreError, Version};
 
-use super::disk;
 use super::fault::{translate, unknown};
 use super::head::{HeadFile, NoHead, Stamp};
 use super::layout::{HEAD, HEAD_NEXT, Layout};
 use super::log;
+use crate::disk;
 use crate::limit::{new_incarnation, no_such_entry};
 
 /// Applies `change` if the thread is at `expected`. The caller holds the lock.

@@ -7,6 +7,7 @@
 //!   threads/TENANT/USER/KIND/ID/turns-000001.jsonl, turns-000101.jsonl …
 //!   damaged/TENANT/USER/KIND/ID/N/           set aside at the start, with reason.txt
 //!   locks/00 … ff                            taken while a thread is changed
+//!   locks/store                              shared while the folder is open
 //! ```
 //!
 //! Names never start with a dot, so folders that do are work in progress and cannot be a thread's.
@@ -18,6 +19,8 @@ use throughline_engine::store::{Key, Kind, Scope};
 
 /// Entries in one segment of a log; a full segment is never written again, except to erase.
 pub(super) const SEGMENT_ENTRIES: u64 = 100;
+/// The file that says what the folder is.
+pub const MARKER: &str = "throughline.json";
 pub(super) const HEAD: &str = "head.json";
 pub(super) const HEAD_NEXT: &str = "head.json.next";
 pub(super) const REASON: &str = "reason.txt";
@@ -32,7 +35,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn marker(&self) -> PathBuf {
-        self.root.join("throughline.json")
+        self.root.join(MARKER)
     }
 
     pub(super) fn threads(&self) -> PathBuf {
@@ -50,6 +53,11 @@ impl Layout {
     /// The lock file that guards `key`, shared with others: few files, and none is ever removed.
     pub(super) fn lock(&self, key: &Key) -> PathBuf {
         self.locks().join(format!("{:02x}", lock_number(key)))
+    }
+
+    /// The lock file of the folder as a whole.
+    pub(super) fn store_lock(&self) -> PathBuf {
+        self.locks().join("store")
     }
 
     pub(super) fn place(&self, scope: &Scope, kind: Kind) -> PathBuf {

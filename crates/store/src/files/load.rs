@@ -6,19 +6,20 @@
 
 use std::fs;
 use std::io::{ErrorKind, Result as IoResult};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use throughline_engine::id::ThreadId;
 use throughline_engine::store::{Key, Result};
 
 use super::catalogue::Catalogue;
-use super::disk;
 use super::fault::{refused, translate};
 use super::head::{HeadFile, NoHead};
-use super::layout::{HEAD_NEXT, Layout, REASON, names_in, places_in, thread_ids};
-use super::lock::try_lock;
+use super::layout::{HEAD_NEXT, Layout, MARKER, REASON, names_in, places_in, thread_ids};
+use super::lock::{Lock, try_lock, try_share};
 use super::log::cut_short;
+use crate::disk;
+use crate::replace::{self, Held, in_use};
 
 const FORMAT: &str = "throughline conversations";
 const VERSION: u32 = 1;
@@ -29,8 +30,42 @@ struct Marker {
     version: u32,
 }
 
+/// How often a folder that is replaced meanwhile is entered again.
+const ATTEMPTS_MAX: usize = 5;
+
+/// Recognises the folder and holds its lock. A replacement that was begun is finished first; answers where the
+/// old folder is kept then.
+pub(super) fn enter(layout: &Layout) -> Result<(Lock, Option<PathBuf>)> {
+    let fail = |error: std::io::Error| translate(layout.root.display(), &error);
+    for _ in 0..ATTEMPTS_MAX {
+        let kept = replace::settle(&layout.root).map_err(fail)?;
+        recognise(layout)?;
+        let place = layout.store_lock();
+        let Some(lock) = try_share(&place).map_err(fail)? else { break };
+        if lock.is_of(&place).map_err(fail)? {
+            // Nobody is replacing it, so what was to replace it was left behind.
+            replace::discard(&layout.root).map_err(fail)?;
+            return Ok((lock, kept));
+        }
+    }
+    Err(in_use(&layout.root))
+}
+
+/// Takes the folder's lock alone; nothing where there is no folder.
+pub(super) fn hold(layout: &Layout) -> Result<Held> {
+    let fail = |error: std::io::Error| translate(layout.root.display(), &error);
+    replace::settle(&layout.root).map_err(fail)?;
+    if !layout.locks().is_dir() {
+        return Ok(Held::nothing());
+    }
+    match try_lock(&layout.store_lock()).map_err(fail)? {
+        Some(lock) => Ok(Held::by(lock)),
+        None => Err(in_use(&layout.root)),
+    }
+}
+
 /// Makes the folder where there is none; refuses one that is not ours or is newer.
-pub(super) fn recognise(layout: &Layout) -> Result<()> {
+fn recognise(layout: &Layout) -> Result<()> {
     let root = &layout.root;
     let fail = |error: std::io::Error| translate(root.display(), &error);
     match fs::read(layout.marker()) {
@@ -38,7 +73,7 @@ pub(super) fn recognise(layout: &Layout) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let others = names_in(root, |name| Some(name.to_owned())).map_err(fail)?;
             // A marker on its way is one that another process is just writing.
-            if others.iter().any(|name| !name.starts_with("throughline.json")) {
+            if others.iter().any(|name| !name.starts_with(MARKER)) {
                 let reason = "it is a folder of something else, and it was left untouched";
                 return Err(refused(
                     root,
@@ -76,10 +111,7 @@ fn mark(layout: &Layout) -> IoResult<()> {
     disk::make_folders(&layout.root)?;
     let marker = Marker { format: FORMAT.into(), version: VERSION };
     let text = serde_json::to_string_pretty(&marker).expect("a marker is always JSON") + "\n";
-    let next = layout.root.join(format!("throughline.json.{}", std::process::id()));
-    disk::write_file(&next, text.as_bytes())?;
-    fs::rename(&next, layout.marker())?;
-    disk::sync_folder(&layout.root)
+    disk::write_whole(&layout.marker(), text.as_bytes())
 }
 
 /// Reads every head into the catalogue; answers a sentence for each thread that was set aside.

@@ -11,10 +11,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::disk;
 use super::head::HeadFile;
 use super::layout::{SEGMENT_ENTRIES, segment_name, segment_of};
 use super::line;
+use crate::disk;
 
 /// What is wrong in a log, in the only error that the file functions know.
 fn damaged(segment: &str, reason: impl std::fmt::Display) -> Error {

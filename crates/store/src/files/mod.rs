@@ -10,7 +10,6 @@ mod catalogue;
 mod check;
 mod commit;
 mod content;
-mod disk;
 mod erase;
 mod fault;
 mod head;
@@ -37,15 +36,19 @@ use tokio::sync::Mutex;
 
 use crate::limit::check_sizes;
 use crate::listing::page_of;
+use crate::replace::{self, Held};
 use catalogue::Catalogue;
 use fault::translate;
 use layout::Layout;
+pub use layout::MARKER;
 
 /// Threads in folders.
 #[derive(Debug)]
 pub struct Files {
     shared: Arc<Shared>,
     notes: Vec<String>,
+    /// Held as long as the folder is open.
+    _open: lock::Lock,
 }
 
 #[derive(Debug)]
@@ -63,9 +66,12 @@ impl Files {
         let layout = Layout { root: root.into() };
         let turnstiles = (0..layout::LOCKS).map(|_| Mutex::default()).collect();
         let shared = Arc::new(Shared { layout, catalogue: Catalogue::default(), turnstiles });
-        let reports = run(&shared, |shared| {
-            load::recognise(&shared.layout)?;
-            load::load(&shared.layout, &shared.catalogue)
+        let (open, reports) = run(&shared, |shared| {
+            let (open, kept) = load::enter(&shared.layout)?;
+            let mut reports: Vec<String> =
+                kept.iter().map(|kept| replace::finished(kept)).collect();
+            reports.extend(load::load(&shared.layout, &shared.catalogue)?);
+            Ok((open, reports))
         })
         .await?;
         let mut notes = vec![
@@ -74,7 +80,18 @@ impl Files {
                 .into(),
         ];
         notes.extend(reports);
-        Ok(Self { shared, notes })
+        Ok(Self { shared, notes, _open: open })
+    }
+
+    /// Takes the folder for oneself alone, until what is answered is dropped; refused while somebody has it
+    /// open. Where there is none, nothing is held.
+    pub async fn hold(root: impl Into<PathBuf>) -> Result<Held> {
+        let layout = Layout { root: root.into() };
+        let what = layout.root.display().to_string();
+        tokio::task::spawn_blocking(move || load::hold(&layout)).await.unwrap_or_else(|error| {
+            let reason = error.to_string();
+            Err(StoreError::Unavailable { what, reason, outcome_unknown: false })
+        })
     }
 
     /// The folder.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use redis::{ClientTlsConfig, TlsCertificates};
 use throughline_engine::store::{Result, StoreError};
 
-use crate::open::redact;
+use crate::redact::redact;
 
 /// How long a session lives after its last change, where nothing else is said.
 pub const SESSION_TTL: Duration = Duration::from_secs(24 * 60 * 60);

@@ -11,6 +11,7 @@ use throughline_engine::engine::SessionPatch;
 
 use super::local::{Local, Who, session_id};
 use super::{Settings, output};
+use crate::assemble::IfAbsent;
 use crate::failure::Failure;
 use crate::http::conversations::view::conversation;
 
@@ -90,7 +91,11 @@ enum Format {
 impl Session {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who).await?;
+        let then = match self.verb {
+            Verb::Import { .. } => IfAbsent::Create,
+            _ => IfAbsent::Refuse,
+        };
+        let local = Local::open(settings, &self.who, then).await?;
         let done = act(&local, self.verb, self.who.json).await;
         local.close().await;
         done
