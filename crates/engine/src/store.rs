@@ -315,6 +315,8 @@ pub struct StoreFacts {
     pub durability: Durability,
     /// Whether several processes may write.
     pub many_writers: bool,
+    /// Threads that are known to be damaged; [`Store::check`] names them.
+    pub damaged: u64,
     /// What was found out at the start: library version, eviction policy, result of the probe…
     pub notes: Vec<String>,
 }
@@ -328,6 +330,8 @@ pub struct CheckReport {
     pub entries: u64,
     /// What is wrong, one sentence each, with the name.
     pub problems: Vec<String>,
+    /// What was noticed and does no harm, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Why a store could not do what it was asked.

@@ -68,6 +68,19 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder_of(path)
 }
 
+/// Bytes that a probe writes: more than a file system keeps within a folder's own entry.
+const PROBE_BYTES: usize = 4096;
+
+/// Shows that something can be written to a folder and kept there: writes a file, syncs it and removes it.
+pub fn probe(folder: &Path) -> Result<()> {
+    let place = folder.join(format!(".probe-{}", std::process::id()));
+    let written = write_file(&place, &[0; PROBE_BYTES]).map(drop);
+    match std::fs::remove_file(&place) {
+        Err(error) if error.kind() != ErrorKind::NotFound => written.and(Err(error)),
+        _ => written,
+    }
+}
+
 /// `path` with something at the end of its name.
 pub fn beside(path: &Path, ending: &str) -> PathBuf {
     // A folder may have been named with a slash at its end.

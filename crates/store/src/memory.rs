@@ -149,6 +149,7 @@ impl Store for Memory {
             location: "memory:".into(),
             durability: Durability::Memory,
             many_writers: false,
+            damaged: 0,
             notes: vec!["everything is gone when the process ends".into()],
         }
     }
@@ -160,6 +161,6 @@ impl Store for Memory {
     async fn check(&self) -> Result<CheckReport> {
         let threads = self.threads();
         let entries = threads.values().map(|thread| thread.log.len() as u64).sum();
-        Ok(CheckReport { threads: threads.len() as u64, entries, problems: Vec::new() })
+        Ok(CheckReport { threads: threads.len() as u64, entries, ..CheckReport::default() })
     }
 }

@@ -75,8 +75,10 @@ impl Engine {
         let mut fresh = Vec::new();
         for &turn in turns {
             let found = self.sessions.turns(&loaded, turn - 1..turn).await?;
-            let standing =
-                found.first().filter(|r| r.status != crate::session::record::TurnStatus::Erased);
+            // One that cannot be read may still hold what it held.
+            let standing = found.first().filter(|r| {
+                r.status != crate::session::record::TurnStatus::Erased || r.error.is_some()
+            });
             fresh.extend(standing.map(|record| (turn, record.at)));
         }
         if fresh.is_empty() {

@@ -26,6 +26,7 @@ use super::cache::{Cache, CacheStatistics, Cached, TAIL_TURNS_MAX};
 use super::group_commit::Queue;
 use super::head::{FORMAT, SessionHead};
 use super::record::TurnRecord;
+use super::unreadable::{damage, stand_in};
 
 /// Places in which writers of sessions queue.
 const QUEUES: usize = 256;
@@ -150,20 +151,54 @@ impl Sessions {
                 return Ok(cached.tail.iter().skip(from).take(count).cloned().collect());
             }
         }
-        let entries = self.store.entries(&loaded.key, range.clone()).await?;
-        let turns: Vec<Arc<TurnRecord>> = entries
-            .iter()
-            .zip(range.clone())
-            .map(|(bytes, at)| parse_record(&loaded.key, at, bytes).map(Arc::new))
-            .collect::<Result<_>>()?;
+        let (turns, size) = match self.read_turns(&loaded.key, range.clone()).await {
+            Err(error) if damage(&error).is_some() => {
+                (self.one_by_one(loaded, range.clone()).await?, 0)
+            }
+            read => read?,
+        };
         if let Some(cached) = cached
             && range.end == loaded.head.turns
             && turns.len() <= TAIL_TURNS_MAX
         {
-            let bytes = cached.bytes + entries.iter().map(|e| e.len() * 2).sum::<usize>();
+            let bytes = cached.bytes + size * 2;
             let tail = turns.iter().cloned().collect();
             let filled = Cached { tail, bytes, head: cached.head.clone(), version: cached.version };
             self.cache.put(loaded.key.clone(), Arc::new(filled));
+        }
+        Ok(turns)
+    }
+
+    /// Turns of the log and the bytes they take there.
+    async fn read_turns(
+        &self,
+        key: &Key,
+        range: Range<u64>,
+    ) -> Result<(Vec<Arc<TurnRecord>>, usize)> {
+        let entries = self.store.entries(key, range.clone()).await?;
+        let parsed = entries.iter().zip(range).map(|(bytes, at)| parse_record(key, at, bytes));
+        let turns = parsed.map(|turn| turn.map(Arc::new)).collect::<Result<_>>()?;
+        Ok((turns, entries.iter().map(Bytes::len).sum()))
+    }
+
+    /// Turns by position in the log, each read on its own, so that a damaged one costs only itself.
+    async fn one_by_one(
+        &self,
+        loaded: &LoadedSession,
+        places: impl IntoIterator<Item = u64>,
+    ) -> Result<Vec<Arc<TurnRecord>>> {
+        let mut turns = Vec::new();
+        for at in places {
+            match self.read_turns(&loaded.key, at..at + 1).await {
+                Ok((read, _)) => turns.extend(read),
+                Err(error) => match damage(&error) {
+                    Some(reason) => {
+                        let at_last = loaded.head.last_activity;
+                        turns.push(Arc::new(stand_in(at + 1, at_last, reason)));
+                    }
+                    None => return Err(error),
+                },
+            }
         }
         Ok(turns)
     }
@@ -180,12 +215,17 @@ impl Sessions {
         let recent = tail.into_iter().flatten().filter(|record| turns.contains(&record.turn));
         let older: Vec<u64> =
             turns.iter().filter(|turn| **turn <= tail_start).map(|turn| turn - 1).collect();
-        let mut found = Vec::with_capacity(turns.len());
+        let mut found = Vec::new();
         if !older.is_empty() {
-            let entries = self.store.entries_at(&loaded.key, &older).await?;
-            for (at, bytes) in older.iter().zip(&entries) {
-                found.push(Arc::new(parse_record(&loaded.key, *at, bytes)?));
-            }
+            let read = self.store.entries_at(&loaded.key, &older).await.map_err(Error::from);
+            let parsed = read.and_then(|entries| {
+                let parse = |(at, bytes): (&u64, &Bytes)| parse_record(&loaded.key, *at, bytes);
+                older.iter().zip(&entries).map(|entry| parse(entry).map(Arc::new)).collect()
+            });
+            found = match parsed {
+                Err(error) if damage(&error).is_some() => self.one_by_one(loaded, older).await?,
+                parsed => parsed?,
+            };
         }
         found.extend(recent.cloned());
         Ok(found)

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,26 +15,34 @@ use throughline_engine::store::{
 };
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
 
+use tokio::sync::Mutex;
+
 use super::erasures::{Erasure, ErasureLog};
 
 /// A store with a log of erasures.
 pub struct Watched {
     inner: Arc<dyn Store>,
     log: ErasureLog,
+    /// When the last probe began, and how it went.
+    probed: Mutex<Option<(Instant, Result<()>)>>,
 }
 
 impl Watched {
     /// `inner`, whose erasures go to `log`.
     pub fn new(inner: Arc<dyn Store>, log: ErasureLog) -> Self {
-        Self { inner, log }
+        Self { inner, log, probed: Mutex::default() }
     }
 
     fn note(&self, erasure: &Erasure) -> Result<()> {
-        self.log.add(erasure).map_err(|error| StoreError::Unavailable {
+        self.log.add(erasure).map_err(|error| self.cannot_note(&error))
+    }
+
+    fn cannot_note(&self, error: &std::io::Error) -> StoreError {
+        StoreError::Unavailable {
             what: self.log.path().display().to_string(),
-            reason: format!("the erasure cannot be noted: {error}"),
+            reason: format!("erasures cannot be noted: {error}"),
             outcome_unknown: false,
-        })
+        }
     }
 }
 
@@ -88,6 +97,22 @@ impl Store for Watched {
 
     async fn ping(&self) -> Result<()> {
         self.inner.ping().await
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        // Whoever asks for health needs no key, and each probe is a write: those who ask meanwhile share one.
+        let asked = Instant::now();
+        let mut probed = self.probed.lock().await;
+        if let Some((_, known)) = probed.as_ref().filter(|(began, _)| *began >= asked) {
+            return known.clone();
+        }
+        let began = Instant::now();
+        let outcome = match self.inner.probe_write().await {
+            Ok(()) => self.log.prepare().map_err(|error| self.cannot_note(&error)),
+            failed => failed,
+        };
+        *probed = Some((began, outcome.clone()));
+        outcome
     }
 
     async fn check(&self) -> Result<CheckReport> {

@@ -38,6 +38,7 @@ struct Found {
     turns: u64,
     requests_rebuilt: u64,
     problems: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Check {
@@ -51,6 +52,7 @@ impl Check {
             threads: report.threads,
             entries: report.entries,
             problems: report.problems,
+            notes: report.notes,
             ..Found::default()
         };
         // What keeps the engine from starting is one more thing that is wrong, not the end of the look.
@@ -68,6 +70,9 @@ impl Check {
                 "read {} threads with {} entries; {} sessions with {} turns, {} requests rebuilt",
                 found.threads, found.entries, found.sessions, found.turns, found.requests_rebuilt
             ))?;
+            for note in &found.notes {
+                output::line(format!("note: {}", output::plain(note)))?;
+            }
             for problem in &found.problems {
                 output::line(format!("wrong: {}", output::plain(problem)))?;
             }
@@ -76,7 +81,7 @@ impl Check {
             0 => Ok(()),
             count => Err(Failure::new(
                 format!("{place} is not sound: {count} problems"),
-                "keep the file as it is, and throughline restore the newest backup",
+                "throughline repair mends sessions of a store of files; else restore the newest backup",
             )),
         }
     }

@@ -20,6 +20,7 @@ mod output;
 mod pack;
 mod preset;
 mod receipt;
+mod repair;
 mod replay;
 mod search;
 mod serve;
@@ -113,6 +114,8 @@ enum Command {
     Restore(backup::RestoreCommand),
     /// Prove that the store is sound, or name what is not.
     Check(check::Check),
+    /// Mend a damaged session: make it anew, take it from a backup, or set it aside.
+    Repair(repair::Repair),
     /// Copy everything from one store into another.
     Migrate(migrate::Migrate),
     /// API keys: shown once, stored hashed.
@@ -153,6 +156,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::Backup(command) => command.run(&settings).await,
         Command::Restore(command) => command.run(&settings).await,
         Command::Check(command) => command.run(&settings).await,
+        Command::Repair(command) => command.run(&settings).await,
         Command::Migrate(command) => command.run(&settings).await,
         Command::Key(command) => command.run(&settings).await,
         Command::Config(command) => command.run(&settings),

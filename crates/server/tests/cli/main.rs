@@ -2,6 +2,7 @@
 
 mod chat;
 mod copies;
+mod damage;
 mod deploy;
 mod interrupted;
 mod items;

@@ -1,6 +1,7 @@
 //! A folder with a store, and the binary that works in it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -8,19 +9,55 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A server that ends with the test.
-pub struct Server(Child);
+pub struct Server {
+    child: Child,
+    address: String,
+}
 
 impl Server {
     /// Ends it, and waits until it has.
     pub fn end(self) {
         drop(self);
     }
+
+    /// Status and JSON of a GET.
+    pub fn ask(&self, path: &str) -> (u16, Value) {
+        self.send(&format!("GET {path} HTTP/1.1\r\n"), "")
+    }
+
+    /// The JSON of a GET that succeeds.
+    pub fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask(path);
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    /// Status and JSON of a POST.
+    pub fn post(&self, path: &str, body: &str) -> (u16, Value) {
+        self.send(&format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n"), body)
+    }
+
+    fn send(&self, start: &str, body: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        let (host, length) = (&self.address, body.len());
+        write!(
+            stream,
+            "{start}host: {host}\r\naccept: application/json\r\nconnection: close\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        (status, serde_json::from_str(body).unwrap_or_else(|_| Value::from(body)))
+    }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -139,13 +176,32 @@ impl Place {
 
     /// A server on this store, once it says that it serves.
     pub fn serve(&self) -> Server {
-        let mut command = self.command(&["serve", "--bind", "127.0.0.1:0"]);
+        self.serve_and_listen(&[]).0
+    }
+
+    /// The same with more flags, and what it said until then.
+    pub fn serve_and_listen(&self, flags: &[&str]) -> (Server, String) {
+        Self::started(self.command(&[&["serve", "--bind", "127.0.0.1:0"], flags].concat()))
+    }
+
+    /// The server that `command` starts, and what it said until it serves.
+    pub fn started(mut command: Command) -> (Server, String) {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
-        let lines = BufReader::new(child.stderr.take().expect("its words")).lines();
-        let said = lines.map_while(Result::ok).any(|line| line.contains("serving on http://"));
-        assert!(said, "the server says where it serves");
-        Server(child)
+        let mut lines = BufReader::new(child.stderr.take().expect("its words")).lines();
+        let mut said = String::new();
+        let address = loop {
+            let Some(Ok(line)) = lines.next() else { panic!("it does not serve: {said}") };
+            said.push_str(&line);
+            said.push('\n');
+            if let Some((_, address)) = line.split_once("serving on http://") {
+                let end = address.find(|c: char| c.is_whitespace()).unwrap_or(address.len());
+                break address[..end].to_owned();
+            }
+        };
+        // What it says later must not block it.
+        std::thread::spawn(move || lines.count());
+        (Server { child, address }, said)
     }
 
     /// Its standard output, where it must succeed.

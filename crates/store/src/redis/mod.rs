@@ -75,6 +75,7 @@ impl RedisStore {
             location: options.location().to_owned(),
             durability: found.durability,
             many_writers: true,
+            damaged: 0,
             notes,
         };
         let scripts = Scripts {
@@ -162,6 +163,13 @@ impl Store for RedisStore {
             let _: String = self.connection.ask_node(node.as_ref(), &redis::cmd("PING")).await?;
         }
         Ok(())
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        self.ping().await?;
+        let mut command = redis::cmd("SET");
+        command.arg(self.keys.probe()).arg("1").arg("PX").arg(1000);
+        self.connection.ask::<String>(&command).await.map(drop)
     }
 
     async fn check(&self) -> Result<CheckReport> {

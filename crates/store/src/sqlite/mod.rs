@@ -268,12 +268,18 @@ impl Store for Sqlite {
             location: self.path.display().to_string(),
             durability: Durability::Fsync,
             many_writers: true,
+            damaged: 0,
             notes: self.notes.clone(),
         }
     }
 
     async fn ping(&self) -> Result<()> {
         self.read(|connection| Ok(schema::user_version(connection).map(|_| ())?)).await
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        let (answer, answered) = oneshot::channel();
+        self.write(Order::Probe { answer }, answered).await
     }
 
     async fn check(&self) -> Result<CheckReport> {

@@ -31,9 +31,9 @@ pub enum Fault {
 }
 
 /// No space left on the device.
-pub const NO_SPACE: Fault = Fault::Error(28);
-/// Input or output error.
-pub const BROKEN: Fault = Fault::Error(5);
+pub const ENOSPC: i32 = 28;
+/// The file system is read-only.
+pub const EROFS: i32 = 30;
 
 /// The built library.
 #[derive(Debug)]
@@ -80,6 +80,28 @@ impl FileFaults {
         };
         self.watch(command);
         command.env("FILE_FAULTS_AT", at.to_string()).env("FILE_FAULTS_DO", what);
+    }
+
+    /// Lets every call of `command` fail from [`FileFaults::begin`] to [`FileFaults::end`].
+    pub fn fail_while(&self, command: &mut Command, error: i32) {
+        self.end();
+        self.watch(command);
+        command.env("FILE_FAULTS_WHILE", self.trigger()).env("FILE_FAULTS_DO", error.to_string());
+    }
+
+    /// From now on they fail.
+    pub fn begin(&self) {
+        std::fs::write(self.trigger(), "").expect("the trigger is written");
+    }
+
+    /// From now on they do not.
+    pub fn end(&self) {
+        // It may not be there.
+        let _ = std::fs::remove_file(self.trigger());
+    }
+
+    fn trigger(&self) -> PathBuf {
+        self.folder.path().join("failing")
     }
 
     fn log(&self) -> PathBuf {

@@ -2,7 +2,7 @@
  *
  * Preloaded into our own binary by a test (see mod.rs). Every call below counts once before it is made:
  * FILE_FAULTS_LOG=PATH notes their names, FILE_FAULTS_AT=N says which one, FILE_FAULTS_DO=kill or an errno
- * as a number what happens there. Calls of SQLite count too; what is written through a mapping does not. Sockets
+ * as a number what happens there. With FILE_FAULTS_WHILE=PATH every call fails as long as that file exists. Calls of SQLite count too; what is written through a mapping does not. Sockets
  * count where FILE_FAULTS_SOCKETS is set.
  */
 #define _GNU_SOURCE
@@ -25,12 +25,14 @@ static long at = -1;
 static int errno_to_set; /* 0: kill */
 static int log_file = -1;
 static int sockets;
+static const char *while_exists;
 
 __attribute__((constructor)) static void read_settings(void) {
     const char *text = getenv("FILE_FAULTS_AT");
     at = text ? atol(text) : -1;
     text = getenv("FILE_FAULTS_DO");
     errno_to_set = text && strcmp(text, "kill") != 0 ? atoi(text) : 0;
+    while_exists = getenv("FILE_FAULTS_WHILE");
     sockets = getenv("FILE_FAULTS_SOCKETS") != NULL;
     text = getenv("FILE_FAULTS_LOG");
     if (text)
@@ -53,6 +55,10 @@ static int due(const char *name, const char *path) {
         }
         line[used - 1] = '\n';
         syscall(SYS_write, log_file, line, used);
+    }
+    if (while_exists && syscall(SYS_faccessat, AT_FDCWD, while_exists, F_OK) == 0) {
+        errno = errno_to_set;
+        return 1;
     }
     if (number != at)
         return 0;

@@ -131,7 +131,8 @@ impl History {
 fn shown(turn: &TurnRecord) -> String {
     let heading = console::style(format!("{} · {}", turn.turn, turn.at)).dim();
     if turn.status == TurnStatus::Erased {
-        return format!("{heading}\n  (erased)\n");
+        let why = turn.error.as_ref().map_or("erased", |error| error.message.as_str());
+        return format!("{heading}\n  ({})\n", output::plain(why));
     }
     let mut text = format!("{heading}\n> {}\n", output::plain(&turn.message));
     for call in &turn.calls {
