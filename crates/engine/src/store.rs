@@ -261,7 +261,7 @@ pub struct Listed {
 }
 
 /// What an erasure removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Erased {
     /// Heads removed: 0 or 1.
     pub heads: u64,
@@ -271,8 +271,12 @@ pub struct Erased {
     pub records: u64,
     /// Bytes of heads and entries removed.
     pub bytes: u64,
-    /// Copies that the backend could not remove (an object version under retention, say).
+    /// Copies that the backend could not remove (an object version under retention, say), or that go later by
+    /// themselves.
     pub left: u64,
+    /// What is to be known of those, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How long an acknowledged write lasts.

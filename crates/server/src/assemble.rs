@@ -18,6 +18,7 @@ use throughline_upstream::model;
 use crate::agents::watch::{self, Fixed};
 use crate::agents::{AgentFolder, demo};
 use crate::backup::erasures::ErasureLog;
+use crate::backup::kept::KeptCopies;
 use crate::backup::watched::Watched;
 use crate::backup::{self, restore, unfinished};
 use crate::clock;
@@ -90,18 +91,28 @@ pub fn if_absent(config: &mut Config, then: IfAbsent) -> Result<(), Failure> {
     }
 }
 
-/// Opens the configured store. Its erasures are noted beside the backups.
+/// Opens the configured store. Its erasures are noted beside the backups, and reach the copies that are kept.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
+    Ok(store_and_copies(config).await?.0)
+}
+
+/// The same, with those copies.
+pub async fn store_and_copies(
+    config: &Config,
+) -> Result<(Arc<dyn Store>, Arc<KeptCopies>), Failure> {
     let (url, options) = store_options(config)?;
     let store = throughline_store::open(&url, &options).await?;
     if let Some(filling) = unfinished::find(&url, store.as_ref()).await? {
         restore::resume(&url, &options, store.as_ref(), &filling).await?;
     }
     refuse_emptied(&url, &options, store.as_ref()).await?;
+    let folder = &config.backups.folder;
+    let kept = Arc::new(KeptCopies::new(url.clone(), folder));
     if url == StoreUrl::Memory {
-        return Ok(store);
+        return Ok((store, kept));
     }
-    Ok(Arc::new(Watched::new(store, ErasureLog::new(&config.backups.folder))))
+    let watched = Watched::new(store, ErasureLog::new(folder), kept.clone());
+    Ok((Arc::new(watched), kept))
 }
 
 /// Refuses a store that is there and has nothing in it, not even a trace of what was erased, where there are backups
@@ -131,10 +142,19 @@ pub fn can_note_erasures(config: &Config) -> Result<(), Failure> {
         return Ok(());
     }
     let log = ErasureLog::new(&config.backups.folder);
-    log.prepare().map_err(|error| {
+    let prepared = log.prepare().and_then(|()| log.read());
+    let read = prepared.map_err(|error| {
         let what = format!("erasures cannot be noted in {}: {error}", log.path().display());
         Failure::new(what, "name a folder that can be written to in backups.folder")
-    })
+    })?;
+    for line in read.damaged {
+        tracing::warn!(
+            log = %log.path().display(), line,
+            "a record of the log of erasures is damaged: a restore could bring back what it told of"
+        );
+    }
+    tracing::debug!(erasures = read.erasures.len(), "the log of erasures was read");
+    Ok(())
 }
 
 /// Whether the demo's agent is part of it.

@@ -140,7 +140,8 @@ impl Store for Memory {
         let Some(thread) = self.threads().remove(key) else { return Ok(Erased::default()) };
         let entries = thread.log.len() as u64;
         let bytes = thread.head.len() + thread.log.iter().map(Bytes::len).sum::<usize>();
-        Ok(Erased { heads: 1, entries, records: 1 + entries, bytes: bytes as u64, left: 0 })
+        let (records, bytes) = (1 + entries, bytes as u64);
+        Ok(Erased { heads: 1, entries, records, bytes, ..Erased::default() })
     }
 
     fn facts(&self) -> StoreFacts {

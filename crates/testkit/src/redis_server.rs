@@ -1,5 +1,6 @@
 //! Real Redis servers for tests: one alone, or a cluster of three.
 
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -60,11 +61,11 @@ impl RedisServer {
 
     /// Removes everything that is stored.
     pub fn flush(&self) {
-        let mut stream =
-            std::net::TcpStream::connect(("127.0.0.1", self.port)).expect("Redis listens");
-        std::io::Write::write_all(&mut stream, b"FLUSHALL\r\n").expect("it reads");
+        let address = ("127.0.0.1", self.port);
+        let mut stream = std::net::TcpStream::connect(address).expect("Redis listens");
+        stream.write_all(b"FLUSHALL\r\n").expect("it reads");
         let mut answer = [0; 5];
-        std::io::Read::read_exact(&mut stream, &mut answer).expect("it answers");
+        stream.read_exact(&mut answer).expect("it answers");
         assert_eq!(&answer, b"+OK\r\n");
     }
 

@@ -46,6 +46,9 @@ pub struct SessionHead {
     pub format: u32,
     /// Its id.
     pub id: SessionId,
+    /// Which of the sessions that had this id, one after the other; also in copies of it. Drawn when it is created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<uuid::Uuid>,
     /// The agent it is held with; the default one when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
@@ -277,6 +280,7 @@ impl SessionHead {
         Self {
             format: FORMAT,
             id,
+            life: None,
             agent: None,
             title: None,
             tags: Vec::new(),

@@ -235,9 +235,10 @@ impl Sessions {
     pub async fn create(
         &self,
         key: &Key,
-        head: SessionHead,
+        mut head: SessionHead,
         log: Vec<Bytes>,
     ) -> Result<LoadedSession> {
+        head.life = Some(self.clock.id());
         let change = self.change(&head, log, Vec::new())?;
         match self.store.commit(key, Expected::Absent, change).await {
             Ok(version) => {

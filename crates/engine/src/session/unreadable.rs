@@ -15,7 +15,7 @@ use super::record::{TurnError, TurnRecord};
 pub const CODE: &str = "unreadable";
 
 /// Why something is damaged, if an error tells of that.
-pub(super) fn damage(error: &Error) -> Option<&str> {
+pub(crate) fn damage(error: &Error) -> Option<&str> {
     match error {
         Error::Store(StoreError::Damaged { reason, .. }) | Error::Unreadable { reason, .. } => {
             Some(reason)

@@ -30,7 +30,7 @@ pub struct Made {
 
 /// The name of a backup that is made at `at`.
 pub fn file_name(at: Timestamp) -> String {
-    format!("{PREFIX}{}{ENDING}", at.strftime("%Y%m%dT%H%M%S%3fZ"))
+    format!("{PREFIX}{}{ENDING}", at.strftime(super::kept::TIME))
 }
 
 /// Copies the store at `url` to `file`, which must not exist. `progress` is told how many of how many.

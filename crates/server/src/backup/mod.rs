@@ -9,6 +9,7 @@
 //!
 //! - [`make`]: a backup. [`restore`]: bringing one back. [`daily`]: at its interval.
 //! - [`erasures`]: the log. [`watched`]: the store that writes it. [`again`]: erasing again.
+//! - [`kept`]: what a restore replaced, and what was purged.
 //! - [`unfinished`]: what tells of a store in which only a part has arrived.
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use throughline_store::sqlite::Sqlite;
 pub mod again;
 pub mod daily;
 pub mod erasures;
+pub mod kept;
 pub mod make;
 pub mod restore;
 pub mod unfinished;

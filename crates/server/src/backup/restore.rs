@@ -6,6 +6,7 @@
 //!
 //! Invariant: nothing that was erased before the restore can be read after it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use throughline_store::{OpenOptions, StoreUrl, disk, index, replace};
 
 use super::again::{self, ErasedAgain};
 use super::erasures::{ErasureLog, Graves};
+use super::kept;
 use super::make::{self, remove};
 use super::unfinished::{self, By, Filling};
 use crate::access::Keys;
@@ -58,6 +60,8 @@ pub struct Restored {
     pub kept: Option<PathBuf>,
     /// Why the replaced store could not say what was erased from it.
     pub unread: Option<String>,
+    /// Lines of the log of erasures that cannot be read: what they told of may be back.
+    pub log_problems: Vec<String>,
 }
 
 /// What the store that is replaced could tell.
@@ -98,17 +102,23 @@ impl Restore<'_> {
         }
         // A server that has it open would go on writing into what was moved away.
         let _held = throughline_store::hold(self.url).await?;
-        again::of_log(&ErasureLog::new(self.folder), &mut before.graves)?;
-        if let Some(folder) = self.file.parent() {
-            again::of_log(&ErasureLog::new(folder), &mut before.graves)?;
+        let beside = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let beside = beside.unwrap_or(Path::new("."));
+        let mut log_problems = Vec::new();
+        for folder in BTreeSet::from([self.folder, beside]) {
+            let log = ErasureLog::new(folder);
+            let damaged = again::of_log(&log, &mut before.graves)?;
+            let told = |line| format!("{} line {line} cannot be read", log.path().display());
+            log_problems.extend(damaged.into_iter().map(told));
         }
         let work = self.work();
         remove(&work);
-        let restored = self.stage_and_place(&work, &before).await;
+        let unread = before.unread.take();
+        let restored = self.stage_and_place(&work, before).await;
         if !matches!(self.url, StoreUrl::Redis(_) | StoreUrl::S3(_)) || restored.is_ok() {
             remove(&work);
         }
-        restored.map(|restored| Restored { unread: before.unread, ..restored })
+        restored.map(|restored| Restored { unread, log_problems, ..restored })
     }
 
     /// What the store that is to be replaced can tell.
@@ -149,13 +159,13 @@ impl Restore<'_> {
         }
     }
 
-    async fn stage_and_place(&self, work: &Path, before: &Before) -> Result<Restored, Failure> {
+    async fn stage_and_place(&self, work: &Path, before: Before) -> Result<Restored, Failure> {
         if let Some(folder) = work.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             disk::make_folders(folder)?;
         }
         let copied = Sqlite::copy(self.file, work, self.options.busy_wait, |_| {}).await?;
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(work, self.options.busy_wait).await?);
-        let erased_again = again::erase(&store, &before.graves).await?;
+        let erased_again = again::erase(&store, before.graves).await?;
         revoke(&store, &before.revoked).await?;
         // The index is derived; one that knows a later state would hide the restored one. It is emptied before the
         // store changes: wherever this is cut short, it knows too little and never too much.
@@ -185,12 +195,13 @@ impl Restore<'_> {
             erased_again,
             kept: kept.filter(|_| before.there),
             unread: None,
+            log_problems: Vec::new(),
         })
     }
 
     /// Puts the staged store in place of a local one.
     fn switch(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
-        let ending = format!("{}{}", replace::KEPT, self.at.strftime("%Y%m%dT%H%M%S%3fZ"));
+        let ending = format!("{}{}", replace::KEPT, self.at.strftime(kept::TIME));
         replace::switch(path, &ending)?;
         unfinished::forget(self.url)?;
         Ok(Some(disk::beside(path, &ending)))
@@ -203,7 +214,7 @@ impl Restore<'_> {
         from: &dyn Store,
         there: bool,
     ) -> Result<Option<PathBuf>, Failure> {
-        let kept = self.folder.join(format!("before-{}", make::file_name(self.at)));
+        let kept = self.folder.join(format!("{}{}", kept::BEFORE, make::file_name(self.at)));
         if there {
             make::make(self.url, self.options, &kept, |_, _| {}).await?;
         }

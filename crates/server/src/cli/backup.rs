@@ -95,6 +95,9 @@ impl RestoreCommand {
         if let Some(kept) = restored.kept {
             output::line(format!("what was there before is kept as {}", kept.display()))?;
         }
+        for problem in &restored.log_problems {
+            eprintln!("warning: {problem}: what it told of may be back");
+        }
         if let Some(reason) = restored.unread {
             eprintln!("the replaced store could not be read ({reason}); the log of erasures was");
         }

@@ -62,9 +62,7 @@ impl Migrate {
         .await;
         bar.finish_and_clear();
         let report = report?;
-        let mut graves = Graves::default();
-        again::of_store(to.as_ref(), &mut graves).await?;
-        let erased = again::erase(&to, &graves).await?;
+        let erased = again::erase(&to, Graves::default()).await?;
         unfinished::end(&target, to.as_ref()).await?;
         // What had been erased in the source was only in the target until now.
         let only_in_target = report

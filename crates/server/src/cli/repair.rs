@@ -88,9 +88,8 @@ impl Repair {
         if self.how.from.is_some() {
             let mut graves = Graves::default();
             let store: Arc<dyn Store> = files;
-            again::of_store(store.as_ref(), &mut graves).await?;
             again::of_log(&ErasureLog::new(&config.backups.folder), &mut graves)?;
-            again::erase(&store, &graves).await?;
+            again::erase(&store, graves).await?;
         }
         if self.who.json {
             return output::json(&json!({

@@ -117,6 +117,8 @@ pub struct BackupSettings {
     pub keep: usize,
     /// How often one is made while serving.
     pub every_hours: u64,
+    /// How long what a restore replaced, and what was purged, is kept.
+    pub kept_days: u32,
 }
 
 /// The section `telemetry`.

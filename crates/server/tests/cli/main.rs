@@ -4,6 +4,7 @@ mod chat;
 mod copies;
 mod damage;
 mod deploy;
+mod erasures;
 mod interrupted;
 mod items;
 mod observability;

@@ -108,7 +108,10 @@ impl Place {
     /// What lies in it.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).expect("a folder").flatten();
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
     }
 
     /// Another folder with the same files.

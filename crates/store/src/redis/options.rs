@@ -73,7 +73,7 @@ impl RedisOptions {
             cluster: hosts.len() > 1,
             prefix: String::new(),
             session_ttl: Some(SESSION_TTL),
-            rewrite_on_erase: false,
+            rewrite_on_erase: true,
             timeout: COMMAND_TIMEOUT,
             retries_max: RETRIES_MAX,
             ca: None,

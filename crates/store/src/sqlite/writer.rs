@@ -183,7 +183,11 @@ impl Desk {
         if erased.records > 0 {
             self.truncate = Truncate::Due;
             self.checkpoint();
-            erased.left = u64::from(self.truncate != Truncate::Done);
+            if self.truncate != Truncate::Done {
+                erased.left = 1;
+                let note = "the write-ahead log holds what was erased until its readers are done";
+                erased.notes.push(note.into());
+            }
         }
         Ok(erased)
     }

@@ -1,6 +1,6 @@
 //! Ends our binary at any single call that changes a file or sends to a socket, or lets that call fail.
 //!
-//! A small library is preloaded into the process and counts its calls (`shim.c`); the binary itself is the
+//! It also moves the clock that the binary sees. A small library is preloaded into the process and counts its calls (`shim.c`); the binary itself is the
 //! one that ships, with no switch in it. Linux only, and it needs a C compiler, as the build does.
 //!
 //! Invariant: the same command on the same files counts the same calls, as long as one thread changes files.
@@ -98,6 +98,12 @@ impl FileFaults {
     pub fn end(&self) {
         // It may not be there.
         let _ = std::fs::remove_file(self.trigger());
+    }
+
+    /// Lets `command` see a clock that is so many seconds ahead, or behind.
+    pub fn move_clock(&self, command: &mut Command, seconds: i64) {
+        self.watch(command);
+        command.env("CLOCK_AHEAD_SECONDS", seconds.to_string());
     }
 
     fn trigger(&self) -> PathBuf {

@@ -3,7 +3,7 @@
  * Preloaded into our own binary by a test (see mod.rs). Every call below counts once before it is made:
  * FILE_FAULTS_LOG=PATH notes their names, FILE_FAULTS_AT=N says which one, FILE_FAULTS_DO=kill or an errno
  * as a number what happens there. With FILE_FAULTS_WHILE=PATH every call fails as long as that file exists. Calls of SQLite count too; what is written through a mapping does not. Sockets
- * count where FILE_FAULTS_SOCKETS is set.
+ * count where FILE_FAULTS_SOCKETS is set. CLOCK_AHEAD_SECONDS moves the clock, back where it is negative.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_long calls;
@@ -25,6 +26,7 @@ static long at = -1;
 static int errno_to_set; /* 0: kill */
 static int log_file = -1;
 static int sockets;
+static long ahead;
 static const char *while_exists;
 
 __attribute__((constructor)) static void read_settings(void) {
@@ -32,6 +34,8 @@ __attribute__((constructor)) static void read_settings(void) {
     at = text ? atol(text) : -1;
     text = getenv("FILE_FAULTS_DO");
     errno_to_set = text && strcmp(text, "kill") != 0 ? atoi(text) : 0;
+    text = getenv("CLOCK_AHEAD_SECONDS");
+    ahead = text ? atol(text) : 0;
     while_exists = getenv("FILE_FAULTS_WHILE");
     sockets = getenv("FILE_FAULTS_SOCKETS") != NULL;
     text = getenv("FILE_FAULTS_LOG");
@@ -75,6 +79,13 @@ static int is_counted(int fd) {
     struct stat status;
     if (fstat(fd, &status) != 0) return 0;
     return S_ISREG(status.st_mode) || (S_ISSOCK(status.st_mode) && sockets);
+}
+
+/* The machine's clock, moved by CLOCK_AHEAD_SECONDS. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int answer = (int)syscall(SYS_clock_gettime, clock, time);
+    if (answer == 0 && clock == CLOCK_REALTIME) time->tv_sec += ahead;
+    return answer;
 }
 
 #define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name))
