@@ -10,6 +10,7 @@ use throughline_engine::engine::{Engine, EngineSettings, Parts};
 use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::store::Store;
+use throughline_store::redis::RedisOptions;
 use throughline_store::{OpenOptions, StoreUrl};
 use throughline_upstream::embed::{Cached, Embedded, OpenAiEmbedder, OpenAiEmbedderSettings};
 use throughline_upstream::mcp::McpProxy;
@@ -209,10 +210,20 @@ pub async fn engine(
             enrichment_age: Duration::from_secs(config.cache.enrichment_seconds),
             look_up_age: Duration::from_secs(config.cache.look_up_seconds),
             pin_policy: config.tools.pin,
+            session_ttl: session_ttl(config, &url)?,
         },
     };
     let engine = Arc::new(Engine::start(parts).await?);
     Ok(Assembled { engine, servers, folder, fixed })
+}
+
+/// How long sessions live: as configured, else as the store's URL says; only that of Redis says so.
+fn session_ttl(config: &Config, url: &StoreUrl) -> Result<Option<Duration>, Failure> {
+    match (config.store.session_ttl, url) {
+        (0, StoreUrl::Redis(url)) => Ok(RedisOptions::from_url(url)?.session_ttl),
+        (0, _) => Ok(None),
+        (seconds, _) => Ok(Some(Duration::from_secs(seconds))),
+    }
 }
 
 /// The default agent for want of a folder of that name: whoever configures a server wants to use it.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -59,6 +60,8 @@ pub struct Sessions {
     pub(super) cache: Arc<Cache>,
     queues: Vec<Queue>,
     pub(super) attempts_max: usize,
+    /// How long a session without a persona lives after its last interaction.
+    time_to_live: Option<SignedDuration>,
 }
 
 impl Sessions {
@@ -72,7 +75,25 @@ impl Sessions {
     ) -> Self {
         let queues = (0..QUEUES).map(|_| Queue::default()).collect();
         let cache = Arc::new(Cache::new(cache_bytes, cache_age));
-        Self { store, clock, cache, queues, attempts_max }
+        Self { store, clock, cache, queues, attempts_max, time_to_live: None }
+    }
+
+    /// With a time to live for sessions that have no persona, which has its own.
+    pub fn with_time_to_live(self, time: Option<SignedDuration>) -> Self {
+        Self { time_to_live: time, ..self }
+    }
+
+    /// The time to live of a session without a persona.
+    pub fn time_to_live(&self) -> Option<SignedDuration> {
+        self.time_to_live
+    }
+
+    /// Moves the expiry along with the last interaction, where sessions have a time to live.
+    pub(super) fn set_expiry(&self, head: &mut SessionHead, last_activity: Timestamp) {
+        if head.persona.is_none() {
+            let end = |time| last_activity.checked_add(time).ok();
+            head.expires_at = self.time_to_live.and_then(end);
+        }
     }
 
     /// The store beneath.
@@ -239,6 +260,8 @@ impl Sessions {
         log: Vec<Bytes>,
     ) -> Result<LoadedSession> {
         head.life = Some(self.clock.id());
+        // Whatever is brought in from elsewhere begins to live now.
+        self.set_expiry(&mut head, self.clock.now());
         let change = self.change(&head, log, Vec::new())?;
         match self.store.commit(key, Expected::Absent, change).await {
             Ok(version) => {
@@ -277,6 +300,8 @@ impl Sessions {
                 Ok(Step::Leave(answer)) => return Ok((loaded, answer)),
                 Err(error) => return Err(error),
             };
+            let last_activity = head.last_activity;
+            self.set_expiry(&mut head, last_activity);
             let log = record.iter().map(|r| encode(key, r)).collect::<Result<Vec<Bytes>>>()?;
             let size = log.iter().map(Bytes::len).sum::<usize>();
             let change = self.change(&head, log, Vec::new())?;
@@ -308,6 +333,8 @@ impl Sessions {
             let loaded = self.load(key).await?;
             let mut head = SessionHead::clone(&loaded.head);
             let records = step(&mut head)?;
+            let last_activity = head.last_activity;
+            self.set_expiry(&mut head, last_activity);
             let overwrite = records
                 .iter()
                 .map(|record| Ok((record.turn - 1, encode(key, record)?)))

@@ -26,6 +26,8 @@ pub struct StoreSettings {
     pub index: String,
     /// How long a search in it may take, in seconds.
     pub search_seconds_max: u64,
+    /// Seconds that a session lives after its last interaction.
+    pub session_ttl: u64,
     /// Whether this command may make a store that is not there.
     #[serde(skip, default = "yes")]
     pub create: bool,

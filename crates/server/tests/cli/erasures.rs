@@ -1,19 +1,17 @@
 //! What was erased stays erased: in logs that were cut short, in copies that are kept, and whatever a clock says.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use throughline_testkit::file_faults::{Counted, FileFaults};
 
 use crate::place::Place;
+use crate::stdio::Client;
 
-/// How long is waited for what a server does by itself.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 const DAY: i64 = 24 * 60 * 60;
 
 /// A place whose backups are in its folder `backups`, wherever the store is.
@@ -88,63 +86,6 @@ fn nothing_depends_on_the_folder_that_a_command_is_started_in() {
     assert!(beside.join("erasures.jsonl").is_file());
     assert_eq!(fs::metadata(&beside).expect("it").permissions().mode() & 0o777, 0o700);
     assert_eq!(place.names(), ["in.json", "throughline"].map(str::to_owned));
-}
-
-/// `throughline mcp` over its standard input and output.
-struct Client {
-    child: std::process::Child,
-    answers: std::io::Lines<BufReader<std::process::ChildStdout>>,
-    asked: u64,
-}
-
-impl Client {
-    fn start(mut command: std::process::Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("the binary starts");
-        let answers = BufReader::new(child.stdout.take().expect("its answers")).lines();
-        let mut client = Self { child, answers, asked: 0 };
-        client.ask(
-            "initialize",
-            &json!({
-                "protocolVersion": "2025-06-18", "capabilities": {},
-                "clientInfo": {"name": "test", "version": "1"},
-            }),
-        );
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
-    }
-
-    fn send(&mut self, message: &Value) {
-        let stdin = self.child.stdin.as_mut().expect("its input");
-        writeln!(stdin, "{message}").expect("it reads");
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.asked += 1;
-        let id = self.asked;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        loop {
-            let line = self.answers.next().expect("it answers").expect("a line");
-            let answer: Value = serde_json::from_str(&line).expect("JSON");
-            if answer["id"] == id {
-                return answer;
-            }
-        }
-    }
-
-    /// Asks until `done` is.
-    fn until(&mut self, done: impl Fn() -> bool) {
-        let began = Instant::now();
-        while !done() {
-            assert!(began.elapsed() < GIVE_UP_AFTER, "it was not done");
-            self.ask("ping", &json!({}));
-        }
-    }
-
-    fn end(mut self) {
-        drop(self.child.stdin.take());
-        assert!(self.child.wait().expect("it ends").success());
-    }
 }
 
 fn is_private(path: &Path) -> bool {
