@@ -54,7 +54,7 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
     let index = Some(config.store.index.as_str()).filter(|path| !path.is_empty());
     let mut options = OpenOptions {
         index_path: index.map(Into::into),
-        search_time_max: Duration::from_secs(config.store.search_seconds_max.max(1)),
+        search_time_max: Duration::from_secs(config.store.search_seconds_max),
         ..OpenOptions::default()
     };
     options.variables.0 = config.environment.pairs();

@@ -50,6 +50,12 @@ pub struct Shown {
     pub value: String,
     /// Where it came from.
     pub from: String,
+    /// What it may be, for a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sentence: String,
 }
 
 /// All values with their origins.
@@ -146,12 +152,16 @@ impl Layers {
 
     /// Every value with its origin, for people.
     pub fn shown(&self) -> Vec<Shown> {
+        let known = super::settings();
+        let of = |path: &str| known.iter().find(|setting| setting.name == path);
         let settings = self.values.iter();
         settings
             .map(|(path, (value, origin))| Shown {
                 setting: path.clone(),
                 value: shown_value(path, value),
                 from: origin.to_string(),
+                range: of(path).and_then(super::Setting::range_text),
+                sentence: of(path).map(|setting| setting.sentence.clone()).unwrap_or_default(),
             })
             .collect()
     }

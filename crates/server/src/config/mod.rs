@@ -4,12 +4,12 @@
 //! where it came from, so that `config show` can say so and an error can name it. Typed sections are a
 //! file a topic.
 //!
-//! Invariant: a [`Config`] was built from known names only, each of the right type.
+//! Invariant: a [`Config`] was built from known names only, each of the right type, each number within its range.
 //!
 //! # Layout
 //!
 //! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
-//! - [`places`]: where the store lies and what belongs to it.
+//! - [`settings`]: every setting with its default, range and sentence. [`places`]: where the store lies and what belongs to it.
 //! - [`server`], [`models`], [`servers`], [`sections`]: the sections, typed.
 
 mod environment;
@@ -20,6 +20,7 @@ mod places;
 mod sections;
 mod server;
 mod servers;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ pub use sections::{
 };
 pub use server::ServerSettings;
 pub use servers::ServerEntry;
+pub use settings::{Setting, all as settings, document as settings_document};
 
 use crate::failure::Failure;
 
@@ -99,6 +101,7 @@ impl Config {
         for (path, value) in flags {
             layers.set_text(path, value, Origin::Flag)?;
         }
+        settings::check(&layers)?;
         places::resolve(&mut layers, &environment)?;
         let mut config = layers.typed()?;
         config.environment = environment;
@@ -116,7 +119,6 @@ impl Config {
         if !self.store.url.is_empty() {
             self.store.url.parse::<throughline_store::StoreUrl>()?;
         }
-        self.server.check()?;
         models::check(self)?;
         servers::check(&self.servers)
     }
