@@ -121,6 +121,14 @@ fn the_older_names_say_where_sessions_live() {
         url(Environment::of([("MINIO_BUCKET_NAME", "b"), ("MINIO_ENDPOINT", "http://h:9")])),
         "s3://b?endpoint=http://h:9"
     );
+    assert_eq!(
+        url(Environment::of([
+            ("MINIO_ENDPOINT", "minio:9000"),
+            ("MINIO_ACCESS_KEY", "k"),
+            ("MINIO_SECRET_KEY", "s"),
+        ])),
+        "s3://sessions?endpoint=http://minio:9000"
+    );
     assert_eq!(url(Environment::of([("CONVERSATION_STORAGE_DIR", "c")])), "files:c");
     assert_eq!(url(Environment::of([("CONVERSATION_PERSISTENCE_ENABLED", "false")])), "memory:");
 }

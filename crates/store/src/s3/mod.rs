@@ -79,6 +79,7 @@ struct Tagged {
 impl S3Store {
     /// Opens the bucket, creates it where that is allowed, and probes it.
     pub async fn open(options: S3Options) -> Result<Self> {
+        options.require_keys()?;
         let objects = Arc::new(Objects::new(&options)?);
         let bucket = Bucket::new(objects.client.clone(), &options)?;
         let layout = Layout::new(&options.prefix);
