@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -15,8 +14,6 @@ use throughline_engine::store::{
     StoreError, StoreFacts, Version,
 };
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
-
-use tokio::sync::Mutex;
 
 use super::again::life_in;
 use super::erasures::{Erasure, ErasureLog};
@@ -27,14 +24,12 @@ pub struct Watched {
     inner: Arc<dyn Store>,
     log: ErasureLog,
     kept: Arc<KeptCopies>,
-    /// When the last probe began, and how it went.
-    probed: Mutex<Option<(Instant, Result<()>)>>,
 }
 
 impl Watched {
     /// `inner`, whose erasures go to `log` and are done in the copies that are `kept`.
     pub fn new(inner: Arc<dyn Store>, log: ErasureLog, kept: Arc<KeptCopies>) -> Self {
-        Self { inner, log, kept, probed: Mutex::default() }
+        Self { inner, log, kept }
     }
 
     fn note(&self, erasure: &Erasure) -> Result<()> {
@@ -124,19 +119,8 @@ impl Store for Watched {
     }
 
     async fn probe_write(&self) -> Result<()> {
-        // Whoever asks for health needs no key, and each probe is a write: those who ask meanwhile share one.
-        let asked = Instant::now();
-        let mut probed = self.probed.lock().await;
-        if let Some((_, known)) = probed.as_ref().filter(|(began, _)| *began >= asked) {
-            return known.clone();
-        }
-        let began = Instant::now();
-        let outcome = match self.inner.probe_write().await {
-            Ok(()) => self.log.prepare().map_err(|error| self.cannot_note(&error)),
-            failed => failed,
-        };
-        *probed = Some((began, outcome.clone()));
-        outcome
+        self.inner.probe_write().await?;
+        self.log.prepare().map_err(|error| self.cannot_note(&error))
     }
 
     async fn check(&self) -> Result<CheckReport> {
