@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long is waited for what a server does by itself.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// `throughline mcp` over its standard input and output.
 pub struct Client {
