@@ -298,6 +298,9 @@ impl Error {
             Self::Upstream(_) => "what was said is kept; try again".into(),
             Self::Store(StoreError::Refused { hint, .. }) => hint.clone(),
             Self::Store(StoreError::Unavailable { .. }) => "try again when it is back".into(),
+            Self::Store(StoreError::Damaged { .. }) => {
+                "throughline check names what is damaged, throughline repair mends it".into()
+            }
             Self::Store(_) | Self::Unreadable { .. } => "run throughline check".into(),
         }
     }

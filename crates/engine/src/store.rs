@@ -261,7 +261,7 @@ pub struct Listed {
 }
 
 /// What an erasure removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Erased {
     /// Heads removed: 0 or 1.
     pub heads: u64,
@@ -271,8 +271,12 @@ pub struct Erased {
     pub records: u64,
     /// Bytes of heads and entries removed.
     pub bytes: u64,
-    /// Copies that the backend could not remove (an object version under retention, say).
+    /// Copies that the backend could not remove (an object version under retention, say), or that go later by
+    /// themselves.
     pub left: u64,
+    /// What is to be known of those, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How long an acknowledged write lasts.
@@ -315,6 +319,8 @@ pub struct StoreFacts {
     pub durability: Durability,
     /// Whether several processes may write.
     pub many_writers: bool,
+    /// Threads that are known to be damaged; [`Store::check`] names them.
+    pub damaged: u64,
     /// What was found out at the start: library version, eviction policy, result of the probe…
     pub notes: Vec<String>,
 }
@@ -328,6 +334,8 @@ pub struct CheckReport {
     pub entries: u64,
     /// What is wrong, one sentence each, with the name.
     pub problems: Vec<String>,
+    /// What was noticed and does no harm, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Why a store could not do what it was asked.

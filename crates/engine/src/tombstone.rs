@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::access::system_scope;
 use crate::clock::Clock;
@@ -11,13 +12,44 @@ use crate::hash::ContentHash;
 use crate::id::ThreadId;
 use crate::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
 
+/// Lives of one key that a tombstone remembers; the oldest go.
+const LIVES_MAX: usize = 1000;
+/// How often the tombstone is written again because another one was faster.
+const ATTEMPTS_MAX: usize = 20;
+
 /// What a tombstone holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     /// Hash of the erased key.
     pub key: ContentHash,
-    /// When it was erased.
+    /// When it was erased last.
     pub at: Timestamp,
+    /// Which lives of that key were erased, the last one at the end. Clocks cannot tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lives: Vec<Uuid>,
+    /// When something of an unknown life was erased: by an earlier version, or what could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_at: Option<Timestamp>,
+}
+
+impl Tombstone {
+    /// When something was erased of which only the time is known.
+    pub fn unknown_at(&self) -> Option<Timestamp> {
+        if self.lives.is_empty() { Some(self.at) } else { self.unknown_at }
+    }
+
+    /// The tombstone of one more erasure.
+    fn after(before: Option<Self>, key: ContentHash, at: Timestamp, life: Option<Uuid>) -> Self {
+        let mut unknown_at = before.as_ref().and_then(Self::unknown_at);
+        let mut lives = before.map(|before| before.lives).unwrap_or_default();
+        match life {
+            Some(life) => lives.push(life),
+            None => unknown_at = Some(at),
+        }
+        let surplus = lives.len().saturating_sub(LIVES_MAX);
+        lives.drain(..surplus);
+        Self { key, at, lives, unknown_at }
+    }
 }
 
 /// The hash under which a key is remembered as erased.
@@ -33,30 +65,37 @@ pub(crate) async fn write(
     clock: &dyn Clock,
     key: &Key,
     last_activity: Timestamp,
+    life: Option<Uuid>,
 ) -> Result<ContentHash> {
     let hash = tombstone_of(key);
-    let tombstone = Tombstone { key: hash.clone(), at: clock.now().max(last_activity) };
-    let head = serde_json::to_vec(&tombstone).map_err(|error| Error::Unreadable {
-        what: format!("the tombstone {hash}"),
-        reason: error.to_string(),
-    })?;
     let at =
         Key { scope: system_scope(), kind: Kind::Tombstone, id: ThreadId::new(hash.as_str())? };
-    // A session of an erased one's name that is erased in its turn: the later time counts.
-    let expected = match store.head(&at, None).await? {
-        Found::Head(before) => Expected::At(before.version),
-        Found::Missing | Found::Unchanged => Expected::Absent,
-    };
-    let change = Change {
-        at: tombstone.at,
-        head: head.into(),
-        append: Vec::new(),
-        overwrite: Vec::new(),
-        expires_at: None,
-        write_id: clock.id(),
-    };
-    match store.commit(&at, expected, change).await {
-        Ok(_) | Err(StoreError::Conflict { .. }) => Ok(hash),
-        Err(error) => Err(error.into()),
+    for _ in 0..ATTEMPTS_MAX {
+        let (expected, before) = match store.head(&at, None).await? {
+            Found::Head(head) => {
+                (Expected::At(head.version), serde_json::from_slice(&head.bytes).ok())
+            }
+            Found::Missing | Found::Unchanged => (Expected::Absent, None),
+        };
+        let when = clock.now().max(last_activity);
+        let tombstone = Tombstone::after(before, hash.clone(), when, life);
+        let head = serde_json::to_vec(&tombstone).map_err(|error| Error::Unreadable {
+            what: format!("the tombstone {hash}"),
+            reason: error.to_string(),
+        })?;
+        let change = Change {
+            at: tombstone.at,
+            head: head.into(),
+            append: Vec::new(),
+            overwrite: Vec::new(),
+            expires_at: None,
+            write_id: clock.id(),
+        };
+        match store.commit(&at, expected, change).await {
+            Ok(_) => return Ok(hash),
+            Err(StoreError::Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
+    Err(Error::Contended { session: key.id.clone().into(), attempts: ATTEMPTS_MAX })
 }

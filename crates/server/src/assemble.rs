@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_engine::agent::{Agent, AgentServer};
-use throughline_engine::clock::Clock;
 use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, Parts};
 use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::store::Store;
+use throughline_store::redis::RedisOptions;
 use throughline_store::{OpenOptions, StoreUrl};
 use throughline_upstream::embed::{Cached, Embedded, OpenAiEmbedder, OpenAiEmbedderSettings};
 use throughline_upstream::mcp::McpProxy;
@@ -19,8 +19,10 @@ use throughline_upstream::model;
 use crate::agents::watch::{self, Fixed};
 use crate::agents::{AgentFolder, demo};
 use crate::backup::erasures::ErasureLog;
+use crate::backup::kept::KeptCopies;
 use crate::backup::watched::Watched;
-use crate::clock::SystemClock;
+use crate::backup::{self, restore, unfinished};
+use crate::clock;
 use crate::config::{Config, EmbedderKind, PacksSettings};
 use crate::failure::Failure;
 
@@ -39,21 +41,25 @@ pub struct Assembled {
     pub fixed: Fixed,
 }
 
-/// The clock of everything.
-pub fn clock() -> Arc<dyn Clock> {
-    Arc::new(SystemClock)
-}
-
 /// The store's URL and how to open it.
 pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure> {
+    if config.store.url.is_empty() {
+        let what = "there is no folder for data: neither XDG_DATA_HOME nor HOME is set";
+        return Err(Failure::wrong_use(
+            what,
+            "name a store with --store or THROUGHLINE_STORE__URL",
+        ));
+    }
     let url = config.store.url.parse()?;
     let index = Some(config.store.index.as_str()).filter(|path| !path.is_empty());
     let mut options = OpenOptions {
         index_path: index.map(Into::into),
-        search_time_max: Duration::from_secs(config.store.search_seconds_max.max(1)),
+        search_time_max: Duration::from_secs(config.store.search_seconds_max),
         ..OpenOptions::default()
     };
     options.variables.0 = config.environment.pairs();
+    options.create = config.store.create;
+    options.traces = backup::traces(&config.backups.folder);
     #[cfg(feature = "sabotage")]
     {
         options.sabotage = crate::sabotage::chosen(&config.environment)?;
@@ -61,23 +67,73 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
     Ok((url, options))
 }
 
-/// Refuses a local store that is not there, where making an empty one would mislead.
-pub fn must_exist(url: &StoreUrl) -> Result<(), Failure> {
-    let (StoreUrl::Sqlite(path) | StoreUrl::Files(path)) = url else { return Ok(()) };
-    if path.exists() {
-        return Ok(());
-    }
-    Err(Failure::new(format!("there is no store {url}"), "check the path"))
+/// What becomes of a command whose store is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfAbsent {
+    /// It is made: the command writes.
+    Create,
+    /// The command fails: what it reads, or changes, would be there.
+    Refuse,
+    /// The command goes on with nothing stored, and makes none: what it shows comes from elsewhere, too.
+    Pretend,
 }
 
-/// Opens the configured store. Its erasures are noted beside the backups.
+/// Applies `then` where the configured store is not there.
+pub fn if_absent(config: &mut Config, then: IfAbsent) -> Result<(), Failure> {
+    config.store.create = then == IfAbsent::Create;
+    let (url, _) = store_options(config)?;
+    match then {
+        IfAbsent::Refuse if !throughline_store::exists(&url)? => Err(Failure::no_store(&url)),
+        IfAbsent::Pretend if !throughline_store::exists(&url)? => {
+            config.store.url = StoreUrl::Memory.to_string();
+            Ok(())
+        }
+        IfAbsent::Create | IfAbsent::Refuse | IfAbsent::Pretend => Ok(()),
+    }
+}
+
+/// Opens the configured store. Its erasures are noted beside the backups, and reach the copies that are kept.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
+    Ok(store_and_copies(config).await?.0)
+}
+
+/// The same, with those copies.
+pub async fn store_and_copies(
+    config: &Config,
+) -> Result<(Arc<dyn Store>, Arc<KeptCopies>), Failure> {
     let (url, options) = store_options(config)?;
     let store = throughline_store::open(&url, &options).await?;
-    if url == StoreUrl::Memory {
-        return Ok(store);
+    if let Some(filling) = unfinished::find(&url, store.as_ref()).await? {
+        restore::resume(&url, &options, store.as_ref(), &filling).await?;
     }
-    Ok(Arc::new(Watched::new(store, ErasureLog::new(&config.backups.folder))))
+    refuse_emptied(&url, &options, store.as_ref()).await?;
+    let folder = &config.backups.folder;
+    let kept = Arc::new(KeptCopies::new(url.clone(), folder));
+    if url == StoreUrl::Memory {
+        return Ok((store, kept));
+    }
+    let watched = Watched::new(store, ErasureLog::new(folder), kept.clone());
+    Ok((Arc::new(watched), kept))
+}
+
+/// Refuses a store that is there and has nothing in it, not even a trace of what was erased, where there are backups
+/// of it. In Redis everything may have expired.
+async fn refuse_emptied(
+    url: &StoreUrl,
+    options: &OpenOptions,
+    store: &dyn Store,
+) -> Result<(), Failure> {
+    let Some(trace) = options.traces.first().filter(|_| !matches!(url, StoreUrl::Redis(_))) else {
+        return Ok(());
+    };
+    if !store.scan(None, 1).await?.is_empty() {
+        return Ok(());
+    }
+    let trace = trace.display();
+    Err(Failure::new(
+        format!("{url} is empty, and it was not before: {trace} is left of it"),
+        format!("bring it back with throughline restore; to begin anew, move {trace} away"),
+    ))
 }
 
 /// Refuses to serve where erasing would fail later: a folder for backups that cannot be written to.
@@ -87,10 +143,19 @@ pub fn can_note_erasures(config: &Config) -> Result<(), Failure> {
         return Ok(());
     }
     let log = ErasureLog::new(&config.backups.folder);
-    log.prepare().map_err(|error| {
+    let prepared = log.prepare().and_then(|()| log.read());
+    let read = prepared.map_err(|error| {
         let what = format!("erasures cannot be noted in {}: {error}", log.path().display());
         Failure::new(what, "name a folder that can be written to in backups.folder")
-    })
+    })?;
+    for line in read.damaged {
+        tracing::warn!(
+            log = %log.path().display(), line,
+            "a record of the log of erasures is damaged: a restore could bring back what it told of"
+        );
+    }
+    tracing::debug!(erasures = read.erasures.len(), "the log of erasures was read");
+    Ok(())
 }
 
 /// Whether the demo's agent is part of it.
@@ -134,7 +199,7 @@ pub async fn engine(
         tools: servers.clone(),
         models: models(config)?,
         embedder: embedder(config).await?,
-        clock: clock(),
+        clock: clock::system(),
         agents,
         packs: packs(&config.packs),
         limits: config.limits.clone(),
@@ -145,10 +210,20 @@ pub async fn engine(
             enrichment_age: Duration::from_secs(config.cache.enrichment_seconds),
             look_up_age: Duration::from_secs(config.cache.look_up_seconds),
             pin_policy: config.tools.pin,
+            session_ttl: session_ttl(config, &url)?,
         },
     };
     let engine = Arc::new(Engine::start(parts).await?);
     Ok(Assembled { engine, servers, folder, fixed })
+}
+
+/// How long sessions live: as configured, else as the store's URL says; only that of Redis says so.
+fn session_ttl(config: &Config, url: &StoreUrl) -> Result<Option<Duration>, Failure> {
+    match (config.store.session_ttl, url) {
+        (0, StoreUrl::Redis(url)) => Ok(RedisOptions::from_url(url)?.session_ttl),
+        (0, _) => Ok(None),
+        (seconds, _) => Ok(Some(Duration::from_secs(seconds))),
+    }
 }
 
 /// The default agent for want of a folder of that name: whoever configures a server wants to use it.

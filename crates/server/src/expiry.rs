@@ -1,25 +1,28 @@
-//! The daily look at contexts: warned of, put aside, kept in a file, purged.
+//! The daily look at contexts and sessions that expire, and at copies that were kept long enough.
 //!
 //! What a sweep does is the engine's; here is only when, and where the copies go.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use throughline_engine::access::Caller;
-use throughline_engine::engine::{BeforePurge, Engine, Export};
-use throughline_engine::store::Key;
+use throughline_engine::engine::Engine;
 use tokio_util::sync::CancellationToken;
+
+use crate::backup::kept::KeptCopies;
 
 /// Between two sweeps.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Before the first one, so that a start is not slowed.
-const FIRST: Duration = Duration::from_secs(60);
+const FIRST: Duration = Duration::from_secs(5);
 
-/// Sweeps once a day until `stop`.
-pub async fn sweep_daily(engine: Arc<Engine>, folder: PathBuf, stop: CancellationToken) {
-    let shelf = Shelf(folder);
+/// Sweeps once a day until `stop`; copies are kept for `days`, for ever where that is 0.
+pub async fn sweep_daily(
+    engine: Arc<Engine>,
+    kept: Arc<KeptCopies>,
+    days: u32,
+    stop: CancellationToken,
+) {
     let mut wait = FIRST;
     loop {
         tokio::select! {
@@ -27,50 +30,31 @@ pub async fn sweep_daily(engine: Arc<Engine>, folder: PathBuf, stop: Cancellatio
             () = tokio::time::sleep(wait) => {}
         }
         wait = EVERY;
-        match engine.sweep_expired(&Caller::local(), &shelf).await {
-            Ok(sweep) => {
-                tracing::info!(
-                    contexts = sweep.contexts,
-                    warned = sweep.warned,
-                    put_aside = sweep.put_aside,
-                    purged = sweep.purged,
-                    "looked for expired contexts"
-                );
-                for problem in sweep.problems {
-                    tracing::warn!("a context was left as it is: {problem}");
-                }
+        sweep(&engine, kept.as_ref()).await;
+        if days > 0 {
+            match kept.remove_older(days, engine.now()) {
+                Ok(0) => {}
+                Ok(files) => tracing::info!(files, days, "kept copies were removed"),
+                Err(error) => tracing::warn!(%error, "kept copies could not be removed"),
             }
-            Err(error) => tracing::warn!(%error, "expired contexts could not be looked for"),
         }
     }
 }
 
-/// A folder with a file for each purged context, which `throughline session import` takes.
-pub struct Shelf(pub PathBuf);
-
-#[async_trait]
-impl BeforePurge for Shelf {
-    async fn keep(&self, key: &Key, export: &Export) -> Result<(), String> {
-        let folder = self.0.join(key.scope.tenant.as_str()).join(key.scope.user.as_str());
-        let file = folder.join(format!("{}.json", key.id));
-        let bytes = serde_json::to_vec(export).map_err(|error| error.to_string())?;
-        let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-        tokio::task::spawn_blocking({
-            let file = file.clone();
-            move || write(&folder, &file, &bytes)
-        })
-        .await
-        .map_err(|error| error.to_string())?
-        .map_err(failed)
+async fn sweep(engine: &Engine, kept: &KeptCopies) {
+    match engine.sweep_expired(&Caller::local(), kept).await {
+        Ok(sweep) => {
+            tracing::info!(
+                contexts = sweep.contexts,
+                warned = sweep.warned,
+                put_aside = sweep.put_aside,
+                purged = sweep.purged,
+                "looked for what has expired"
+            );
+            for problem in sweep.problems {
+                tracing::warn!("left as it is: {problem}");
+            }
+        }
+        Err(error) => tracing::warn!(%error, "what has expired could not be looked for"),
     }
-}
-
-/// Writes a file whole or not at all.
-fn write(folder: &std::path::Path, file: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let part = file.with_extension("part");
-    std::fs::write(&part, bytes)?;
-    std::fs::File::open(&part)?.sync_all()?;
-    std::fs::rename(&part, file)?;
-    std::fs::File::open(folder)?.sync_all()
 }

@@ -6,7 +6,8 @@ use std::fmt;
 
 use throughline_engine::error::Error;
 use throughline_engine::store::StoreError;
-use throughline_store::open::InvalidStoreUrl;
+use throughline_store::StoreUrl;
+use throughline_store::url::InvalidStoreUrl;
 
 /// A failed command.
 #[derive(Debug)]
@@ -23,6 +24,14 @@ impl Failure {
     /// A failure with a hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()), exit: 1 }
+    }
+
+    /// There is no such store, where making an empty one would mislead.
+    pub fn no_store(url: &StoreUrl) -> Self {
+        Self::new(
+            format!("there is no store {url}"),
+            "check the path; serve and chat make a new one",
+        )
     }
 
     /// The command was used wrongly.

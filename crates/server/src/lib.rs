@@ -8,7 +8,7 @@
 //! - [`cli`]: one file a command.
 //! - [`config`]: what is in force and from where, a file a topic.
 //! - [`assemble`]: configuration becomes an engine.
-//! - [`backup`]: copies of the store, and bringing one back.
+//! - [`backup`]: copies of the store, and bringing one back. [`background`], [`expiry`]: what runs beside a server.
 //! - [`access`]: API keys. [`agents`]: agents from files.
 //! - [`http`]: the REST API, `noun/verb.rs`.
 //! - [`telemetry`]: log, metrics, figures.
@@ -18,6 +18,7 @@
 pub mod access;
 pub mod agents;
 pub mod assemble;
+pub mod background;
 pub mod backup;
 pub mod cli;
 pub mod clock;

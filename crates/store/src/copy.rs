@@ -116,7 +116,13 @@ pub async fn copy(
                     progress(Progress { key: &row.key, outcome, report, total });
                 }
                 Err(error @ StoreError::Unavailable { .. }) => return Err(error),
-                Err(error) => copier.report.problems.push(format!("{}: {error}", row.key)),
+                Err(error) => {
+                    // Of a thread that could not be read to its end, no part is left in the target.
+                    if there.is_none() {
+                        to.erase(&row.key).await?;
+                    }
+                    copier.report.problems.push(format!("{}: {error}", row.key));
+                }
             }
         }
     }

@@ -140,7 +140,8 @@ impl Store for Memory {
         let Some(thread) = self.threads().remove(key) else { return Ok(Erased::default()) };
         let entries = thread.log.len() as u64;
         let bytes = thread.head.len() + thread.log.iter().map(Bytes::len).sum::<usize>();
-        Ok(Erased { heads: 1, entries, records: 1 + entries, bytes: bytes as u64, left: 0 })
+        let (records, bytes) = (1 + entries, bytes as u64);
+        Ok(Erased { heads: 1, entries, records, bytes, ..Erased::default() })
     }
 
     fn facts(&self) -> StoreFacts {
@@ -149,6 +150,7 @@ impl Store for Memory {
             location: "memory:".into(),
             durability: Durability::Memory,
             many_writers: false,
+            damaged: 0,
             notes: vec!["everything is gone when the process ends".into()],
         }
     }
@@ -160,6 +162,6 @@ impl Store for Memory {
     async fn check(&self) -> Result<CheckReport> {
         let threads = self.threads();
         let entries = threads.values().map(|thread| thread.log.len() as u64).sum();
-        Ok(CheckReport { threads: threads.len() as u64, entries, problems: Vec::new() })
+        Ok(CheckReport { threads: threads.len() as u64, entries, ..CheckReport::default() })
     }
 }

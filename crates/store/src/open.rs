@@ -1,182 +1,75 @@
 //! A store from its URL.
 //!
-//! The URL says what kind of store and where. It is shown with secrets taken out, everywhere.
+//! Invariant: a store is never made where something shows that there was one before.
 
-use std::fmt;
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use throughline_engine::shared::SharedCache;
-use throughline_engine::store::{Result, Store};
+use throughline_engine::store::{Result, Store, StoreError};
 
-use crate::files::Files;
+use crate::files::{self, Files};
 use crate::memory::Memory;
 use crate::redis::{RedisOptions, RedisShared, RedisStore};
+use crate::replace::{self, Held};
 use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
+use crate::url::{OpenOptions, StoreUrl};
+use crate::{disk, index};
 
-/// How long to wait for another process that writes to the same SQLite file.
-pub const BUSY_WAIT: Duration = Duration::from_secs(5);
-
-/// How long a search in the full-text index may take, unless configured otherwise.
-const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
-
-/// Which store, and where.
-#[derive(Clone, PartialEq, Eq)]
-pub enum StoreUrl {
-    /// `memory:`
-    Memory,
-    /// `sqlite:PATH`
-    Sqlite(PathBuf),
-    /// `files:PATH`
-    Files(PathBuf),
-    /// `redis://…` or `rediss://…`, as written.
-    Redis(String),
-    /// `s3://bucket?…`, as written.
-    S3(String),
-}
-
-/// A store URL that cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("store URL {shown} is not valid: {reason}")]
-pub struct InvalidStoreUrl {
-    /// The URL, with secrets taken out.
-    pub shown: String,
-    /// What is wrong with it.
-    pub reason: &'static str,
-}
-
-impl InvalidStoreUrl {
-    /// What to try.
-    pub fn hint(&self) -> &'static str {
-        "use sqlite:PATH, files:PATH, redis://HOST:PORT/0, s3://BUCKET?endpoint=URL or memory:"
+/// Takes a local store for oneself alone; refused while somebody has it open. Others are not held.
+pub async fn hold(url: &StoreUrl) -> Result<Held> {
+    match url {
+        StoreUrl::Sqlite(path) => Sqlite::hold(path).await,
+        StoreUrl::Files(root) => Files::hold(root).await,
+        StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => Ok(Held::nothing()),
     }
 }
 
-impl FromStr for StoreUrl {
-    type Err = InvalidStoreUrl;
-
-    fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
-        let fail = |reason| Err(InvalidStoreUrl { shown: format!("{:?}", redact(text)), reason });
-        if text.contains('\0') {
-            return fail("it holds a NUL character");
-        }
-        let Some((kind, place)) = text.split_once(':') else {
-            return fail("it has no kind before a colon");
-        };
-        match kind {
-            "memory" if place.is_empty() => Ok(Self::Memory),
-            "memory" => fail("memory: takes no place"),
-            "sqlite" | "files" if place.is_empty() => fail("it names no path"),
-            "sqlite" if place.ends_with('/') => fail("it names a folder, not a file"),
-            "sqlite" => Ok(Self::Sqlite(place.into())),
-            "files" => Ok(Self::Files(place.into())),
-            "redis" | "rediss" | "s3" if !place.starts_with("//") || place.len() == 2 => {
-                fail("after the kind it needs // and a place")
-            }
-            "redis" | "rediss" => Ok(Self::Redis(text.into())),
-            "s3" => Ok(Self::S3(text.into())),
-            _ => fail("there is no such kind of store"),
-        }
-    }
-}
-
-impl fmt::Display for StoreUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Memory => f.write_str("memory:"),
-            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
-            Self::Files(path) => write!(f, "files:{}", path.display()),
-            Self::Redis(url) | Self::S3(url) => f.write_str(&redact(url)),
-        }
-    }
-}
-
-impl fmt::Debug for StoreUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-/// Query parameters whose name has one of these words are secrets.
-const SECRET_WORDS: [&str; 5] = ["secret", "password", "token", "credential", "key"];
-
-/// `url` with its user part and secret parameters replaced by `***`.
-pub fn redact(url: &str) -> String {
-    let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let mut shown = match address.split_once("://") {
-        Some((kind, rest)) => {
-            // The last @ before the path: a password may hold one itself.
-            let end = rest.find('/').unwrap_or(rest.len());
-            match rest[..end].rfind('@').or_else(|| rest.rfind('@')) {
-                Some(at) => format!("{kind}://***@{}", &rest[at + 1..]),
-                None => address.to_owned(),
-            }
-        }
-        None => address.to_owned(),
+/// Whether there is a store. Of those on other machines only opening tells, and they count as there.
+pub fn exists(url: &StoreUrl) -> Result<bool> {
+    let (path, there) = match url {
+        StoreUrl::Sqlite(path) => (path, path.clone()),
+        StoreUrl::Files(root) => (root, root.join(files::MARKER)),
+        StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => return Ok(true),
     };
-    for (place, parameter) in query.split('&').filter(|p| !p.is_empty()).enumerate() {
-        shown.push(if place == 0 { '?' } else { '&' });
-        let name = parameter.split_once('=').map_or(parameter, |(name, _)| name);
-        if SECRET_WORDS.iter().any(|word| name.to_ascii_lowercase().contains(word)) {
-            shown.push_str(name);
-            shown.push_str("=***");
-        } else {
-            shown.push_str(parameter);
-        }
-    }
-    shown
+    // A restore that was cut short may have to be finished first.
+    replace::settle(path).map_err(|error| StoreError::Unavailable {
+        what: url.to_string(),
+        reason: error.to_string(),
+        outcome_unknown: false,
+    })?;
+    Ok(there.metadata().is_ok_and(|found| found.len() > 0))
 }
 
-/// Variables of the environment, as the server read them. `Debug` shows their names only.
-#[derive(Clone, Default)]
-pub struct Variables(pub Vec<(String, String)>);
-
-impl fmt::Debug for Variables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+/// Refuses to make a store, or to take one for absent, where something shows that there was one.
+fn refuse_lost(url: &StoreUrl, options: &OpenOptions) -> Result<()> {
+    let (StoreUrl::Sqlite(path) | StoreUrl::Files(path)) = url else { return Ok(()) };
+    if exists(url)? {
+        return Ok(());
     }
-}
-
-/// What the opener decides beyond the URL.
-#[derive(Debug, Clone)]
-pub struct OpenOptions {
-    /// How long to wait for another process that writes to the same SQLite file.
-    pub busy_wait: Duration,
-    /// How long a search may take.
-    pub search_time_max: Duration,
-    /// Where the full-text index is kept. Without it: beside a local store, in memory for others.
-    pub index_path: Option<PathBuf>,
-    /// What a URL must not hold: the keys of an S3 store. The server reads them.
-    pub variables: Variables,
-    /// Which promise to break, to see that a test notices.
-    #[cfg(feature = "sabotage")]
-    pub sabotage: Option<crate::sabotage::Sabotage>,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self {
-            busy_wait: BUSY_WAIT,
-            search_time_max: SEARCH_TIME_MAX,
-            index_path: None,
-            variables: Variables::default(),
-            #[cfg(feature = "sabotage")]
-            sabotage: None,
-        }
-    }
+    let beside = [disk::beside(path, "-wal"), disk::beside(path, ".restoring")];
+    let mut traces = beside.iter().chain(&options.traces).filter(|trace| trace.exists()).cloned();
+    let kept = || replace::kept(path).pop();
+    let index = || index::place_of(url, options).filter(|index| index.exists());
+    let Some(trace) = traces.next().or_else(kept).or_else(index) else { return Ok(()) };
+    let trace = trace.display();
+    Err(StoreError::Refused {
+        what: url.to_string(),
+        reason: format!("there is no store, and there was one: {trace} is left of it"),
+        hint: format!("bring it back with throughline restore; to begin anew, move {trace} away"),
+    })
 }
 
 /// Opens the store, making it where there is none.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>> {
+    refuse_lost(url, options)?;
     let store: Arc<dyn Store> = match url {
         StoreUrl::Memory => Arc::new(Memory::new()),
         StoreUrl::Sqlite(path) => Arc::new(Sqlite::open(path, options.busy_wait).await?),
         StoreUrl::S3(url) => {
             let settings = S3Options::from_url(url)?;
-            let settings = settings.with_environment(options.variables.0.iter().cloned());
+            let mut settings = settings.with_environment(options.variables.0.iter().cloned());
+            settings.create_bucket &= options.create;
             Arc::new(S3Store::open(settings).await?)
         }
         StoreUrl::Files(path) => Arc::new(Files::open(path).await?),
@@ -197,50 +90,5 @@ pub async fn open_shared(url: &StoreUrl) -> Result<Option<Arc<dyn SharedCache>>>
             Ok(Some(Arc::new(RedisShared::open(RedisOptions::from_url(url)?).await?)))
         }
         StoreUrl::Memory | StoreUrl::Sqlite(_) | StoreUrl::Files(_) | StoreUrl::S3(_) => Ok(None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: &str) {
-        let shown = match text.parse::<StoreUrl>() {
-            Ok(url) => url.to_string(),
-            Err(error) => error.to_string(),
-        };
-        assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn a_url_is_understood_or_the_reason_is_named() {
-        check("sqlite:data/throughline.db", "sqlite:data/throughline.db");
-        check("files:data/conversations", "files:data/conversations");
-        check("memory:", "memory:");
-        check("sqlite:", r#"store URL "sqlite:" is not valid: it names no path"#);
-        check(
-            "sqlite:data/",
-            r#"store URL "sqlite:data/" is not valid: it names a folder, not a file"#,
-        );
-        check("memory:x", r#"store URL "memory:x" is not valid: memory: takes no place"#);
-        check("data.db", r#"store URL "data.db" is not valid: it has no kind before a colon"#);
-        check("ftp://x", r#"store URL "ftp://x" is not valid: there is no such kind of store"#);
-        check("s3://", r#"store URL "s3://" is not valid: after the kind it needs // and a place"#);
-    }
-
-    #[test]
-    fn a_secret_is_never_shown() {
-        check("redis://:p@ss@host:6379/0", "redis://***@host:6379/0");
-        check("rediss://user:word@host", "rediss://***@host");
-        check("redis://:a/b@host/0", "redis://***@host/0");
-        check(
-            "s3://bucket?endpoint=http://x&secret_access_key=abc&access_key_id=def",
-            "s3://bucket?endpoint=http://x&secret_access_key=***&access_key_id=***",
-        );
-        check(
-            "http://me:pw@host",
-            r#"store URL "http://***@host" is not valid: there is no such kind of store"#,
-        );
-        assert_eq!(format!("{:?}", "redis://:pw@h".parse::<StoreUrl>()), "Ok(redis://***@h)");
     }
 }

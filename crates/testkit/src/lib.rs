@@ -12,12 +12,14 @@
 //! - [`served`]: our own binary as a process. [`crash`]: load on it, kills, and a count.
 //! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and ended by a test.
 //! - [`fault_proxy`]: a proxy that fails on purpose. [`fault_run`]: writers behind it, and a count.
+//! - [`file_faults`]: our binary killed at, or refused, any single call that changes a file.
 //! - [`seeded`]: choices that a seed repeats. [`twins`]: one plan on several stores at once.
 
 pub mod collector;
 pub mod crash;
 pub mod fault_proxy;
 pub mod fault_run;
+pub mod file_faults;
 pub mod fixed_clock;
 pub mod peer;
 pub mod redis_server;

@@ -1,5 +1,6 @@
 //! Real Redis servers for tests: one alone, or a cluster of three.
 
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -56,6 +57,16 @@ impl RedisServer {
     /// The store's URL.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Removes everything that is stored.
+    pub fn flush(&self) {
+        let address = ("127.0.0.1", self.port);
+        let mut stream = std::net::TcpStream::connect(address).expect("Redis listens");
+        stream.write_all(b"FLUSHALL\r\n").expect("it reads");
+        let mut answer = [0; 5];
+        stream.read_exact(&mut answer).expect("it answers");
+        assert_eq!(&answer, b"+OK\r\n");
     }
 
     /// Ends the process and starts another one on the same port and data.

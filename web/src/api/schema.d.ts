@@ -1455,6 +1455,8 @@ export interface components {
              * @description When it expires.
              */
             expires_at?: string | null;
+            /** @description A sentence when that is near. */
+            expiry_warning?: string | null;
             /** @description Settings. */
             settings: components["schemas"]["SettingsBody"];
             persona?: components["schemas"]["PersonaBody"] | null;
@@ -1588,8 +1590,10 @@ export interface components {
             records: number;
             /** @description Bytes of heads and turns removed. */
             bytes: number;
-            /** @description Copies that the store could not remove. */
+            /** @description Copies that the store could not remove, or that go later by themselves. */
             left: number;
+            /** @description What is to be known of those. */
+            notes: string[];
             /** @description Documents that the search index removed. */
             index_documents: number;
             /** @description What keeps it erased after a restore. */
@@ -1660,7 +1664,10 @@ export interface components {
         };
         /** @description How the server is. */
         Health: {
-            /** @description `ok`, `degraded` when an MCP server failed, `unavailable` when the store cannot be written. */
+            /**
+             * @description `ok`, `degraded` when an MCP server failed or something stored is damaged, `unavailable` when the store
+             *     cannot be reached or written to.
+             */
             status: string;
             /** @description The server's version. */
             version: string;
@@ -2457,6 +2464,8 @@ export interface components {
             durability: string;
             /** @description Whether several copies of the server may use it. */
             many_writers: boolean;
+            /** @description Threads that are known to be damaged. */
+            damaged: number;
             /** @description What was found out at the start. */
             notes: string[];
         };

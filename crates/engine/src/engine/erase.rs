@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
-use crate::session::record::TurnRecord;
-use crate::store::Erased;
+use crate::session;
+use crate::session::unreadable::damage;
+use crate::store::{Erased, Key};
 use crate::tombstone;
 
 use super::Engine;
@@ -37,14 +38,15 @@ impl Engine {
     pub async fn erase(&self, caller: &Caller, id: &SessionId) -> Result<ErasureReceipt> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
-        let loaded = self.sessions.load(&key).await?;
-        let tombstone = tombstone::write(
-            self.store().as_ref(),
-            self.clock.as_ref(),
-            &key,
-            loaded.head.last_activity,
-        )
-        .await?;
+        let (last_activity, life) = match self.sessions.find(&key).await {
+            Ok(Some(loaded)) => (loaded.head.last_activity, loaded.head.life),
+            Ok(None) => return self.erase_copies(id, &key).await,
+            // What cannot be read can be erased all the same.
+            Err(error) if damage(&error).is_some() => (self.now(), None),
+            Err(error) => return Err(error),
+        };
+        let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
+        let tombstone = tombstone::write(store, clock, &key, last_activity, life).await?;
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
         let stored = self.sessions.erase(&key).await?;
@@ -58,6 +60,21 @@ impl Engine {
         })
     }
 
+    /// Of a session that is gone already, a copy may lie beside the store: one that was made when it was purged.
+    async fn erase_copies(&self, id: &SessionId, key: &Key) -> Result<ErasureReceipt> {
+        let stored = self.sessions.erase(key).await?;
+        if stored == Erased::default() {
+            return Err(Error::NoSession(id.clone()));
+        }
+        Ok(ErasureReceipt {
+            session: id.clone(),
+            at: self.now(),
+            stored,
+            index_documents: 0,
+            tombstone: tombstone::tombstone_of(key).to_string(),
+        })
+    }
+
     /// Erases the content of single turns; their numbers stay. Answers how many were erased now.
     pub async fn erase_turns(
         &self,
@@ -67,39 +84,12 @@ impl Engine {
     ) -> Result<u64> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
-        let loaded = self.sessions.load(&key).await?;
-        let count = loaded.head.turns;
-        if let Some(&turn) = turns.iter().find(|turn| **turn == 0 || **turn > count) {
-            return Err(Error::NoTurn { session: id.clone(), turn, turns: count });
-        }
-        let mut fresh = Vec::new();
-        for &turn in turns {
-            let found = self.sessions.turns(&loaded, turn - 1..turn).await?;
-            let standing =
-                found.first().filter(|r| r.status != crate::session::record::TurnStatus::Erased);
-            fresh.extend(standing.map(|record| (turn, record.at)));
-        }
-        if fresh.is_empty() {
-            return Ok(0);
-        }
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
-        self.sessions
-            .overwrite(&key, |head| {
-                head.erased_turns += fresh.len() as u64;
-                head.contents.retain(|_, turn| !turns.contains(turn));
-                head.tool_history.retain(|execution| !turns.contains(&execution.turn));
-                if head
-                    .summary
-                    .as_ref()
-                    .is_some_and(|s| turns.range(s.from..=s.to).next().is_some())
-                {
-                    head.summary = None;
-                }
-                Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
-            })
-            .await?;
-        self.indexer.remove(&key).await?;
-        Ok(fresh.len() as u64)
+        let erased = session::erase::erase_turns(&self.sessions, &key, turns).await?;
+        if erased > 0 {
+            self.indexer.remove(&key).await?;
+        }
+        Ok(erased)
     }
 }

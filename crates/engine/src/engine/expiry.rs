@@ -1,8 +1,8 @@
-//! Expiry of contexts: counted from the last interaction, warned of, soft first, kept before it is final.
+//! Expiry of contexts, and of sessions where they have a time to live: counted from the last interaction, warned of,
+//! soft first, kept before it is final.
 //!
-//! Whether a context has expired is read from its head on every access, so no job has to be on time. The
-//! daily sweep puts expired contexts aside and, after a grace, purges them: first the hook keeps a copy,
-//! then the context is erased.
+//! Whether one has expired is read from its head on every access, so no job has to be on time. The daily sweep puts
+//! expired ones aside and, after a grace for contexts, purges them: first the hook keeps a copy, then it is erased.
 //!
 //! Invariant: nothing is purged that the hook did not keep.
 
@@ -21,7 +21,7 @@ use super::Engine;
 use super::called::is_forgotten;
 use super::transfer::Export;
 
-/// A context that expires within this time is warned of.
+/// What expires within this time is warned of; or within a quarter of its time, where that is less.
 pub const WARNING: SignedDuration = SignedDuration::from_hours(24);
 /// Threads that the sweep reads at once.
 const STRETCH: usize = 500;
@@ -32,9 +32,9 @@ const STRETCH: usize = 500;
 pub enum ExpiryState {
     /// It has none.
     Never,
-    /// It is more than a day away.
+    /// It is further away than is warned of.
     Far,
-    /// It is a day away or less.
+    /// It is warned of.
     Near,
     /// It is past.
     Expired,
@@ -45,9 +45,13 @@ pub fn expiry_state(head: &SessionHead, now: Timestamp) -> ExpiryState {
     match head.expires_at {
         None => ExpiryState::Never,
         Some(at) if at <= now => ExpiryState::Expired,
-        Some(at) if at.duration_since(now) <= WARNING => ExpiryState::Near,
+        Some(at) if at.duration_since(now) <= warned_before(head, at) => ExpiryState::Near,
         Some(_) => ExpiryState::Far,
     }
+}
+
+fn warned_before(head: &SessionHead, at: Timestamp) -> SignedDuration {
+    WARNING.min(at.duration_since(head.last_activity) / 4)
 }
 
 /// When a backend that expires by itself may drop a thread, read from the head that it holds: for
@@ -116,6 +120,10 @@ impl Engine {
     async fn sweep_one(&self, key: &Key, hook: &dyn BeforePurge, sweep: &mut Sweep) -> Result<()> {
         let Some(loaded) = self.sessions.find(key).await? else { return Ok(()) };
         if loaded.head.expires_at.is_none() {
+            if loaded.head.persona.is_none() && self.sessions.time_to_live().is_some() {
+                // From before there was a time to live: every write sets it.
+                self.sessions.update(key, |_, _| Ok(Step::Commit(None, ()))).await?;
+            }
             return Ok(());
         }
         let now = self.now();

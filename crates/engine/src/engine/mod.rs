@@ -119,6 +119,8 @@ pub struct EngineSettings {
     pub look_up_age: Duration,
     /// What becomes of tools that nobody approved yet.
     pub pin_policy: PinPolicy,
+    /// How long a session without a persona lives after its last interaction; for ever when absent.
+    pub session_ttl: Option<Duration>,
 }
 
 impl Default for EngineSettings {
@@ -130,6 +132,7 @@ impl Default for EngineSettings {
             enrichment_age: Duration::from_secs(600),
             look_up_age: Duration::from_secs(3_600),
             pin_policy: PinPolicy::default(),
+            session_ttl: None,
         }
     }
 }
@@ -175,8 +178,9 @@ impl Engine {
         let presets = Arc::new(Presets::new(store.clone(), clock.clone()));
         let (cache_bytes, cache_age) = (settings.cache_bytes, settings.cache_age);
         let attempts_max = limits.commit_attempts_max;
-        let sessions =
-            Arc::new(Sessions::new(store, clock.clone(), cache_bytes, cache_age, attempts_max));
+        let sessions = Sessions::new(store, clock.clone(), cache_bytes, cache_age, attempts_max);
+        let session_ttl = settings.session_ttl.and_then(|time| time.try_into().ok());
+        let sessions = Arc::new(sessions.with_time_to_live(session_ttl));
         let catalog = Arc::new(ToolCatalog::new(tools.clone(), pins.clone()));
         let selector = Arc::new(Selector::new(embedder.clone(), calibration));
         let work = Arc::new(Worklist::default());

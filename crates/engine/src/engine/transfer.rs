@@ -39,7 +39,8 @@ impl Engine {
         let turns = self.sessions.turns(&loaded, 0..loaded.head.turns).await?;
         Ok(Export {
             format: EXPORT_FORMAT.into(),
-            head: SessionHead::clone(&loaded.head),
+            // What is imported is a session of its own.
+            head: SessionHead { life: None, ..SessionHead::clone(&loaded.head) },
             turns: turns.iter().map(|turn| TurnRecord::clone(turn)).collect(),
         })
     }

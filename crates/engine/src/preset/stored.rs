@@ -179,7 +179,8 @@ impl Presets {
             return Err(self.missing(caller, id).await?);
         }
         let key = preset_key(caller, id)?;
-        tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, self.clock.now()).await?;
+        tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, self.clock.now(), None)
+            .await?;
         self.store.erase(&key).await?;
         Ok(PresetGone::Erased)
     }

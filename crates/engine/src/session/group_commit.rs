@@ -160,6 +160,8 @@ impl Sessions {
                     continue;
                 }
             };
+            let last_activity = head.last_activity;
+            self.set_expiry(&mut head, last_activity);
             batch.head = head;
             batch.turns.extend(turn);
             let mut outcome = batch.outcome.subscribe();

@@ -37,7 +37,7 @@ pub const PRUNINGS_MAX: usize = 20;
 /// Contents whose place is remembered in the head.
 pub const CONTENTS_MAX: usize = 256;
 
-/// How long an expired session is kept before it is purged.
+/// How long an expired session with a persona is kept before it is purged.
 pub const PURGE_GRACE: jiff::SignedDuration = jiff::SignedDuration::from_hours(7 * 24);
 
 /// A session's current state.
@@ -47,6 +47,9 @@ pub struct SessionHead {
     pub format: u32,
     /// Its id.
     pub id: SessionId,
+    /// Which of the sessions that had this id, one after the other; also in copies of it. Drawn when it is created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<uuid::Uuid>,
     /// The agent it is held with; the default one when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
@@ -284,6 +287,7 @@ impl SessionHead {
         Self {
             format: FORMAT,
             id,
+            life: None,
             agent: None,
             title: None,
             tags: Vec::new(),
@@ -330,10 +334,12 @@ impl SessionHead {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// When an expired or deleted session with an expiry is purged: a week after it came to its end.
+    /// When an expired or deleted session with an expiry is purged: with a persona a week after it came to its
+    /// end, without one at once, as a time to live asks.
     pub fn purge_at(&self) -> Option<Timestamp> {
         let end = self.expires_at?.max(self.deleted_at.unwrap_or(Timestamp::MIN));
-        end.checked_add(PURGE_GRACE).ok()
+        let grace = if self.persona.is_some() { PURGE_GRACE } else { jiff::SignedDuration::ZERO };
+        end.checked_add(grace).ok()
     }
 
     /// Takes over notes on older turns, unless there are some that reach further.

@@ -2,18 +2,22 @@
 //!
 //! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`sessions`] loads and
 //! commits through a cache that is never trusted without its version, [`group_commit`] writes turns that
-//! wait at the same time in one commit, [`usage`] counts which items were used.
+//! wait at the same time in one commit, [`usage`] counts which items were used. [`unreadable`] stands in for a turn
+//! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out.
 //!
 //! Invariant: a turn enters the log only through [`Sessions::update`] or [`Sessions::commit_batched`].
 
 pub mod apply;
 mod cache;
 pub mod client_body;
+pub mod erase;
 mod group_commit;
 pub mod head;
 pub mod pending;
 pub mod record;
+pub mod salvage;
 pub mod sessions;
+pub mod unreadable;
 pub mod usage;
 
 pub use cache::CacheStatistics;

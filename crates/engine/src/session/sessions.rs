@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -26,6 +27,7 @@ use super::cache::{Cache, CacheStatistics, Cached, TAIL_TURNS_MAX};
 use super::group_commit::Queue;
 use super::head::{FORMAT, SessionHead};
 use super::record::TurnRecord;
+use super::unreadable::{damage, stand_in};
 
 /// Places in which writers of sessions queue.
 const QUEUES: usize = 256;
@@ -58,6 +60,8 @@ pub struct Sessions {
     pub(super) cache: Arc<Cache>,
     queues: Vec<Queue>,
     pub(super) attempts_max: usize,
+    /// How long a session without a persona lives after its last interaction.
+    time_to_live: Option<SignedDuration>,
 }
 
 impl Sessions {
@@ -71,7 +75,25 @@ impl Sessions {
     ) -> Self {
         let queues = (0..QUEUES).map(|_| Queue::default()).collect();
         let cache = Arc::new(Cache::new(cache_bytes, cache_age));
-        Self { store, clock, cache, queues, attempts_max }
+        Self { store, clock, cache, queues, attempts_max, time_to_live: None }
+    }
+
+    /// With a time to live for sessions that have no persona, which has its own.
+    pub fn with_time_to_live(self, time: Option<SignedDuration>) -> Self {
+        Self { time_to_live: time, ..self }
+    }
+
+    /// The time to live of a session without a persona.
+    pub fn time_to_live(&self) -> Option<SignedDuration> {
+        self.time_to_live
+    }
+
+    /// Moves the expiry along with the last interaction, where sessions have a time to live.
+    pub(super) fn set_expiry(&self, head: &mut SessionHead, last_activity: Timestamp) {
+        if head.persona.is_none() {
+            let end = |time| last_activity.checked_add(time).ok();
+            head.expires_at = self.time_to_live.and_then(end);
+        }
     }
 
     /// The store beneath.
@@ -150,20 +172,54 @@ impl Sessions {
                 return Ok(cached.tail.iter().skip(from).take(count).cloned().collect());
             }
         }
-        let entries = self.store.entries(&loaded.key, range.clone()).await?;
-        let turns: Vec<Arc<TurnRecord>> = entries
-            .iter()
-            .zip(range.clone())
-            .map(|(bytes, at)| parse_record(&loaded.key, at, bytes).map(Arc::new))
-            .collect::<Result<_>>()?;
+        let (turns, size) = match self.read_turns(&loaded.key, range.clone()).await {
+            Err(error) if damage(&error).is_some() => {
+                (self.one_by_one(loaded, range.clone()).await?, 0)
+            }
+            read => read?,
+        };
         if let Some(cached) = cached
             && range.end == loaded.head.turns
             && turns.len() <= TAIL_TURNS_MAX
         {
-            let bytes = cached.bytes + entries.iter().map(|e| e.len() * 2).sum::<usize>();
+            let bytes = cached.bytes + size * 2;
             let tail = turns.iter().cloned().collect();
             let filled = Cached { tail, bytes, head: cached.head.clone(), version: cached.version };
             self.cache.put(loaded.key.clone(), Arc::new(filled));
+        }
+        Ok(turns)
+    }
+
+    /// Turns of the log and the bytes they take there.
+    async fn read_turns(
+        &self,
+        key: &Key,
+        range: Range<u64>,
+    ) -> Result<(Vec<Arc<TurnRecord>>, usize)> {
+        let entries = self.store.entries(key, range.clone()).await?;
+        let parsed = entries.iter().zip(range).map(|(bytes, at)| parse_record(key, at, bytes));
+        let turns = parsed.map(|turn| turn.map(Arc::new)).collect::<Result<_>>()?;
+        Ok((turns, entries.iter().map(Bytes::len).sum()))
+    }
+
+    /// Turns by position in the log, each read on its own, so that a damaged one costs only itself.
+    async fn one_by_one(
+        &self,
+        loaded: &LoadedSession,
+        places: impl IntoIterator<Item = u64>,
+    ) -> Result<Vec<Arc<TurnRecord>>> {
+        let mut turns = Vec::new();
+        for at in places {
+            match self.read_turns(&loaded.key, at..at + 1).await {
+                Ok((read, _)) => turns.extend(read),
+                Err(error) => match damage(&error) {
+                    Some(reason) => {
+                        let at_last = loaded.head.last_activity;
+                        turns.push(Arc::new(stand_in(at + 1, at_last, reason)));
+                    }
+                    None => return Err(error),
+                },
+            }
         }
         Ok(turns)
     }
@@ -180,12 +236,17 @@ impl Sessions {
         let recent = tail.into_iter().flatten().filter(|record| turns.contains(&record.turn));
         let older: Vec<u64> =
             turns.iter().filter(|turn| **turn <= tail_start).map(|turn| turn - 1).collect();
-        let mut found = Vec::with_capacity(turns.len());
+        let mut found = Vec::new();
         if !older.is_empty() {
-            let entries = self.store.entries_at(&loaded.key, &older).await?;
-            for (at, bytes) in older.iter().zip(&entries) {
-                found.push(Arc::new(parse_record(&loaded.key, *at, bytes)?));
-            }
+            let read = self.store.entries_at(&loaded.key, &older).await.map_err(Error::from);
+            let parsed = read.and_then(|entries| {
+                let parse = |(at, bytes): (&u64, &Bytes)| parse_record(&loaded.key, *at, bytes);
+                older.iter().zip(&entries).map(|entry| parse(entry).map(Arc::new)).collect()
+            });
+            found = match parsed {
+                Err(error) if damage(&error).is_some() => self.one_by_one(loaded, older).await?,
+                parsed => parsed?,
+            };
         }
         found.extend(recent.cloned());
         Ok(found)
@@ -195,9 +256,12 @@ impl Sessions {
     pub async fn create(
         &self,
         key: &Key,
-        head: SessionHead,
+        mut head: SessionHead,
         log: Vec<Bytes>,
     ) -> Result<LoadedSession> {
+        head.life = Some(self.clock.id());
+        // Whatever is brought in from elsewhere begins to live now.
+        self.set_expiry(&mut head, self.clock.now());
         let change = self.change(&head, log, Vec::new())?;
         match self.store.commit(key, Expected::Absent, change).await {
             Ok(version) => {
@@ -236,6 +300,8 @@ impl Sessions {
                 Ok(Step::Leave(answer)) => return Ok((loaded, answer)),
                 Err(error) => return Err(error),
             };
+            let last_activity = head.last_activity;
+            self.set_expiry(&mut head, last_activity);
             let log = record.iter().map(|r| encode(key, r)).collect::<Result<Vec<Bytes>>>()?;
             let size = log.iter().map(Bytes::len).sum::<usize>();
             let change = self.change(&head, log, Vec::new())?;
@@ -267,6 +333,8 @@ impl Sessions {
             let loaded = self.load(key).await?;
             let mut head = SessionHead::clone(&loaded.head);
             let records = step(&mut head)?;
+            let last_activity = head.last_activity;
+            self.set_expiry(&mut head, last_activity);
             let overwrite = records
                 .iter()
                 .map(|record| Ok((record.turn - 1, encode(key, record)?)))

@@ -1,21 +1,23 @@
 //! Erasing again: what was erased since a backup was made does not come back with it.
+//!
+//! It needs the store that the copy is in, and nothing else of the product.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use throughline_engine::access::{Caller, Grants, system_scope};
-use throughline_engine::agent::{Agent, AgentBook};
-use throughline_engine::engine::{Engine, EngineSettings, Parts};
-use throughline_engine::id::{AgentName, ThreadId};
+use serde::Deserialize;
+use throughline_engine::access::system_scope;
+use throughline_engine::error::Error;
+use throughline_engine::id::ThreadId;
 use throughline_engine::limits::Limits;
-use throughline_engine::models::ModelBook;
-use throughline_engine::pack::PackSet;
+use throughline_engine::session::{Sessions, erase};
 use throughline_engine::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
-use throughline_upstream::embed::Embedded;
-use throughline_upstream::mcp::McpProxy;
+use uuid::Uuid;
 
-use super::erasures::{Erasure, ErasureLog, Graves};
-use crate::assemble;
+use super::erasures::{ErasureLog, Graves};
+use crate::clock;
 use crate::failure::Failure;
 
 /// Threads listed at a time.
@@ -40,29 +42,28 @@ pub async fn of_store(store: &dyn Store, graves: &mut Graves) -> Result<(), Stor
         for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Tombstone) {
             let Found::Head(head) = store.head(&listed.key, None).await? else { continue };
             if let Ok(tombstone) = serde_json::from_slice::<Tombstone>(&head.bytes) {
-                let Tombstone { key, at } = tombstone;
-                graves.add(Erasure { key, at, turns: Default::default() });
+                graves.add_tombstone(tombstone);
             }
         }
     }
 }
 
-/// The erasures of a log, added to `graves`.
-pub fn of_log(log: &ErasureLog, graves: &mut Graves) -> Result<(), Failure> {
-    let erasures = log.read().map_err(|error| {
+/// The erasures of a log, added to `graves`. Answers the numbers of lines that cannot be read.
+pub fn of_log(log: &ErasureLog, graves: &mut Graves) -> Result<Vec<usize>, Failure> {
+    let read = log.read().map_err(|error| {
         let what = format!("{} cannot be read: {error}", log.path().display());
         Failure::new(what, "without it, what was erased could come back; make it readable")
     })?;
-    for erasure in erasures {
+    for erasure in read.erasures {
         graves.add(erasure);
     }
-    Ok(())
+    Ok(read.damaged)
 }
 
-/// Erases in `store` what `graves` hold, and leaves their tombstones there.
-pub async fn erase(store: &Arc<dyn Store>, graves: &Graves) -> Result<ErasedAgain, Failure> {
+/// Erases in `store` what `graves` and its own tombstones hold, and leaves all their tombstones there.
+pub async fn erase(store: &Arc<dyn Store>, mut graves: Graves) -> Result<ErasedAgain, Failure> {
+    of_store(store.as_ref(), &mut graves).await?;
     let mut again = ErasedAgain::default();
-    let mut partly = Vec::new();
     let mut after: Option<Key> = None;
     loop {
         let listed = store.scan(after.as_ref(), STRETCH).await?;
@@ -70,68 +71,79 @@ pub async fn erase(store: &Arc<dyn Store>, graves: &Graves) -> Result<ErasedAgai
         after = Some(last.key.clone());
         for listed in listed.iter().filter(|listed| listed.key.kind != Kind::Tombstone) {
             let hash = tombstone_of(&listed.key);
-            if graves.holds(&hash, listed.changed_at) {
+            if !graves.know(&hash) {
+                continue;
+            }
+            let life = life_of(store.as_ref(), &listed.key).await?;
+            if graves.hold(&hash, life, listed.changed_at) {
                 again.threads += store.erase(&listed.key).await?.heads;
                 continue;
             }
-            let mut turns = graves.turns(&hash, listed.changed_at);
+            let mut turns = graves.turns(&hash, life, listed.changed_at);
             turns.retain(|turn| *turn <= listed.entries);
             if !turns.is_empty() && listed.key.kind == Kind::Session {
-                partly.push((listed.key.clone(), turns));
+                again.turns += erase_turns(store, &listed.key, &turns).await?;
             }
         }
     }
-    bury(store.as_ref(), graves).await?;
-    if partly.is_empty() {
-        return Ok(again);
-    }
-    let engine = bare_engine(store.clone()).await?;
-    for (key, turns) in partly {
-        let owner = Caller { scope: key.scope.clone(), grants: Grants::Write };
-        again.turns += engine.erase_turns(&owner, &key.id.clone().into(), &turns).await?;
-    }
+    bury(store.as_ref(), &graves).await?;
     Ok(again)
+}
+
+/// Erases single turns of a session in `store`.
+pub async fn erase_turns(
+    store: &Arc<dyn Store>,
+    key: &Key,
+    turns: &BTreeSet<u64>,
+) -> Result<u64, Error> {
+    let attempts = Limits::default().commit_attempts_max;
+    let sessions = Sessions::new(store.clone(), clock::system(), 0, Duration::ZERO, attempts);
+    erase::erase_turns(&sessions, key, turns).await
+}
+
+/// Which of the sessions that had a name a thread is, where its head tells.
+pub async fn life_of(store: &dyn Store, key: &Key) -> Result<Option<Uuid>, StoreError> {
+    match store.head(key, None).await {
+        Ok(Found::Head(head)) => Ok(life_in(&head.bytes)),
+        Ok(Found::Missing | Found::Unchanged) | Err(StoreError::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same, read from a head.
+pub fn life_in(head: &[u8]) -> Option<Uuid> {
+    #[derive(Deserialize)]
+    struct Told {
+        life: Option<Uuid>,
+    }
+    serde_json::from_slice::<Told>(head).ok()?.life
 }
 
 /// The tombstones go into the restored store, so that the next restore knows them too.
 async fn bury(store: &dyn Store, graves: &Graves) -> Result<(), Failure> {
-    for (hash, at) in graves.keys() {
-        let tombstone = Tombstone { key: hash.clone(), at };
-        let id = ThreadId::new(hash.as_str()).map_err(throughline_engine::error::Error::from)?;
+    for tombstone in graves.tombstones() {
+        let id = ThreadId::new(tombstone.key.as_str()).map_err(Error::from)?;
         let key = Key { scope: system_scope(), kind: Kind::Tombstone, id };
+        let (expected, known) = match store.head(&key, None).await? {
+            Found::Head(head) => (Expected::At(head.version), Some(head.bytes)),
+            Found::Missing | Found::Unchanged => (Expected::Absent, None),
+        };
+        let head = serde_json::to_vec(&tombstone).unwrap_or_default();
+        if known.as_deref() == Some(head.as_slice()) {
+            continue;
+        }
         let change = Change {
-            at,
-            head: serde_json::to_vec(&tombstone).unwrap_or_default().into(),
+            at: tombstone.at,
+            head: head.into(),
             append: Vec::new(),
             overwrite: Vec::new(),
             expires_at: None,
-            write_id: assemble::clock().id(),
+            write_id: Uuid::now_v7(),
         };
-        match store.commit(&key, Expected::Absent, change).await {
+        match store.commit(&key, expected, change).await {
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(())
-}
-
-/// An engine with no model, tools, agents or index: enough to erase turns.
-async fn bare_engine(store: Arc<dyn Store>) -> Result<Engine, Failure> {
-    let tools = McpProxy::new(Vec::new())
-        .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))?;
-    let name = AgentName::new("default").expect("a constant name is valid");
-    let parts = Parts {
-        store,
-        shared: None,
-        index: None,
-        tools: Arc::new(tools),
-        models: ModelBook::default(),
-        embedder: Arc::new(Embedded::load()),
-        clock: assemble::clock(),
-        agents: AgentBook::new(name.clone(), [Agent::plain(name)]),
-        packs: PackSet::empty(),
-        limits: Limits::default(),
-        settings: EngineSettings::default(),
-    };
-    Ok(Engine::start(parts).await?)
 }

@@ -3,10 +3,11 @@
 //! Whether a backup is due is told by the newest file, so a restart neither skips nor doubles one. A
 //! failure is logged with its reason and tried again at the next look.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use throughline_store::{OpenOptions, StoreUrl};
+use throughline_store::{OpenOptions, StoreUrl, disk};
 use tokio_util::sync::CancellationToken;
 
 use super::make;
@@ -15,7 +16,7 @@ use crate::config::BackupSettings;
 /// How often it is looked whether a backup is due.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
 /// Before the first look, so that a start is not slowed.
-const FIRST: Duration = Duration::from_secs(60);
+const FIRST: Duration = Duration::from_secs(5);
 
 /// Makes backups of the store at `url` until `stop`.
 pub async fn back_up_until(
@@ -36,14 +37,26 @@ pub async fn back_up_until(
         }
         wait = LOOK_EVERY;
         if is_due(&settings.folder, every, SystemTime::now()) {
-            back_up(&url, &options, &settings).await;
+            back_up(&url, &options, &settings, every).await;
         }
     }
 }
 
-async fn back_up(url: &StoreUrl, options: &OpenOptions, settings: &BackupSettings) {
-    let file = settings.folder.join(make::file_name(crate::assemble::clock().now()));
+async fn back_up(
+    url: &StoreUrl,
+    options: &OpenOptions,
+    settings: &BackupSettings,
+    every: Duration,
+) {
+    // Other processes on the same store look as well; one of them makes it.
+    let Some(_alone) = alone(&settings.folder) else { return };
+    if !is_due(&settings.folder, every, SystemTime::now()) {
+        return;
+    }
+    let file = settings.folder.join(make::file_name(crate::clock::system().now()));
     match make::make(url, options, &file, |_, _| {}).await {
+        // There is nothing to bring back from it.
+        Ok(made) if made.threads == 0 => make::remove(&file),
         Ok(made) => {
             let removed = make::prune(&settings.folder, settings.keep).len();
             tracing::info!(
@@ -56,6 +69,13 @@ async fn back_up(url: &StoreUrl, options: &OpenOptions, settings: &BackupSetting
         }
         Err(error) => tracing::error!(backup.file = %file.display(), %error, "no backup was made"),
     }
+}
+
+/// The lock of a folder of backups; nothing while another process has it.
+fn alone(folder: &Path) -> Option<File> {
+    disk::make_folders(folder).ok()?;
+    let lock = File::options().create(true).append(true).open(folder.join("making.lock")).ok()?;
+    lock.try_lock().is_ok().then_some(lock)
 }
 
 /// Whether the newest backup in `folder` is older than `every`.

@@ -1,21 +1,29 @@
 //! The log of what was erased, kept beside the backups.
 //!
-//! A line holds the hash of a key, the time, and the turns where only those went; nothing tells what it
-//! was. Lines are only ever added.
+//! A line holds the hash of a key, the time, which of the lives of that key it was, and the turns where only those
+//! went; nothing tells what it was. Each record starts on a line of its own and carries a checksum, so a write
+//! that was cut short costs nobody else's record. Lines are only ever added.
 //!
 //! Invariant: a line is on disk before the erasure it tells of is acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use throughline_engine::hash::ContentHash;
+use throughline_engine::tombstone::Tombstone;
+use throughline_store::disk;
+use uuid::Uuid;
 
 /// The log's name in the backups' folder.
 pub const FILE_NAME: &str = "erasures.jsonl";
+/// Characters of a hash that are a record's checksum.
+const SUM_CHARACTERS: usize = 16;
 
 /// One erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,9 +32,30 @@ pub struct Erasure {
     pub key: ContentHash,
     /// When.
     pub at: Timestamp,
+    /// Which life of that key; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<Uuid>,
     /// The turns, counted from 1, where not all of it went.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub turns: BTreeSet<u64>,
+}
+
+/// A record as a line.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    sum: &'a str,
+    #[serde(borrow)]
+    erased: &'a RawValue,
+}
+
+/// What a log holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The erasures.
+    pub erasures: Vec<Erasure>,
+    /// Whole lines that cannot be read, counted from 1: an erasure that was acknowledged is not known any more. A
+    /// line that was cut short is none of them, for its erasure was not.
+    pub damaged: Vec<usize>,
 }
 
 /// The log in a folder of backups.
@@ -46,79 +75,163 @@ impl ErasureLog {
         self.folder.join(FILE_NAME)
     }
 
-    /// Makes the folder and the log, if they are not there, and shows that a line can be added.
+    /// Makes the folder and the log, if they are not there, and shows that a record can be added.
     pub fn prepare(&self) -> std::io::Result<()> {
-        self.open().map(drop)
+        self.open()?;
+        disk::probe(&self.folder)
     }
 
     fn open(&self) -> std::io::Result<File> {
-        fs::create_dir_all(&self.folder)?;
-        File::options().create(true).append(true).open(self.path())
+        if self.folder.as_os_str().is_empty() {
+            return Err(std::io::Error::new(ErrorKind::NotFound, "there is no folder for it"));
+        }
+        disk::make_folders(&self.folder)?;
+        let path = self.path();
+        let new = !path.exists();
+        let file = File::options().create(true).append(true).mode(0o600).open(&path)?;
+        if new {
+            disk::sync_folder(&self.folder)?;
+        }
+        Ok(file)
     }
 
-    /// Adds a line and waits until it is on disk.
+    /// Adds a record and waits until it is on disk.
     pub fn add(&self, erasure: &Erasure) -> std::io::Result<()> {
-        let mut line = serde_json::to_vec(erasure)?;
-        line.push(b'\n');
+        let text = serde_json::to_string(erasure)?;
+        // What stands before it may have been cut short. One write: records of several processes do not mix.
+        let line = format!("\n{{\"sum\":\"{}\",\"erased\":{text}}}\n", sum(&text));
         let mut file = self.open()?;
-        // One write: lines of several processes do not mix.
-        file.write_all(&line)?;
+        file.write_all(line.as_bytes())?;
         file.sync_all()
     }
 
-    /// All lines; none where there is no log. A line that was cut short is passed over.
-    pub fn read(&self) -> std::io::Result<Vec<Erasure>> {
+    /// Everything in it; nothing where there is no log.
+    pub fn read(&self) -> std::io::Result<Read> {
+        if self.folder.as_os_str().is_empty() {
+            return Ok(Read::default());
+        }
         read(&self.path())
     }
 }
 
-fn read(path: &Path) -> std::io::Result<Vec<Erasure>> {
+fn sum(text: &str) -> String {
+    ContentHash::of(text).as_str().chars().rev().take(SUM_CHARACTERS).collect()
+}
+
+fn read(path: &Path) -> std::io::Result<Read> {
     let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Read::default()),
         file => file?,
     };
-    let mut erasures = Vec::new();
-    for line in BufReader::new(file).split(b'\n') {
-        if let Ok(erasure) = serde_json::from_slice(&line?) {
-            erasures.push(erasure);
+    let mut read = Read::default();
+    for (number, line) in (1..).zip(BufReader::new(file).split(b'\n')) {
+        let line = line?;
+        match record(&line) {
+            Some(erasure) => read.erasures.push(erasure),
+            None if line.trim_ascii_end().ends_with(b"}") => read.damaged.push(number),
+            None => {}
         }
     }
-    Ok(erasures)
+    Ok(read)
+}
+
+fn record(line: &[u8]) -> Option<Erasure> {
+    match serde_json::from_slice::<Line<'_>>(line) {
+        Ok(found) if found.sum == sum(found.erased.get()) => {
+            serde_json::from_str(found.erased.get()).ok()
+        }
+        Ok(_) => None,
+        // As earlier versions wrote it.
+        Err(_) => serde_json::from_slice(line).ok(),
+    }
 }
 
 /// What has to stay erased, by key.
 #[derive(Debug, Default)]
 pub struct Graves {
-    whole: BTreeMap<ContentHash, Timestamp>,
-    turns: BTreeMap<ContentHash, Vec<(Timestamp, BTreeSet<u64>)>>,
+    whole: BTreeMap<ContentHash, Grave>,
+    turns: BTreeMap<ContentHash, Vec<Erasure>>,
+}
+
+/// The erasures of one key as a whole.
+#[derive(Debug, Default)]
+struct Grave {
+    /// The last one.
+    at: Timestamp,
+    lives: BTreeSet<Uuid>,
+    /// The last one of a life that is not known.
+    unknown_at: Option<Timestamp>,
 }
 
 impl Graves {
-    /// Adds one; of several of one key the latest counts.
+    /// Adds one.
     pub fn add(&mut self, erasure: Erasure) {
-        if erasure.turns.is_empty() {
-            let at = self.whole.entry(erasure.key).or_insert(erasure.at);
-            *at = erasure.at.max(*at);
-        } else {
-            self.turns.entry(erasure.key).or_default().push((erasure.at, erasure.turns));
+        if !erasure.turns.is_empty() {
+            self.turns.entry(erasure.key.clone()).or_default().push(erasure);
+            return;
+        }
+        let Erasure { key, at, life, .. } = erasure;
+        self.bury(key, at, life, life.is_none().then_some(at));
+    }
+
+    /// Adds what a tombstone tells.
+    pub fn add_tombstone(&mut self, tombstone: Tombstone) {
+        let unknown_at = tombstone.unknown_at();
+        self.bury(tombstone.key, tombstone.at, tombstone.lives, unknown_at);
+    }
+
+    fn bury(
+        &mut self,
+        key: ContentHash,
+        at: Timestamp,
+        lives: impl IntoIterator<Item = Uuid>,
+        unknown_at: Option<Timestamp>,
+    ) {
+        let grave = self.whole.entry(key).or_default();
+        grave.at = grave.at.max(at);
+        grave.lives.extend(lives);
+        grave.unknown_at = grave.unknown_at.max(unknown_at);
+    }
+
+    /// Whether anything is known of a key.
+    pub fn know(&self, key: &ContentHash) -> bool {
+        self.whole.contains_key(key) || self.turns.contains_key(key)
+    }
+
+    /// Whether a thread is one that was erased, and not a later one of the same name. Its life tells; where that is
+    /// not known, of the thread or of what was erased, the time of its last change does.
+    pub fn hold(&self, key: &ContentHash, life: Option<Uuid>, changed_at: Timestamp) -> bool {
+        let Some(grave) = self.whole.get(key) else { return false };
+        match life {
+            Some(life) if grave.lives.contains(&life) => true,
+            Some(_) => grave.unknown_at.is_some_and(|at| changed_at <= at),
+            None => changed_at <= grave.at,
         }
     }
 
-    /// Whether a thread that was last changed at `changed_at` is one that was erased, and not a new one
-    /// of the same name.
-    pub fn holds(&self, key: &ContentHash, changed_at: Timestamp) -> bool {
-        self.whole.get(key).is_some_and(|at| changed_at <= *at)
+    /// Turns of a thread that were erased, also in a copy that still has them.
+    pub fn turns(
+        &self,
+        key: &ContentHash,
+        life: Option<Uuid>,
+        changed_at: Timestamp,
+    ) -> BTreeSet<u64> {
+        let erased =
+            self.turns.get(key).into_iter().flatten().filter(|erased| match (life, erased.life) {
+                (Some(life), Some(erased)) => life == erased,
+                _ => changed_at <= erased.at,
+            });
+        erased.flat_map(|erased| &erased.turns).copied().collect()
     }
 
-    /// Turns of a thread that were erased after it was last changed at `changed_at`.
-    pub fn turns(&self, key: &ContentHash, changed_at: Timestamp) -> BTreeSet<u64> {
-        let erased = self.turns.get(key).into_iter().flatten();
-        erased.filter(|(at, _)| changed_at <= *at).flat_map(|(_, turns)| turns).copied().collect()
-    }
-
-    /// Keys that were erased whole.
-    pub fn keys(&self) -> impl Iterator<Item = (&ContentHash, Timestamp)> {
-        self.whole.iter().map(|(key, at)| (key, *at))
+    /// The tombstones of the keys that were erased whole.
+    pub fn tombstones(&self) -> impl Iterator<Item = Tombstone> {
+        self.whole.iter().map(|(key, grave)| Tombstone {
+            key: key.clone(),
+            at: grave.at,
+            lives: grave.lives.iter().copied().collect(),
+            unknown_at: grave.unknown_at,
+        })
     }
 }
 
@@ -130,33 +243,78 @@ mod tests {
         Timestamp::from_second(second).expect("a time")
     }
 
-    fn erasure(second: i64, turns: &[u64]) -> Erasure {
+    fn erasure(second: i64, life: Option<u128>, turns: &[u64]) -> Erasure {
         let turns = turns.iter().copied().collect();
-        Erasure { key: ContentHash::of("k"), at: at(second), turns }
+        Erasure {
+            key: ContentHash::of("k"),
+            at: at(second),
+            life: life.map(Uuid::from_u128),
+            turns,
+        }
     }
 
-    #[test]
-    fn lines_come_back_and_a_torn_one_is_passed_over() {
+    fn log() -> (tempfile::TempDir, ErasureLog) {
         let folder = tempfile::tempdir().expect("a folder");
         let log = ErasureLog::new(folder.path().join("backups"));
-        assert!(log.read().expect("no log").is_empty());
-        log.add(&erasure(1, &[])).expect("written");
-        log.add(&erasure(2, &[3, 4])).expect("written");
+        (folder, log)
+    }
+
+    fn append(log: &ErasureLog, text: &str) {
         let mut file = File::options().append(true).open(log.path()).expect("the log");
-        file.write_all(b"{\"key\":").expect("written");
-        assert_eq!(log.read().expect("the log"), [erasure(1, &[]), erasure(2, &[3, 4])]);
+        file.write_all(text.as_bytes()).expect("written");
     }
 
     #[test]
-    fn a_new_thread_of_an_erased_name_is_not_the_erased_one() {
+    fn a_record_that_was_cut_short_costs_no_other() {
+        let (_folder, log) = log();
+        assert_eq!(log.read().expect("no log"), Read::default());
+        let records =
+            [erasure(1, None, &[]), erasure(2, Some(7), &[3, 4]), erasure(3, Some(8), &[])];
+        log.add(&records[0]).expect("written");
+        append(&log, "\n{\"sum\":\"0123456789abcdef\",\"erased\":{\"key\":");
+        log.add(&records[1]).expect("written");
+        append(&log, "\n{\"su");
+        log.add(&records[2]).expect("written");
+        let read = log.read().expect("the log");
+        assert_eq!(read.erasures, records);
+        assert_eq!(read.damaged, Vec::<usize>::new());
+    }
+
+    #[test]
+    fn a_changed_record_is_counted_and_an_earlier_form_is_understood() {
+        let (_folder, log) = log();
+        log.add(&erasure(1, None, &[])).expect("written");
+        append(&log, &format!("{}\n", serde_json::to_string(&erasure(2, None, &[5])).expect("it")));
+        log.add(&erasure(3, None, &[])).expect("written");
+        let text = std::fs::read_to_string(log.path()).expect("the log");
+        std::fs::write(
+            log.path(),
+            text.replacen("1970-01-01T00:00:01Z", "1970-01-01T00:00:09Z", 1),
+        )
+        .expect("changed");
+        let read = log.read().expect("the log");
+        assert_eq!(read.erasures, [erasure(2, None, &[5]), erasure(3, None, &[])]);
+        assert_eq!(read.damaged, [2]);
+    }
+
+    #[test]
+    fn a_new_thread_of_an_erased_name_is_told_by_its_life_and_not_by_a_clock() {
         let mut graves = Graves::default();
-        graves.add(erasure(10, &[]));
-        graves.add(erasure(5, &[]));
-        graves.add(erasure(20, &[2]));
+        graves.add(erasure(10, Some(1), &[]));
+        graves.add(erasure(20, Some(1), &[2]));
         let key = ContentHash::of("k");
-        assert!(graves.holds(&key, at(10)));
-        assert!(!graves.holds(&key, at(11)));
-        assert_eq!(graves.turns(&key, at(15)), BTreeSet::from([2]));
-        assert!(graves.turns(&key, at(21)).is_empty());
+        let life = |number| Some(Uuid::from_u128(number));
+        assert!(graves.hold(&key, life(1), at(99)), "whatever the clock said");
+        assert!(!graves.hold(&key, life(2), at(5)), "made anew while the clock was behind");
+        assert_eq!(graves.turns(&key, life(1), at(99)), BTreeSet::from([2]));
+        assert!(graves.turns(&key, life(2), at(5)).is_empty());
+        // Of what an earlier version made only the time is known.
+        assert!(graves.hold(&key, None, at(10)) && !graves.hold(&key, None, at(11)));
+        graves.add(erasure(30, None, &[]));
+        assert!(graves.hold(&key, life(2), at(30)) && !graves.hold(&key, life(2), at(31)));
+        let [tombstone] = graves.tombstones().collect::<Vec<_>>().try_into().expect("one");
+        let mut again = Graves::default();
+        again.add_tombstone(tombstone);
+        assert!(again.hold(&key, life(1), at(99)) && !again.hold(&key, life(2), at(31)));
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use throughline_engine::store::Store;
 use throughline_store::copy::{Compare, copy};
 use throughline_store::sqlite::Sqlite;
-use throughline_store::{OpenOptions, StoreUrl};
+use throughline_store::{OpenOptions, StoreUrl, disk};
 
 use crate::failure::Failure;
 
@@ -30,7 +30,7 @@ pub struct Made {
 
 /// The name of a backup that is made at `at`.
 pub fn file_name(at: Timestamp) -> String {
-    format!("{PREFIX}{}{ENDING}", at.strftime("%Y%m%dT%H%M%S%3fZ"))
+    format!("{PREFIX}{}{ENDING}", at.strftime(super::kept::TIME))
 }
 
 /// Copies the store at `url` to `file`, which must not exist. `progress` is told how many of how many.
@@ -40,9 +40,11 @@ pub async fn make(
     file: &Path,
     progress: impl Fn(u64, u64) + Send + Sync + 'static,
 ) -> Result<Made, Failure> {
-    crate::assemble::must_exist(url)?;
+    if !throughline_store::exists(url)? {
+        return Err(Failure::no_store(url));
+    }
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| {
+        disk::make_folders(folder).map_err(|error| {
             let what = format!("{} cannot be made: {error}", folder.display());
             Failure::new(what, "name another folder for the backup")
         })?;
@@ -78,7 +80,7 @@ async fn through_the_contract(
     options: &OpenOptions,
     progress: impl Fn(u64, u64) + Send + Sync + 'static,
 ) -> Result<throughline_store::sqlite::Copied, Failure> {
-    let staged = beside(file, ".copying");
+    let staged = disk::beside(file, ".copying");
     remove(&staged);
     let target = Sqlite::open(&staged, options.busy_wait).await?;
     let report = copy(store, &target, Compare::Quickly, |step| {
@@ -119,18 +121,11 @@ pub fn prune(folder: &Path, keep: usize) -> Vec<PathBuf> {
     found
 }
 
-/// `path` with something at the end of its name.
-pub fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
 /// Removes a database that is not needed, with what SQLite keeps beside it.
 pub fn remove(path: &Path) {
-    for ending in ["", "-wal", "-shm"] {
+    for ending in ["", "-wal", "-shm", "-journal"] {
         // What is left is replaced or named by the next attempt.
-        let _ = std::fs::remove_file(beside(path, ending));
+        let _ = std::fs::remove_file(disk::beside(path, ending));
     }
 }
 

@@ -9,10 +9,28 @@
 //!
 //! - [`make`]: a backup. [`restore`]: bringing one back. [`daily`]: at its interval.
 //! - [`erasures`]: the log. [`watched`]: the store that writes it. [`again`]: erasing again.
+//! - [`kept`]: what a restore replaced, and what was purged.
+//! - [`unfinished`]: what tells of a store in which only a part has arrived.
+
+use std::path::{Path, PathBuf};
+
+use throughline_store::sqlite::Sqlite;
 
 pub mod again;
 pub mod daily;
 pub mod erasures;
+pub mod kept;
 pub mod make;
 pub mod restore;
+pub mod unfinished;
 pub mod watched;
+
+/// Files in a folder of backups that exist only where the store has held something.
+pub fn traces(folder: &Path) -> Vec<PathBuf> {
+    let log = erasures::ErasureLog::new(folder).path();
+    let log = Some(log).filter(|log| log.metadata().is_ok_and(|found| found.len() > 0));
+    // A backup of an empty store shows nothing.
+    let newest = make::backups(folder).pop();
+    let newest = newest.filter(|file| Sqlite::threads_in(file).is_ok_and(|count| count > 0));
+    newest.into_iter().chain(log).collect()
+}

@@ -1,27 +1,35 @@
 //! Bringing a backup back.
 //!
 //! The copy is made beside the store, read whole, and cleared of what was erased since; only then does it
-//! take the store's place. What was there before is kept.
+//! take the store's place. A local store is replaced in one step; in one on other machines each thread is, and a note
+//! tells until all are. What was there before is kept.
 //!
 //! Invariant: nothing that was erased before the restore can be read after it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use throughline_engine::store::{Kind, Store};
+use throughline_engine::store::{Found, Key, Kind, Store};
 use throughline_store::copy::{Compare, copy};
+use throughline_store::files::Files;
 use throughline_store::sqlite::Sqlite;
-use throughline_store::{OpenOptions, StoreUrl, index};
+use throughline_store::{OpenOptions, StoreUrl, disk, index, replace};
 
 use super::again::{self, ErasedAgain};
 use super::erasures::{ErasureLog, Graves};
-use super::make::{self, beside, remove};
+use super::kept;
+use super::make::{self, remove};
+use super::unfinished::{self, By, Filling};
 use crate::access::Keys;
+use crate::clock;
 use crate::failure::Failure;
 
-/// Threads erased between two listings.
+/// Threads looked at between two listings.
 const STRETCH: usize = 200;
+/// The copy that fills a store on other machines, in the backups' folder.
+const FILLING: &str = "restoring.db";
 
 /// What to bring back, and where.
 pub struct Restore<'a> {
@@ -52,6 +60,8 @@ pub struct Restored {
     pub kept: Option<PathBuf>,
     /// Why the replaced store could not say what was erased from it.
     pub unread: Option<String>,
+    /// Lines of the log of erasures that cannot be read: what they told of may be back.
+    pub log_problems: Vec<String>,
 }
 
 /// What the store that is replaced could tell.
@@ -65,7 +75,7 @@ struct Before {
 
 /// Keys that were revoked since the backup stay revoked.
 async fn revoke(store: &Arc<dyn Store>, revoked: &[String]) -> Result<(), Failure> {
-    let keys = Keys::new(store.clone(), crate::assemble::clock());
+    let keys = Keys::new(store.clone(), clock::system());
     for key in keys.list().await? {
         if key.revoked_at.is_none() && revoked.contains(&key.id) {
             keys.revoke(&key.id).await?;
@@ -85,43 +95,42 @@ impl Restore<'_> {
             let what = format!("there is no backup {}", self.file.display());
             return Err(Failure::new(what, "backups lie in the folder of [backups]"));
         }
-        self.refuse_while_open().await?;
         let mut before = self.look().await?;
         if before.there && !self.force {
             let what = format!("{} is not empty", self.url);
             return Err(Failure::new(what, "add --force to replace it; what is there is kept"));
         }
-        again::of_log(&ErasureLog::new(self.folder), &mut before.graves)?;
-        if let Some(folder) = self.file.parent() {
-            again::of_log(&ErasureLog::new(folder), &mut before.graves)?;
+        // A server that has it open would go on writing into what was moved away.
+        let _held = throughline_store::hold(self.url).await?;
+        let beside = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let beside = beside.unwrap_or(Path::new("."));
+        let mut log_problems = Vec::new();
+        for folder in BTreeSet::from([self.folder, beside]) {
+            let log = ErasureLog::new(folder);
+            let damaged = again::of_log(&log, &mut before.graves)?;
+            let told = |line| format!("{} line {line} cannot be read", log.path().display());
+            log_problems.extend(damaged.into_iter().map(told));
         }
-        let staged = self.staged();
-        remove(&staged);
-        let restored = self.stage_and_place(&staged, &before).await;
-        remove(&staged);
-        restored.map(|restored| Restored { unread: before.unread, ..restored })
-    }
-
-    /// A server that has the file open would go on writing into what was moved away.
-    async fn refuse_while_open(&self) -> Result<(), Failure> {
-        let StoreUrl::Sqlite(path) = self.url else { return Ok(()) };
-        if !Sqlite::is_open_elsewhere(path).await {
-            return Ok(());
+        let work = self.work();
+        remove(&work);
+        let unread = before.unread.take();
+        let restored = self.stage_and_place(&work, before).await;
+        if !matches!(self.url, StoreUrl::Redis(_) | StoreUrl::S3(_)) || restored.is_ok() {
+            remove(&work);
         }
-        let what = format!("{} is open in another process", self.url);
-        Err(Failure::new(what, "stop the server that uses it, then restore"))
+        restored.map(|restored| Restored { unread, log_problems, ..restored })
     }
 
     /// What the store that is to be replaced can tell.
     async fn look(&self) -> Result<Before, Failure> {
         let mut before = Before::default();
-        if crate::assemble::must_exist(self.url).is_err() {
+        if !throughline_store::exists(self.url)? {
             return Ok(before);
         }
         match (self.read(&mut before).await, self.url) {
             (Ok(()), _) => {}
             // A damaged file is what a restore is for; the log still tells what was erased.
-            (Err(error), StoreUrl::Sqlite(_)) => {
+            (Err(error), StoreUrl::Sqlite(_) | StoreUrl::Files(_)) => {
                 before.there = true;
                 before.unread = Some(error.to_string());
             }
@@ -134,92 +143,135 @@ impl Restore<'_> {
         let store = throughline_store::open(self.url, self.options).await?;
         before.there = !store.scan(None, 1).await?.is_empty();
         again::of_store(store.as_ref(), &mut before.graves).await?;
-        let keys = Keys::new(store, crate::assemble::clock()).list().await?;
+        let keys = Keys::new(store, clock::system()).list().await?;
         let revoked = keys.into_iter().filter(|key| key.revoked_at.is_some());
         before.revoked = revoked.map(|key| key.id).collect();
         Ok(())
     }
 
-    fn staged(&self) -> PathBuf {
+    /// Where the copy is cleared before it is used.
+    fn work(&self) -> PathBuf {
         match self.url {
-            StoreUrl::Sqlite(path) => beside(path, ".restoring"),
-            _ => self.folder.join("restoring.db"),
+            StoreUrl::Sqlite(path) | StoreUrl::Files(path) => {
+                disk::beside(&replace::staged(path), ".work")
+            }
+            StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => self.folder.join(FILLING),
         }
     }
 
-    async fn stage_and_place(&self, staged: &Path, before: &Before) -> Result<Restored, Failure> {
-        if let Some(folder) = staged.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)?;
+    async fn stage_and_place(&self, work: &Path, before: Before) -> Result<Restored, Failure> {
+        if let Some(folder) = work.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            disk::make_folders(folder)?;
         }
-        let copied = Sqlite::copy(self.file, staged, self.options.busy_wait, |_| {}).await?;
-        let store: Arc<dyn Store> = Arc::new(Sqlite::open(staged, self.options.busy_wait).await?);
-        let erased_again = again::erase(&store, &before.graves).await?;
+        let copied = Sqlite::copy(self.file, work, self.options.busy_wait, |_| {}).await?;
+        let store: Arc<dyn Store> = Arc::new(Sqlite::open(work, self.options.busy_wait).await?);
+        let erased_again = again::erase(&store, before.graves).await?;
         revoke(&store, &before.revoked).await?;
+        // The index is derived; one that knows a later state would hide the restored one. It is emptied before the
+        // store changes: wherever this is cut short, it knows too little and never too much.
+        index::open_index(self.url, self.options).await?.clear().await?;
         let kept = match self.url {
             StoreUrl::Sqlite(path) => {
                 drop(store);
-                self.replace(staged, path, before.there).await?
+                // A file of its own, without a WAL beside it, takes the place.
+                let staged = replace::staged(path);
+                remove(&staged);
+                Sqlite::copy(work, staged, self.options.busy_wait, |_| {}).await?;
+                self.switch(path)?
             }
-            _ => self.refill(store.as_ref(), before.there).await?,
+            StoreUrl::Files(root) => {
+                let staged = replace::staged(root);
+                disk::remove(&staged)?;
+                all_of(store.as_ref(), &Files::open(staged).await?, self.url).await?;
+                self.switch(root)?
+            }
+            StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => {
+                self.refill(work, store.as_ref(), before.there).await?
+            }
         };
-        // The index is derived; one that knows a later state would hide the restored one.
-        index::open_index(self.url, self.options).await?.clear().await?;
         Ok(Restored {
             threads: copied.threads,
             entries: copied.entries,
             erased_again,
-            kept,
+            kept: kept.filter(|_| before.there),
             unread: None,
+            log_problems: Vec::new(),
         })
     }
 
-    /// Moves the old file away and the new one to its place.
-    async fn replace(
-        &self,
-        staged: &Path,
-        path: &Path,
-        there: bool,
-    ) -> Result<Option<PathBuf>, Failure> {
-        // A file of its own, without a WAL beside it, takes the place.
-        let whole = beside(path, ".restored");
-        remove(&whole);
-        Sqlite::copy(staged, &whole, self.options.busy_wait, |_| {}).await?;
-        let ending = format!(".before-{}", self.at.strftime("%Y%m%dT%H%M%S%3fZ"));
-        let kept = beside(path, &ending);
-        for part in ["", "-wal", "-shm"] {
-            let old = beside(path, part);
-            if old.exists() {
-                std::fs::rename(&old, beside(&kept, part))?;
-            }
-        }
-        std::fs::rename(&whole, path)?;
-        Ok(there.then_some(kept))
+    /// Puts the staged store in place of a local one.
+    fn switch(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
+        let ending = format!("{}{}", replace::KEPT, self.at.strftime(kept::TIME));
+        replace::switch(path, &ending)?;
+        unfinished::forget(self.url)?;
+        Ok(Some(disk::beside(path, &ending)))
     }
 
-    /// Empties a store that is no file of ours, after a backup of it, and fills it.
-    async fn refill(&self, from: &dyn Store, there: bool) -> Result<Option<PathBuf>, Failure> {
-        let kept = self.folder.join(format!("before-{}", make::file_name(self.at)));
+    /// Makes a store on other machines what the copy is, after a backup of it.
+    async fn refill(
+        &self,
+        work: &Path,
+        from: &dyn Store,
+        there: bool,
+    ) -> Result<Option<PathBuf>, Failure> {
+        let kept = self.folder.join(format!("{}{}", kept::BEFORE, make::file_name(self.at)));
         if there {
             make::make(self.url, self.options, &kept, |_, _| {}).await?;
         }
-        let to = throughline_store::open(self.url, self.options).await?;
-        let mut after = None;
-        loop {
-            let listed = to.scan(after.as_ref(), STRETCH).await?;
-            let Some(last) = listed.last() else { break };
-            after = Some(last.key.clone());
-            // Tombstones stay: if this is cut short, the next restore still knows them.
-            for listed in listed.iter().filter(|listed| listed.key.kind != Kind::Tombstone) {
-                to.erase(&listed.key).await?;
+        let from_file = work.canonicalize()?.display().to_string();
+        let filling = Filling { by: By::Restore, from: from_file, since: self.at };
+        let to = unfinished::open(self.url, self.options, &filling).await?;
+        fill(self.url, from, to.as_ref()).await?;
+        Ok(Some(kept))
+    }
+}
+
+/// Goes on with a restore into `store` that was cut short, where its copy is at hand.
+pub async fn resume(
+    url: &StoreUrl,
+    options: &OpenOptions,
+    store: &dyn Store,
+    filling: &Filling,
+) -> Result<(), Failure> {
+    let work = Path::new(&filling.from);
+    if filling.by != By::Restore || !work.is_file() {
+        return Err(unfinished::refusal(url, filling));
+    }
+    tracing::warn!(store = %url, since = %filling.since, "a restore was cut short and goes on");
+    let from = Sqlite::open(work, options.busy_wait).await?;
+    fill(url, &from, store).await?;
+    drop(from);
+    remove(work);
+    Ok(())
+}
+
+/// Copies every thread, erases those that the copy does not have, and notes that the store is whole.
+async fn fill(url: &StoreUrl, from: &dyn Store, to: &dyn Store) -> Result<(), Failure> {
+    all_of(from, to, url).await?;
+    let mut after: Option<Key> = None;
+    loop {
+        let listed = to.scan(after.as_ref(), STRETCH).await?;
+        let Some(last) = listed.last() else { break };
+        after = Some(last.key.clone());
+        // Tombstones stay, for the next restore must know them too; so does the note, until all is done.
+        let ours = listed.iter().map(|listed| &listed.key);
+        for key in ours.filter(|key| key.kind != Kind::Tombstone && !unfinished::is_note(key)) {
+            if from.head(key, None).await? == Found::Missing {
+                to.erase(key).await?;
             }
         }
-        let report = copy(from, to.as_ref(), Compare::Quickly, |_| {}).await?;
-        match report.problems.first() {
-            None => Ok(there.then_some(kept)),
-            Some(problem) => Err(Failure::new(
-                format!("{} was not restored whole: {problem}", self.url),
-                format!("what was there is in {}", kept.display()),
-            )),
-        }
+    }
+    unfinished::end(url, to).await
+}
+
+/// Copies every thread, or names the first that could not be.
+async fn all_of(from: &dyn Store, to: &dyn Store, url: &StoreUrl) -> Result<(), Failure> {
+    let report = copy(from, to, Compare::Quickly, |_| {}).await?;
+    match report.problems.first() {
+        None => Ok(()),
+        Some(problem) => Err(Failure::new(
+            format!("{url} was not restored whole: {problem}"),
+            "throughline check --store sqlite:BACKUP names what is wrong with it",
+        )),
     }
 }

@@ -1,4 +1,5 @@
-//! A store that writes every erasure to the log beside the backups, and is the inner store otherwise.
+//! A store that writes every erasure to the log beside the backups and does it in the copies that are kept, and is
+//! the inner store otherwise.
 //!
 //! Whoever erases — REST, MCP, the command line, the expiry sweep — goes through here, so nobody has to
 //! remember to write the log.
@@ -14,26 +15,33 @@ use throughline_engine::store::{
 };
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
 
+use super::again::life_in;
 use super::erasures::{Erasure, ErasureLog};
+use super::kept::KeptCopies;
 
 /// A store with a log of erasures.
 pub struct Watched {
     inner: Arc<dyn Store>,
     log: ErasureLog,
+    kept: Arc<KeptCopies>,
 }
 
 impl Watched {
-    /// `inner`, whose erasures go to `log`.
-    pub fn new(inner: Arc<dyn Store>, log: ErasureLog) -> Self {
-        Self { inner, log }
+    /// `inner`, whose erasures go to `log` and are done in the copies that are `kept`.
+    pub fn new(inner: Arc<dyn Store>, log: ErasureLog, kept: Arc<KeptCopies>) -> Self {
+        Self { inner, log, kept }
     }
 
     fn note(&self, erasure: &Erasure) -> Result<()> {
-        self.log.add(erasure).map_err(|error| StoreError::Unavailable {
+        self.log.add(erasure).map_err(|error| self.cannot_note(&error))
+    }
+
+    fn cannot_note(&self, error: &std::io::Error) -> StoreError {
+        StoreError::Unavailable {
             what: self.log.path().display().to_string(),
-            reason: format!("the erasure cannot be noted: {error}"),
+            reason: format!("erasures cannot be noted: {error}"),
             outcome_unknown: false,
-        })
+        }
     }
 }
 
@@ -41,10 +49,23 @@ impl Watched {
 fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
     if key.kind == Kind::Tombstone {
         let tombstone: Tombstone = serde_json::from_slice(&change.head).ok()?;
-        return Some(Erasure { key: tombstone.key, at: change.at, turns: Default::default() });
+        // The last life, unless this erasure is the one of a life that is not known.
+        let known = tombstone.unknown_at() != Some(tombstone.at);
+        let life = tombstone.lives.last().copied().filter(|_| known);
+        return Some(Erasure {
+            key: tombstone.key,
+            at: change.at,
+            life,
+            turns: Default::default(),
+        });
     }
     let turns = change.overwrite.iter().map(|(entry, _)| entry + 1).collect();
-    (!change.overwrite.is_empty()).then(|| Erasure { key: tombstone_of(key), at: change.at, turns })
+    (!change.overwrite.is_empty()).then(|| Erasure {
+        key: tombstone_of(key),
+        at: change.at,
+        life: life_in(&change.head),
+        turns,
+    })
 }
 
 #[async_trait]
@@ -66,6 +87,9 @@ impl Store for Watched {
         // done and not noted would come back with a backup.
         if let Some(erasure) = erasure_of(key, &change) {
             self.note(&erasure)?;
+            if !erasure.turns.is_empty() {
+                self.kept.erase_turns(key, erasure.life, &erasure.turns).await?;
+            }
         }
         self.inner.commit(key, expected, change).await
     }
@@ -79,7 +103,11 @@ impl Store for Watched {
     }
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
-        self.inner.erase(key).await
+        // Before the store: an erasure that fails is asked for again, as long as the store knows the thread.
+        let copies = self.kept.erase(key).await?;
+        let mut erased = self.inner.erase(key).await?;
+        erased.records += copies;
+        Ok(erased)
     }
 
     fn facts(&self) -> StoreFacts {
@@ -88,6 +116,11 @@ impl Store for Watched {
 
     async fn ping(&self) -> Result<()> {
         self.inner.ping().await
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        self.inner.probe_write().await?;
+        self.log.prepare().map_err(|error| self.cannot_note(&error))
     }
 
     async fn check(&self) -> Result<CheckReport> {

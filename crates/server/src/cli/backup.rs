@@ -26,7 +26,7 @@ impl BackupCommand {
         let config = settings.load()?;
         let (url, options) = assemble::store_options(&config)?;
         let folder = &config.backups.folder;
-        let dated = || folder.join(make::file_name(assemble::clock().now()));
+        let dated = || folder.join(make::file_name(crate::clock::system().now()));
         let file = self.path.clone().unwrap_or_else(dated);
         let bar = output::bar("copying");
         let progress = bar.clone();
@@ -77,7 +77,7 @@ impl RestoreCommand {
             options: &options,
             folder: &config.backups.folder,
             force: self.force,
-            at: assemble::clock().now(),
+            at: crate::clock::system().now(),
         };
         let restored = restore.run().await?;
         if self.json {
@@ -94,6 +94,9 @@ impl RestoreCommand {
         ))?;
         if let Some(kept) = restored.kept {
             output::line(format!("what was there before is kept as {}", kept.display()))?;
+        }
+        for problem in &restored.log_problems {
+            eprintln!("warning: {problem}: what it told of may be back");
         }
         if let Some(reason) = restored.unread {
             eprintln!("the replaced store could not be read ({reason}); the log of erasures was");

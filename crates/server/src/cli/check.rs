@@ -11,7 +11,7 @@ use throughline_engine::store::{Key, Kind};
 
 use super::local::Who;
 use super::{Settings, output};
-use crate::assemble::{self, Demo};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 
 /// Threads listed at a time.
@@ -38,12 +38,13 @@ struct Found {
     turns: u64,
     requests_rebuilt: u64,
     problems: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Check {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let config = settings.load()?;
+        let config = settings.load_for(IfAbsent::Refuse)?;
         let store = assemble::store(&config).await?;
         let place = store.facts().location;
         let report = store.check().await?;
@@ -51,6 +52,7 @@ impl Check {
             threads: report.threads,
             entries: report.entries,
             problems: report.problems,
+            notes: report.notes,
             ..Found::default()
         };
         // What keeps the engine from starting is one more thing that is wrong, not the end of the look.
@@ -68,6 +70,9 @@ impl Check {
                 "read {} threads with {} entries; {} sessions with {} turns, {} requests rebuilt",
                 found.threads, found.entries, found.sessions, found.turns, found.requests_rebuilt
             ))?;
+            for note in &found.notes {
+                output::line(format!("note: {}", output::plain(note)))?;
+            }
             for problem in &found.problems {
                 output::line(format!("wrong: {}", output::plain(problem)))?;
             }
@@ -76,7 +81,7 @@ impl Check {
             0 => Ok(()),
             count => Err(Failure::new(
                 format!("{place} is not sound: {count} problems"),
-                "keep the file as it is, and throughline restore the newest backup",
+                "throughline repair mends sessions of a store of files; else restore the newest backup",
             )),
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{Settings, out};
-use crate::config::DEFAULT_FILE;
+use crate::config::{DEFAULT_FILE, settings_document};
 use crate::failure::Failure;
 
 /// Flags of `config`.
@@ -25,6 +25,8 @@ enum Verb {
     },
     /// Read the configuration and say whether it is valid.
     Check,
+    /// Print every setting with its default, range and meaning, as a document.
+    Document,
     /// Print every value and where it came from, without secrets.
     Show {
         /// Answer in JSON.
@@ -45,6 +47,7 @@ impl ConfigCommand {
                 config.server_configs()?;
                 out::line("the configuration is valid")?;
             }
+            Verb::Document => out::text(settings_document())?,
             Verb::Show { json } => {
                 let (_, layers) = settings.load_with(&[])?;
                 let shown = layers.shown();

@@ -8,7 +8,7 @@ use throughline_engine::engine::{ChatFormat, ContextPatch, NewContext, StartingP
 use throughline_engine::preset::PersonaDraft;
 
 use super::Settings;
-use crate::assemble::{self, Demo};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 use crate::persona_view::ContextView;
 
@@ -64,7 +64,11 @@ enum Verb {
 impl ContextCommand {
     /// Does it, as the person at this machine.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let config = settings.load()?;
+        let then = match self.verb {
+            Verb::Create { .. } | Verb::Import { .. } => IfAbsent::Create,
+            _ => IfAbsent::Refuse,
+        };
+        let config = settings.load_for(then)?;
         let store = assemble::store(&config).await?;
         let engine = assemble::engine(&config, store, Demo::Without).await?.engine;
         let caller = Caller::local();

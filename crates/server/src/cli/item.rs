@@ -13,7 +13,7 @@ use throughline_engine::session::usage::ItemUsage;
 
 use super::local::{Local, Who, invalid, session_id};
 use super::{Settings, output};
-use crate::assemble::Demo;
+use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 use crate::http::agents::usage::{AgentUsageView, SessionUsageView, agent_csv, session_csv};
 
@@ -92,8 +92,12 @@ enum Format {
 impl ItemCommand {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let then = match self.verb {
+            Verb::Available { .. } => IfAbsent::Pretend,
+            _ => IfAbsent::Refuse,
+        };
         let act = async |local: &Local| act(local, self.verb, self.who.json).await;
-        Local::during(settings, &self.who, Demo::by(self.demo), act).await
+        Local::during(settings, &self.who, Demo::by(self.demo), then, act).await
     }
 }
 

@@ -9,7 +9,7 @@ use throughline_engine::id::{TenantId, UserId};
 
 use super::{Settings, out};
 use crate::access::{KeyRecord, Keys, NewKey};
-use crate::assemble;
+use crate::assemble::{self, IfAbsent};
 use crate::failure::Failure;
 
 /// Flags of `key`.
@@ -71,8 +71,12 @@ impl From<Scope> for Grants {
 impl Key {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let config = settings.load()?;
-        let keys = Keys::new(assemble::store(&config).await?, assemble::clock());
+        let then = match self.verb {
+            Verb::Create { .. } => IfAbsent::Create,
+            _ => IfAbsent::Refuse,
+        };
+        let config = settings.load_for(then)?;
+        let keys = Keys::new(assemble::store(&config).await?, crate::clock::system());
         match self.verb {
             Verb::Create { name, tenant, user, scope } => {
                 let new = NewKey {

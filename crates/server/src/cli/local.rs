@@ -14,7 +14,7 @@ use throughline_upstream::mcp::McpProxy;
 use super::Settings;
 use super::serve::demo_server;
 use crate::agents::demo;
-use crate::assemble::{self, Demo};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -52,9 +52,9 @@ pub struct Local {
 }
 
 impl Local {
-    /// Opens the configured store and puts the engine over it.
-    pub async fn open(settings: &Settings, who: &Who) -> Result<Self, Failure> {
-        Self::with(settings.load()?, who, Demo::Without).await
+    /// Opens the configured store, or does `then` where there is none, and puts the engine over it.
+    pub async fn open(settings: &Settings, who: &Who, then: IfAbsent) -> Result<Self, Failure> {
+        Self::with(settings.load_for(then)?, who, Demo::Without).await
     }
 
     /// The same, with or without the demo inventory and its agent.
@@ -73,9 +73,10 @@ impl Local {
         settings: &Settings,
         who: &Who,
         demo: Demo,
+        then: IfAbsent,
         act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut config = settings.load()?;
+        let mut config = settings.load_for(then)?;
         for server in config.servers.values_mut() {
             // Nothing else is done meanwhile, and a package may be fetched first.
             server.list_seconds = server.list_seconds.max(server.connect_seconds);

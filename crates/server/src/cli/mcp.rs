@@ -2,11 +2,13 @@
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::Settings;
 use super::serve::demo_server;
 use crate::agents::demo;
 use crate::assemble::{self, Demo};
+use crate::background;
 use crate::failure::Failure;
 use crate::mcp::{Mcp, stdio};
 use crate::telemetry::{self, traces::Traces};
@@ -28,19 +30,17 @@ pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
     }
     let traces = Traces::open(&config.telemetry)?;
     telemetry::log::start(&config.log, traces.as_ref());
-    let store = assemble::store(&config).await?;
+    assemble::can_note_erasures(&config)?;
+    let (store, kept) = assemble::store_and_copies(&config).await?;
     let assembled = assemble::engine(&config, store, demo).await?;
     assembled.servers.connect_in_background();
     let stop = CancellationToken::new();
-    let tending = {
-        let (engine, stop) = (assembled.engine.clone(), stop.clone());
-        tokio::spawn(async move { engine.run_background(stop).await })
-    };
+    let tasks = TaskTracker::new();
+    background::start(&config, &assembled.engine, kept, &stop, &tasks)?;
+    tasks.close();
     let served = stdio::run(Mcp::local(assembled.engine.clone())).await;
     stop.cancel();
-    if tending.await.is_err() {
-        tracing::warn!("background work ended before its time");
-    }
+    tasks.wait().await;
     assembled.servers.shutdown().await;
     if let Some(traces) = traces {
         traces.close().await;

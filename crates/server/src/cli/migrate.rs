@@ -12,6 +12,7 @@ use super::{Settings, output};
 use crate::assemble;
 use crate::backup::again;
 use crate::backup::erasures::Graves;
+use crate::backup::unfinished::{self, By, Filling};
 use crate::failure::Failure;
 
 /// Flags of `migrate`.
@@ -39,10 +40,19 @@ impl Migrate {
             let what = format!("{source} cannot be copied into itself");
             return Err(Failure::wrong_use(what, "name another store with --to"));
         }
-        assemble::must_exist(&source)?;
-        let (_, options) = assemble::store_options(&settings.load()?)?;
+        if !throughline_store::exists(&source)? {
+            return Err(Failure::no_store(&source));
+        }
+        let (_, mut options) = assemble::store_options(&settings.load()?)?;
+        // They are of the configured store.
+        options.traces.clear();
         let from = throughline_store::open(&source, &options).await?;
-        let to = throughline_store::open(&target, &options).await?;
+        if let Some(filling) = unfinished::find(&source, from.as_ref()).await? {
+            return Err(unfinished::refusal(&source, &filling));
+        }
+        let since = crate::clock::system().now();
+        let filling = Filling { by: By::Migrate, from: source.to_string(), since };
+        let to = unfinished::open(&target, &options, &filling).await?;
         let compare = if self.verify { Compare::Everything } else { Compare::Quickly };
         let bar = output::bar("threads");
         let report = copy(from.as_ref(), to.as_ref(), compare, |progress| {
@@ -52,11 +62,12 @@ impl Migrate {
         .await;
         bar.finish_and_clear();
         let report = report?;
-        let mut graves = Graves::default();
-        again::of_store(to.as_ref(), &mut graves).await?;
-        let erased = again::erase(&to, &graves).await?;
+        let erased = again::erase(&to, Graves::default()).await?;
+        unfinished::end(&target, to.as_ref()).await?;
         // What had been erased in the source was only in the target until now.
-        let only_in_target = report.only_in_target.saturating_sub(erased.threads);
+        let only_in_target = report
+            .only_in_target
+            .saturating_sub(erased.threads + unfinished::threads_of_its_own(&target));
         if self.json {
             output::json(&json!({
                 "copied": report.copied, "caught_up": report.caught_up, "same": report.same,

@@ -20,6 +20,7 @@ mod output;
 mod pack;
 mod preset;
 mod receipt;
+mod repair;
 mod replay;
 mod search;
 mod serve;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::assemble::{self, IfAbsent};
 use crate::config::{Config, Environment, Layers};
 use crate::failure::Failure;
 
@@ -59,6 +61,13 @@ impl Settings {
     /// The configuration with these flags over it.
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(self.load_with(&[])?.0)
+    }
+
+    /// The same for a command that does `then` where there is no store.
+    pub fn load_for(&self, then: IfAbsent) -> Result<Config, Failure> {
+        let mut config = self.load()?;
+        assemble::if_absent(&mut config, then)?;
+        Ok(config)
     }
 
     /// The configuration with these and more flags over it, and where each value came from.
@@ -105,6 +114,8 @@ enum Command {
     Restore(backup::RestoreCommand),
     /// Prove that the store is sound, or name what is not.
     Check(check::Check),
+    /// Mend a damaged session: make it anew, take it from a backup, or set it aside.
+    Repair(repair::Repair),
     /// Copy everything from one store into another.
     Migrate(migrate::Migrate),
     /// API keys: shown once, stored hashed.
@@ -145,6 +156,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::Backup(command) => command.run(&settings).await,
         Command::Restore(command) => command.run(&settings).await,
         Command::Check(command) => command.run(&settings).await,
+        Command::Repair(command) => command.run(&settings).await,
         Command::Migrate(command) => command.run(&settings).await,
         Command::Key(command) => command.run(&settings).await,
         Command::Config(command) => command.run(&settings),

@@ -8,7 +8,7 @@ use throughline_engine::preset::PresetGone;
 use throughline_engine::preset::{PresetDraft, review};
 
 use super::Settings;
-use crate::assemble::{self, Demo};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 use crate::persona_view::{PresetView, ReviewView};
 
@@ -58,7 +58,11 @@ enum Verb {
 impl PresetCommand {
     /// Does it, as the person at this machine.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let config = settings.load()?;
+        let then = match self.verb {
+            Verb::List { .. } | Verb::Show { .. } => IfAbsent::Pretend,
+            Verb::Create { .. } | Verb::Delete { .. } | Verb::Restore { .. } => IfAbsent::Create,
+        };
+        let config = settings.load_for(then)?;
         let store = assemble::store(&config).await?;
         let engine = assemble::engine(&config, store, Demo::Without).await?.engine;
         let caller = Caller::local();

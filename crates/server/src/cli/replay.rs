@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::local::{Local, Who, session_id};
 use super::{Settings, output};
 use crate::assemble;
+use crate::assemble::IfAbsent;
 use crate::failure::Failure;
 use crate::http::dropin::handed_on;
 
@@ -42,7 +43,7 @@ pub struct Replay {
 impl Replay {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who).await?;
+        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
         let sent = match self.send {
             true => Ok(None),
             false => self.handed_on(&local).await,

@@ -8,7 +8,7 @@ use throughline_store::index;
 
 use super::local::{Local, Who};
 use super::{Settings, output};
-use crate::assemble;
+use crate::assemble::{self, IfAbsent};
 use crate::failure::Failure;
 
 /// Flags of `search`.
@@ -27,7 +27,7 @@ pub struct Search {
 impl Search {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who).await?;
+        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
         let query = self.query.join(" ");
         let found = local.engine.search(&local.caller, &query, self.limit, 0).await;
         local.close().await;
@@ -92,7 +92,7 @@ impl Index {
             let hint = "name a file in store.index to keep one on disk, and to rebuild it";
             return Err(Failure::new(what, hint));
         }
-        let local = Local::open(settings, &self.who).await?;
+        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
         let counter = output::counter("sessions indexed:");
         let progress = counter.clone();
         let done = local.engine.rebuild_index(&local.caller, move |count| {

@@ -1,23 +1,19 @@
 //! `throughline serve`: REST, MCP and the page.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use throughline_engine::engine::Engine;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Settings;
 use crate::access::{Gate, Keys};
 use crate::agents::{demo, watch};
 use crate::assemble::{self, Assembled, Demo};
-use crate::backup::daily;
+use crate::background;
 use crate::config::{Config, ServerEntry};
-use crate::expiry;
 use crate::failure::Failure;
 use crate::http::dropin::Upstreams;
 use crate::http::{self, App, Setup};
@@ -46,8 +42,8 @@ impl Serve {
             config.servers.insert(demo::SERVER.into(), demo_server()?);
         }
         assemble::can_note_erasures(&config)?;
-        let store = assemble::store(&config).await?;
-        let keys = Keys::new(store.clone(), assemble::clock());
+        let (store, kept) = assemble::store_and_copies(&config).await?;
+        let keys = Keys::new(store.clone(), crate::clock::system());
         let gate = Gate::open(keys, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         raise_open_files();
@@ -62,7 +58,7 @@ impl Serve {
         let tending = TaskTracker::new();
         let upstreams = Upstreams::of(&config)?;
         let app = application(&config, gate, assembled, &tending, upstreams);
-        back_up(&config, &app, &tending)?;
+        background::start(&config, app.engine(), kept, app.stopping(), &tending)?;
         tending.close();
         http::run(listener, app, asked_to_stop()?).await;
         tending.wait().await;
@@ -92,26 +88,7 @@ fn application(
         let stop = app.stopping().clone();
         beside.spawn(watch::watch(engine.clone(), folder, fixed, every, stop));
     }
-    let purged = config.backups.folder.join("purged");
-    beside.spawn(expiry::sweep_daily(engine.clone(), purged, app.stopping().clone()));
-    beside.spawn(tend(engine, app.stopping().clone()));
     app
-}
-
-/// Backups at their interval.
-fn back_up(config: &Config, app: &App, beside: &TaskTracker) -> Result<(), Failure> {
-    let (url, options) = assemble::store_options(config)?;
-    let stop = app.stopping().clone();
-    beside.spawn(daily::back_up_until(stop, url, options, config.backups.clone()));
-    Ok(())
-}
-
-/// Background work: first what is behind from before, then what turns leave behind.
-async fn tend(engine: Arc<Engine>, stop: CancellationToken) {
-    if let Err(error) = engine.background().find_due().await {
-        tracing::warn!(%error, "sessions that are behind could not be looked for");
-    }
-    engine.run_background(stop).await;
 }
 
 /// Our own binary as an MCP server.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::local::{Local, Who, invalid};
 use super::{Settings, output};
-use crate::assemble::Demo;
+use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 use crate::http::agents::tools::{Approved, ToolView};
 
@@ -66,8 +66,12 @@ enum Verb {
 impl Tools {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let then = match self.verb {
+            Verb::List | Verb::Search { .. } => IfAbsent::Pretend,
+            Verb::Call { .. } | Verb::Approve { .. } => IfAbsent::Create,
+        };
         let act = async |local: &Local| act(local, self.verb, self.who.json).await;
-        Local::during(settings, &self.who, Demo::by(self.demo), act).await
+        Local::during(settings, &self.who, Demo::by(self.demo), then, act).await
     }
 }
 

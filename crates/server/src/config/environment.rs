@@ -22,6 +22,9 @@ const SAME_AS: [(&str, &str); 7] = [
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry.otlp_endpoint"),
 ];
 
+/// The bucket where the older names tell a server and no bucket.
+const DEFAULT_BUCKET: &str = "sessions";
+
 /// Variables of a process.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
@@ -84,11 +87,15 @@ impl Environment {
 
     /// Where the older names say that sessions live.
     fn apply_store(&self, layers: &mut Layers) -> Result<(), Failure> {
-        if let Some(bucket) = self.get("MINIO_BUCKET_NAME") {
-            let endpoint = self.get("MINIO_ENDPOINT").unwrap_or("http://localhost:9000");
-            let url = format!("s3://{bucket}?endpoint={endpoint}");
-            let origin = Origin::Environment("MINIO_BUCKET_NAME".into());
-            layers.set("store.url", Value::from(url), origin);
+        let (bucket, endpoint) = (self.get("MINIO_BUCKET_NAME"), self.get("MINIO_ENDPOINT"));
+        if let Some(name) =
+            bucket.map(|_| "MINIO_BUCKET_NAME").or(endpoint.map(|_| "MINIO_ENDPOINT"))
+        {
+            let bucket = bucket.unwrap_or(DEFAULT_BUCKET);
+            let endpoint = endpoint.unwrap_or("localhost:9000");
+            let scheme = if endpoint.contains("://") { "" } else { "http://" };
+            let url = format!("s3://{bucket}?endpoint={scheme}{endpoint}");
+            layers.set("store.url", Value::from(url), Origin::Environment(name.into()));
         }
         if let Some(folder) = self.get("CONVERSATION_STORAGE_DIR") {
             let origin = Origin::Environment("CONVERSATION_STORAGE_DIR".into());

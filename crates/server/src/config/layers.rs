@@ -50,6 +50,12 @@ pub struct Shown {
     pub value: String,
     /// Where it came from.
     pub from: String,
+    /// What it may be, for a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sentence: String,
 }
 
 /// All values with their origins.
@@ -146,12 +152,16 @@ impl Layers {
 
     /// Every value with its origin, for people.
     pub fn shown(&self) -> Vec<Shown> {
+        let known = super::settings();
+        let of = |path: &str| known.iter().find(|setting| setting.name == path);
         let settings = self.values.iter();
         settings
             .map(|(path, (value, origin))| Shown {
                 setting: path.clone(),
                 value: shown_value(path, value),
                 from: origin.to_string(),
+                range: of(path).and_then(super::Setting::range_text),
+                sentence: of(path).map(|setting| setting.sentence.clone()).unwrap_or_default(),
             })
             .collect()
     }
@@ -173,7 +183,7 @@ fn insert(table: &mut Table, path: &str, value: Value) {
 
 fn shown_value(path: &str, value: &Value) -> String {
     match value {
-        Value::String(url) if path == "store.url" => throughline_store::open::redact(url),
+        Value::String(url) if path == "store.url" => throughline_store::redact::redact(url),
         Value::Table(table) if path.starts_with("servers.") => {
             let names: Vec<&str> = table.keys().map(String::as_str).collect();
             format!(
@@ -182,7 +192,7 @@ fn shown_value(path: &str, value: &Value) -> String {
             )
         }
         Value::String(text) if path.starts_with("servers.") && path.ends_with(".url") => {
-            throughline_store::open::redact(text)
+            throughline_store::redact::redact(text)
         }
         value => value.to_string(),
     }

@@ -4,20 +4,23 @@
 //! where it came from, so that `config show` can say so and an error can name it. Typed sections are a
 //! file a topic.
 //!
-//! Invariant: a [`Config`] was built from known names only, each of the right type.
+//! Invariant: a [`Config`] was built from known names only, each of the right type, each number within its range.
 //!
 //! # Layout
 //!
 //! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
+//! - [`settings`]: every setting with its default, range and sentence. [`places`]: where the store lies and what belongs to it.
 //! - [`server`], [`models`], [`servers`], [`sections`]: the sections, typed.
 
 mod environment;
 mod file;
 mod layers;
 mod models;
+mod places;
 mod sections;
 mod server;
 mod servers;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,6 +37,7 @@ pub use sections::{
 };
 pub use server::ServerSettings;
 pub use servers::ServerEntry;
+pub use settings::{Setting, all as settings, document as settings_document};
 
 use crate::failure::Failure;
 
@@ -97,6 +101,8 @@ impl Config {
         for (path, value) in flags {
             layers.set_text(path, value, Origin::Flag)?;
         }
+        settings::check(&layers)?;
+        places::resolve(&mut layers, &environment)?;
         let mut config = layers.typed()?;
         config.environment = environment;
         config.check()?;
@@ -110,8 +116,9 @@ impl Config {
 
     /// What types alone do not tell.
     fn check(&self) -> Result<(), Failure> {
-        self.store.url.parse::<throughline_store::StoreUrl>()?;
-        self.server.check()?;
+        if !self.store.url.is_empty() {
+            self.store.url.parse::<throughline_store::StoreUrl>()?;
+        }
         models::check(self)?;
         servers::check(&self.servers)
     }

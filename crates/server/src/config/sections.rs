@@ -26,6 +26,15 @@ pub struct StoreSettings {
     pub index: String,
     /// How long a search in it may take, in seconds.
     pub search_seconds_max: u64,
+    /// Seconds that a session lives after its last interaction.
+    pub session_ttl: u64,
+    /// Whether this command may make a store that is not there.
+    #[serde(skip, default = "yes")]
+    pub create: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The section `cache`.
@@ -110,6 +119,8 @@ pub struct BackupSettings {
     pub keep: usize,
     /// How often one is made while serving.
     pub every_hours: u64,
+    /// How long what a restore replaced, and what was purged, is kept.
+    pub kept_days: u32,
 }
 
 /// The section `telemetry`.

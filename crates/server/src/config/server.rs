@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use crate::failure::Failure;
 use crate::json_limits::ShapeLimits;
 
 /// The deepest JSON that the parser itself takes.
@@ -51,30 +50,6 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// What types alone do not tell.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        for (name, value) in [
-            ("body_bytes_max", self.body_bytes_max),
-            ("json_depth_max", self.json_depth_max),
-            ("json_elements_max", self.json_elements_max),
-            ("requests_at_once_max", self.requests_at_once_max),
-            ("bodies_bytes_max", self.bodies_bytes_max),
-            ("body_seconds_max", self.body_seconds_max as usize),
-            ("body_bytes_per_second_min", self.body_bytes_per_second_min as usize),
-            ("health_seconds_max", self.health_seconds_max as usize),
-            ("head_seconds_max", self.head_seconds_max as usize),
-            ("unread_seconds_max", self.unread_seconds_max as usize),
-            ("connections_max", self.connections_max),
-            ("connections_per_address_max", self.connections_per_address_max),
-        ] {
-            if value == 0 || value > usize::MAX >> 4 {
-                let what = format!("server.{name} is {value}");
-                return Err(Failure::wrong_use(what, "it must be at least 1"));
-            }
-        }
-        Ok(())
-    }
-
     /// How deep and how large JSON may be.
     pub fn shape(&self) -> ShapeLimits {
         ShapeLimits {

@@ -93,11 +93,41 @@ fn wrong_values_in_the_environment_are_named() {
 }
 
 #[test]
+fn a_number_out_of_its_range_is_refused_with_its_place() {
+    let check = |file: &str, expected: &str| assert_eq!(failure(file).0, expected, "{file}");
+    check("[limits]\n\nscore_min = 7\n", "3); it takes 0.0 to 1.0");
+    check("[limits]\ntemperature = 3.0\n", "2); it takes 0.0 to 1.0");
+    check("[limits]\nsummary_threshold = -1\n", "2); it takes 0.0 to 1.0");
+    check("[limits]\nturn_seconds_max = 0\n", "2); it takes 1 to 86400");
+    check("[backups]\nkeep = 0\n", "2); it takes 1 to 10000");
+    check("[[model]]\nname = \"a\"\nmodel = \"b\"\ntotal_seconds = 0\n", "1); it takes 1 to 86400");
+    check("[servers.x]\nurl = \"http://h\"\ncall_seconds = 0\n", "3); it takes 1 to 86400");
+    let said = |name, value| {
+        let environment = Environment::of([(name, value)]);
+        load("", environment).map(|_| ()).unwrap_err().message
+    };
+    assert_eq!(
+        said("SUMMARIZATION_THRESHOLD", "-1"),
+        "limits.summary_threshold is -1.0 (environment SUMMARIZATION_THRESHOLD); it takes 0.0 to 1.0"
+    );
+    let (_, hint) = failure("[limits]\nscore_min = 7\n");
+    assert_eq!(hint, "The lowest score that is kept, on the selector's own 0-1 scale.");
+}
+
+#[test]
 fn the_older_names_say_where_sessions_live() {
     let url = |environment| load("", environment).unwrap().0.store.url;
     assert_eq!(
         url(Environment::of([("MINIO_BUCKET_NAME", "b"), ("MINIO_ENDPOINT", "http://h:9")])),
         "s3://b?endpoint=http://h:9"
+    );
+    assert_eq!(
+        url(Environment::of([
+            ("MINIO_ENDPOINT", "minio:9000"),
+            ("MINIO_ACCESS_KEY", "k"),
+            ("MINIO_SECRET_KEY", "s"),
+        ])),
+        "s3://sessions?endpoint=http://minio:9000"
     );
     assert_eq!(url(Environment::of([("CONVERSATION_STORAGE_DIR", "c")])), "files:c");
     assert_eq!(url(Environment::of([("CONVERSATION_PERSISTENCE_ENABLED", "false")])), "memory:");

@@ -399,6 +399,8 @@ pub struct StoreFactsView {
     durability: String,
     /// Whether several copies of the server may use it.
     many_writers: bool,
+    /// Threads that are known to be damaged.
+    damaged: u64,
     /// What was found out at the start.
     notes: Vec<String>,
 }

@@ -21,7 +21,7 @@ fn what_was_erased_after_a_backup_does_not_come_back_with_it() {
     assert_eq!(place.json(&["session", "show", "other", "--json"])["turns"], 1);
     let kept = restored["kept"].as_str().expect("the old file is kept");
     assert!(place.path(kept).is_file());
-    let bytes = fs::read(place.path("data/throughline.db")).expect("the store");
+    let bytes = fs::read(place.path("throughline/throughline.db")).expect("the store");
     assert!(!String::from_utf8_lossy(&bytes).contains("Zanzibar"), "its bytes are gone too");
     place.ok(&["check"], "");
 }
@@ -29,7 +29,8 @@ fn what_was_erased_after_a_backup_does_not_come_back_with_it() {
 #[test]
 fn a_server_that_could_not_note_an_erasure_does_not_start() {
     let place = Place::empty();
-    fs::write(place.path("backups"), "not a folder").expect("a file");
+    fs::create_dir(place.path("throughline")).expect("the data folder");
+    fs::write(place.path("throughline/throughline.db.backups"), "not a folder").expect("a file");
     let (code, error) = place.fails(&["serve", "--bind", "127.0.0.1:0"]);
     assert_eq!((code, error.contains("backups.folder")), (1, true), "{error}");
 }
@@ -51,7 +52,7 @@ fn the_log_of_erasures_holds_where_the_store_is_lost() {
     let place = Place::with_trip();
     place.ok(&["backup", "copy.db"], "");
     place.ok(&["session", "erase", "trip", "--yes"], "");
-    fs::remove_dir_all(place.path("data")).expect("the store is lost");
+    fs::remove_file(place.path("throughline/throughline.db")).expect("the store is lost");
     let restored = place.json(&["restore", "copy.db", "--json"]);
     assert_eq!(restored["erased_again"]["threads"], 1);
     assert_eq!(place.fails(&["session", "show", "trip"]).0, 1);
@@ -93,7 +94,7 @@ fn a_session_that_was_made_anew_after_its_erasure_is_kept() {
 #[test]
 fn a_store_of_files_is_backed_up_and_restored_too() {
     let place = Place::with_trip();
-    place.ok(&["migrate", "--from", "sqlite:data/throughline.db", "--to", "files:f"], "");
+    place.ok(&["migrate", "--from", "sqlite:throughline/throughline.db", "--to", "files:f"], "");
     place.ok(&["backup", "copy.db", "--store", "files:f"], "");
     place.ok(&["session", "erase", "trip", "--yes", "--store", "files:f"], "");
     let restored = ["restore", "copy.db", "--force", "--json", "--store", "files:f"];
@@ -104,13 +105,14 @@ fn a_store_of_files_is_backed_up_and_restored_too() {
 #[test]
 fn a_store_moved_there_and_back_is_equal_and_moving_again_does_nothing() {
     let place = Place::with_trip();
-    let there = ["migrate", "--from", "sqlite:data/throughline.db", "--to", "files:f", "--json"];
+    let there =
+        ["migrate", "--from", "sqlite:throughline/throughline.db", "--to", "files:f", "--json"];
     assert_eq!(place.json(&there)["problems"], serde_json::json!([]));
     let again = place.json(&there);
     assert_eq!((&again["copied"], &again["caught_up"]), (&0.into(), &0.into()), "{again}");
     place.ok(&["migrate", "--from", "files:f", "--to", "sqlite:back.db", "--verify"], "");
     let export = |store: &str| place.ok(&["session", "export", "trip", "--store", store], "");
-    assert_eq!(export("sqlite:data/throughline.db"), export("sqlite:back.db"));
+    assert_eq!(export("sqlite:throughline/throughline.db"), export("sqlite:back.db"));
     assert_eq!(place.fails(&["migrate", "--from", "files:none", "--to", "files:f"]).0, 1);
 }
 
@@ -168,7 +170,8 @@ fn a_move_that_is_killed_goes_on_where_it_was_and_what_was_erased_meanwhile_goes
         fs::write(place.path("in.json"), other.to_string()).expect("written");
         place.ok(&["session", "import", "in.json"], "");
     }
-    let there = ["migrate", "--from", "sqlite:data/throughline.db", "--to", "files:f", "--json"];
+    let there =
+        ["migrate", "--from", "sqlite:throughline/throughline.db", "--to", "files:f", "--json"];
     let mut killed = place.start(&there);
     let target = place.path("f");
     // In the middle: something has arrived, and it has not ended.

@@ -2,9 +2,14 @@
 
 mod chat;
 mod copies;
+mod damage;
 mod deploy;
+mod erasures;
+mod expiry;
+mod interrupted;
 mod items;
 mod observability;
 mod place;
 mod sessions;
+mod stdio;
 mod wrong_use;

@@ -1,26 +1,82 @@
 //! A folder with a store, and the binary that works in it.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A server that ends with the test.
-pub struct Server(Child);
+pub struct Server {
+    child: Child,
+    address: String,
+}
 
 impl Server {
     /// Ends it, and waits until it has.
     pub fn end(self) {
         drop(self);
     }
+
+    /// Status and JSON of a GET.
+    pub fn ask(&self, path: &str) -> (u16, Value) {
+        self.send(&format!("GET {path} HTTP/1.1\r\n"), "")
+    }
+
+    /// The JSON of a GET that succeeds.
+    pub fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask(path);
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    /// Status and JSON of a POST.
+    pub fn post(&self, path: &str, body: &str) -> (u16, Value) {
+        self.send(&format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n"), body)
+    }
+
+    fn send(&self, start: &str, body: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        let (host, length) = (&self.address, body.len());
+        write!(
+            stream,
+            "{start}host: {host}\r\naccept: application/json\r\nconnection: close\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        (status, serde_json::from_str(body).unwrap_or_else(|_| Value::from(body)))
+    }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The binary under test. `THROUGHLINE_TEST_BINARY` names another one: to see a test fail on older code.
+fn binary() -> PathBuf {
+    let named = std::env::var_os("THROUGHLINE_TEST_BINARY").map(PathBuf::from);
+    named.unwrap_or_else(|| env!("CARGO_BIN_EXE_throughline").into())
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            std::fs::create_dir(&target).expect("a folder");
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).expect("copied");
+        }
     }
 }
 
@@ -40,6 +96,29 @@ impl Place {
         let place = Self::empty();
         place.import("trip", &[("Where is Zanzibar?", "In the sea."), ("How far?", "Far.")]);
         place
+    }
+
+    /// One with a store in which there is no session.
+    pub fn with_store() -> Self {
+        let place = Self::empty();
+        place.ok(&["key", "create"], "");
+        place
+    }
+
+    /// What lies in it.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a folder").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Another folder with the same files.
+    pub fn copy(&self) -> Self {
+        let copy = Self::empty();
+        copy_folder(self.folder.path(), copy.folder.path());
+        copy
     }
 
     /// A path in it.
@@ -72,11 +151,18 @@ impl Place {
         self.ok(&["session", "import", "in.json"], "");
     }
 
-    /// Starts the binary here.
-    pub fn start(&self, arguments: &[&str]) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
+    /// The binary, to be started here.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
         command.args(arguments).current_dir(self.folder.path());
         command.env_clear().env("COLUMNS", "100").env("TZ", "UTC");
+        command.env("XDG_DATA_HOME", self.folder.path());
+        command
+    }
+
+    /// Starts the binary here.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the binary starts")
     }
@@ -93,14 +179,32 @@ impl Place {
 
     /// A server on this store, once it says that it serves.
     pub fn serve(&self) -> Server {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throughline"));
-        command.args(["serve", "--bind", "127.0.0.1:0"]).current_dir(self.folder.path());
-        command.env_clear().stdin(Stdio::null()).stderr(Stdio::piped());
+        self.serve_and_listen(&[]).0
+    }
+
+    /// The same with more flags, and what it said until then.
+    pub fn serve_and_listen(&self, flags: &[&str]) -> (Server, String) {
+        Self::started(self.command(&[&["serve", "--bind", "127.0.0.1:0"], flags].concat()))
+    }
+
+    /// The server that `command` starts, and what it said until it serves.
+    pub fn started(mut command: Command) -> (Server, String) {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
-        let lines = BufReader::new(child.stderr.take().expect("its words")).lines();
-        let said = lines.map_while(Result::ok).any(|line| line.contains("serving on http://"));
-        assert!(said, "the server says where it serves");
-        Server(child)
+        let mut lines = BufReader::new(child.stderr.take().expect("its words")).lines();
+        let mut said = String::new();
+        let address = loop {
+            let Some(Ok(line)) = lines.next() else { panic!("it does not serve: {said}") };
+            said.push_str(&line);
+            said.push('\n');
+            if let Some((_, address)) = line.split_once("serving on http://") {
+                let end = address.find(|c: char| c.is_whitespace()).unwrap_or(address.len());
+                break address[..end].to_owned();
+            }
+        };
+        // What it says later must not block it.
+        std::thread::spawn(move || lines.count());
+        (Server { child, address }, said)
     }
 
     /// Its standard output, where it must succeed.

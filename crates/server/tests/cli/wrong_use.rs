@@ -4,7 +4,7 @@ use crate::place::Place;
 
 #[test]
 fn wrong_use_is_exit_code_two_with_a_reason() {
-    let place = Place::empty();
+    let place = Place::with_store();
     for arguments in [
         &["nothing-such"][..],
         &["session"],
@@ -33,7 +33,7 @@ fn wrong_use_is_exit_code_two_with_a_reason() {
 
 #[test]
 fn what_is_not_there_is_exit_code_one_with_a_hint() {
-    let place = Place::empty();
+    let place = Place::with_store();
     for arguments in [
         &["session", "show", "none"][..],
         &["session", "history", "none"],
@@ -50,6 +50,38 @@ fn what_is_not_there_is_exit_code_one_with_a_hint() {
         assert_eq!(code, 1, "{arguments:?}: {error}");
         assert!(error.contains("error:") && error.contains("hint:"), "{arguments:?}: {error}");
     }
+}
+
+#[test]
+fn a_command_that_reads_makes_no_store() {
+    let place = Place::empty();
+    let typo = "sqlite:thruoghline.db";
+    for arguments in [
+        &["session", "list"][..],
+        &["session", "show", "some"],
+        &["session", "history", "some"],
+        &["session", "export", "some"],
+        &["session", "erase", "some", "--yes"],
+        &["receipt", "some", "1"],
+        &["replay", "some", "1"],
+        &["search", "words"],
+        &["index", "rebuild"],
+        &["check"],
+        &["backup", "copy.db"],
+        &["key", "list"],
+        &["context", "list"],
+        &["item", "list", "some"],
+    ] {
+        for store in [typo, "files:mistyped"] {
+            let (code, error) = place.fails(&[arguments, &["--store", store]].concat());
+            assert_eq!(code, 1, "{arguments:?}: {error}");
+            assert!(error.contains(&format!("there is no store {store}")), "{error}");
+        }
+    }
+    for arguments in [&["preset", "list"][..], &["tools", "list"], &["item", "available"]] {
+        place.ok(&[arguments, &["--store", typo]].concat(), "");
+    }
+    assert_eq!(place.names(), Vec::<String>::new(), "nothing was made");
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Builder {
         let address = listener.local_addr().unwrap();
         self.config.server.bind = address;
         let store = assemble::store(&self.config).await.unwrap();
-        let keys = Keys::new(store.clone(), assemble::clock());
+        let keys = Keys::new(store.clone(), throughline::clock::system());
         let gate = Gate::open(keys.clone(), address.ip()).await.unwrap();
         let assembled = assemble::engine(&self.config, store, self.demo).await.unwrap();
         let upstreams = Upstreams::of(&self.config).unwrap();

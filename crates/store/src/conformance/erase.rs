@@ -12,7 +12,8 @@ pub(super) async fn erasing_counts_and_removes_everything(ground: Ground) -> Kep
     ground.commit(&key, Expected::At(first), "123", &["333"]).await?;
     let erased = ground.store.erase(&key).await?;
     same!((erased.heads, erased.entries), (1, 3), "heads and entries");
-    same!((erased.bytes, erased.left), (9, 0), "bytes of head and entries, and what is left");
+    same!(erased.bytes, 9, "bytes of head and entries");
+    same!(erased.left > 0, !erased.notes.is_empty(), "what is left, and what is said of it");
     same!(erased.records >= 1, true, "records");
     same!(ground.store.head(&key, None).await?, Found::Missing, "head");
     same!(ground.store.head(&key, Some(first)).await?, Found::Missing, "head of a known version");

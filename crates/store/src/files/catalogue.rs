@@ -14,7 +14,7 @@ use throughline_engine::store::{Key, Kind, Listed, Result, Scope};
 
 use super::fault::translate;
 use super::head::{HeadFile, NoHead, Stamp};
-use super::layout::{HEAD, Layout, thread_ids};
+use super::layout::{HEAD, Layout, Strays, thread_ids};
 
 /// Cards by key.
 #[derive(Debug, Default)]
@@ -81,7 +81,8 @@ impl Catalogue {
     /// Every thread of a scope and kind, in no order.
     pub(super) fn all(&self, layout: &Layout, scope: &Scope, kind: Kind) -> Result<Vec<Listed>> {
         let place = layout.place(scope, kind);
-        let ids = thread_ids(&place).map_err(|error| translate(place.display(), &error))?;
+        let ids = thread_ids(&place, &mut Strays::new())
+            .map_err(|error| translate(place.display(), &error))?;
         let mut found = Vec::with_capacity(ids.len());
         for id in ids {
             found.extend(self.look_up(layout, &Key { scope: scope.clone(), kind, id })?);

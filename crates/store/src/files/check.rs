@@ -1,46 +1,58 @@
 //! Reads every thread and names what is wrong.
 //!
 //! Found: heads that are cut, edited or of another thread, segments that are missing or short, lines
-//! that are not JSON, out of order or with a checksum that does not fit, counts that do not match,
-//! files that belong to nothing, and what was set aside earlier. Repairs nothing.
+//! that are not JSON, out of order or with a checksum that does not fit, counts that do not match, and what was
+//! set aside by an earlier version. Files of others are noted. Repairs nothing.
 
 use std::io::{ErrorKind, Result};
 use std::path::Path;
 
 use throughline_engine::store::{CheckReport, Key};
 
+use super::damage::held_back;
 use super::head::{HeadFile, NoHead};
-use super::layout::{
-    HEAD, HEAD_NEXT, Layout, SEGMENT_ENTRIES, names_in, place_in, places_in, thread_ids,
-};
+use super::layout::{Layout, SEGMENT_ENTRIES, Strays, place_in, places_in, thread_ids};
 use super::line;
-use super::load::left_over;
-use super::log::{lines_of, segment_bytes};
+use super::load::{left_over, others_in};
+use super::log::{cut_short, numbered, segment_bytes};
 
 /// At most this many sentences of one thread.
 const PROBLEMS_PER_THREAD_MAX: usize = 20;
+/// At most this many files of others are named.
+const STRAYS_MAX: usize = 100;
 /// How often a thread is read again because it was changed meanwhile.
 const READINGS_MAX: usize = 10;
 
 pub(super) fn check(layout: &Layout) -> Result<CheckReport> {
     let mut report = CheckReport::default();
-    for (scope, kind) in places_in(&layout.threads())? {
-        for id in thread_ids(&layout.place(&scope, kind))? {
+    let mut strays = Strays::new();
+    for (scope, kind) in places_in(&layout.threads(), &mut strays)? {
+        for id in thread_ids(&layout.place(&scope, kind), &mut strays)? {
             let key = Key { scope: scope.clone(), kind, id };
             report.threads += 1;
-            let (entries, mut problems) = check_thread(&layout.thread(&key), &key)?;
+            let folder = layout.thread(&key);
+            let (entries, mut problems) = check_thread(&folder, &key)?;
             report.entries += entries;
             problems.truncate(PROBLEMS_PER_THREAD_MAX);
             report.problems.extend(problems.into_iter().map(|problem| format!("{key}: {problem}")));
+            strays.extend(others_in(&folder)?);
         }
     }
-    for (scope, kind) in places_in(&layout.damaged())? {
-        for id in thread_ids(&place_in(&layout.damaged(), &scope, kind))? {
+    for (scope, kind) in places_in(&layout.damaged(), &mut strays)? {
+        for id in thread_ids(&place_in(&layout.damaged(), &scope, kind), &mut strays)? {
             let key = Key { scope: scope.clone(), kind, id };
-            let aside = layout.set_aside(&key);
-            report.problems.push(format!("{key}: a damaged copy is in {}", aside.display()));
+            match held_back(layout, &key)? {
+                Some(reason) => report.problems.push(format!("{key}: {reason}")),
+                None => {
+                    let aside = layout.set_aside(&key);
+                    report.notes.push(format!("{key}: a damaged one is in {}", aside.display()));
+                }
+            }
         }
     }
+    strays.truncate(STRAYS_MAX);
+    let strays = strays.iter().map(|stray| format!("{} is not ours", stray.display()));
+    report.notes.extend(strays);
     Ok(report)
 }
 
@@ -65,47 +77,49 @@ fn check_thread(folder: &Path, key: &Key) -> Result<(u64, Vec<String>)> {
 
 fn read_log(folder: &Path, head: &HeadFile, key: &Key) -> Result<(u64, Vec<String>)> {
     let (mut entries, mut problems) = (0, Vec::new());
-    let mut first = 0;
-    while first < head.entries {
-        let name = head.segment(first);
-        let expected = (head.entries - first).min(SEGMENT_ENTRIES);
+    for first in
+        (0..head.entries).step_by(usize::try_from(SEGMENT_ENTRIES).expect("a small number"))
+    {
         match segment_bytes(folder, head, first) {
-            Ok(bytes) => {
-                let mut number = first;
-                for line in lines_of(&bytes) {
-                    match line::read(line, number) {
-                        Ok(_) => entries += 1,
-                        Err(reason) => {
-                            problems.push(format!("{name} line {}: {reason}", number - first + 1));
-                        }
-                    }
-                    number += 1;
-                }
-                if number - first != expected {
-                    let there = number - first;
-                    problems
-                        .push(format!("{name} has {there} lines where the head counts {expected}"));
-                }
-            }
+            Ok(bytes) => entries += read_segment(head, first, &bytes, &mut problems),
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                problems.push(error.to_string())
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                problems.push(format!("{name} is missing"));
+                problems.push(error.to_string());
             }
             Err(error) => return Err(error),
         }
-        first += SEGMENT_ENTRIES;
     }
     for name in left_over(folder, key)? {
         problems.push(format!("{name} was left over from a write that was not finished"));
     }
-    for name in names_in(folder, |name| (!known(name)).then(|| name.to_owned()))? {
-        problems.push(format!("{name} does not belong here"));
-    }
     Ok((entries, problems))
 }
 
-fn known(name: &str) -> bool {
-    name == HEAD || name == HEAD_NEXT || name.starts_with("turns-")
+/// How many entries of a segment can be read, and what is wrong with the others.
+fn read_segment(head: &HeadFile, first: u64, bytes: &[u8], problems: &mut Vec<String>) -> u64 {
+    let name = head.segment(first);
+    let there = bytes.len() as u64;
+    if head.tail() == Some(first) && there < head.tail_bytes {
+        problems.push(format!("{name}: {}", cut_short(there, head.tail_bytes)));
+    }
+    let (mut lines, mut sound, mut next) = (0, 0, first);
+    for (place, (number, line)) in (1..).zip(numbered(bytes, first)) {
+        // Beyond the end are lines of a commit that was never finished.
+        if number >= head.entries {
+            continue;
+        }
+        lines += 1;
+        match line::read(line, number) {
+            Ok(_) => sound += 1,
+            Err(reason) => problems.push(format!("{name} line {place}: {reason}")),
+        }
+        if number != next {
+            problems.push(format!("{name} line {place}: it says it is turn {}", number + 1));
+        }
+        next = next.max(number + 1);
+    }
+    let expected = (head.entries - first).min(SEGMENT_ENTRIES);
+    if lines != expected {
+        problems.push(format!("{name} has {lines} lines where the head counts {expected}"));
+    }
+    sound
 }

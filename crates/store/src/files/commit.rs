@@ -10,11 +10,12 @@ use std::path::Path;
 
 use throughline_engine::store::{Change, Expected, Key, Result, StoreError, Version};
 
-use super::disk;
+use super::damage::held_back;
 use super::fault::{translate, unknown};
 use super::head::{HeadFile, NoHead, Stamp};
 use super::layout::{HEAD, HEAD_NEXT, Layout};
 use super::log;
+use crate::disk;
 use crate::limit::{new_incarnation, no_such_entry};
 
 /// Applies `change` if the thread is at `expected`. The caller holds the lock.
@@ -27,7 +28,13 @@ pub(super) fn commit(
     let folder = layout.thread(key);
     let current = match HeadFile::read(&folder, key) {
         Ok((head, _)) => Some(head),
-        Err(NoHead::Missing) => None,
+        Err(NoHead::Missing) => match held_back(layout, key) {
+            Ok(None) => None,
+            Ok(Some(reason)) => {
+                return Err(StoreError::Damaged { what: key.to_string(), reason });
+            }
+            Err(error) => return Err(translate(folder.display(), &error)),
+        },
         Err(NoHead::Damaged(reason)) => {
             return Err(StoreError::Damaged { what: key.to_string(), reason });
         }
@@ -57,7 +64,8 @@ fn refuse_overwrite_from(key: &Key, change: &Change, length: u64) -> Result<()> 
     }
 }
 
-fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(HeadFile, Stamp)> {
+/// Makes a thread, whole, where there is none.
+pub(super) fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(HeadFile, Stamp)> {
     let (unborn, folder) = (layout.unborn(key), layout.thread(key));
     let place = layout.place(&key.scope, key.kind);
     let mut head = HeadFile {
@@ -73,7 +81,7 @@ fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(HeadFile, Stam
         // Left over from a process that ended in the middle.
         disk::remove_folder(&unborn)?;
         disk::make_folders(&unborn)?;
-        (head.entries, head.tail_bytes) = log::append(&unborn, &head, &change.append)?;
+        log::append(&unborn, &mut head, &change.append)?;
         let file = disk::write_file(&unborn.join(HEAD), &head.encode(key))?;
         disk::sync_folder(&unborn)?;
         Ok(Stamp::of(&file.metadata()?))
@@ -93,8 +101,8 @@ fn go_on(
     head.version.number += 1;
     let next = folder.join(HEAD_NEXT);
     let written = (|| {
-        let old = log::rewrite(folder, &mut head, &change.overwrite)?;
-        (head.entries, head.tail_bytes) = log::append(folder, &head, &change.append)?;
+        let mut old = log::rewrite(folder, &mut head, &change.overwrite)?;
+        old.extend(log::append(folder, &mut head, &change.append)?);
         head.changed_at = change.at;
         head.expires_at = change.expires_at;
         head.bytes = change.head.clone();

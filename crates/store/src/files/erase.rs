@@ -8,10 +8,10 @@ use std::io::{ErrorKind, Result};
 
 use throughline_engine::store::{Erased, Key};
 
-use super::disk;
 use super::head::HeadFile;
 use super::layout::{Layout, segment_of};
 use super::log;
+use crate::disk;
 
 /// Removes the thread and counts what went. The caller holds the lock.
 pub(super) fn erase(layout: &Layout, key: &Key) -> Result<Erased> {

@@ -28,6 +28,15 @@ pub(super) fn unknown(what: impl std::fmt::Display, error: &Error) -> StoreError
     }
 }
 
+/// What tells that nothing can be written.
+pub(super) fn unwritable(folder: &Path, error: &Error) -> StoreError {
+    StoreError::Unavailable {
+        what: folder.display().to_string(),
+        reason: format!("it cannot be written to: {error}"),
+        outcome_unknown: false,
+    }
+}
+
 /// The refusal of a folder.
 pub(super) fn refused(root: &Path, reason: impl Into<String>, hint: &str) -> StoreError {
     StoreError::Refused {

@@ -25,6 +25,15 @@ pub(super) fn write(log: &mut Vec<u8>, number: u64, bytes: &[u8]) {
     log.push(b'\n');
 }
 
+/// The number that a line tells, whatever else is wrong with it.
+pub(super) fn number(line: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Told {
+        turn: u64,
+    }
+    serde_json::from_slice::<Told>(line).ok()?.turn.checked_sub(1)
+}
+
 /// The entry of a line that must be number `number`.
 pub(super) fn read(line: &[u8], number: u64) -> Result<Bytes, String> {
     let line: Line<'_> = serde_json::from_slice(line)

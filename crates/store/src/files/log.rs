@@ -1,20 +1,22 @@
 //! The segments of a log: reading stretches of them, adding to the last, rewriting one to erase.
 //!
-//! Invariant: bytes beyond what the head counts are never read, and are cut off before the next append.
+//! A line says which turn it is, so one that was changed, moved or taken out costs its own turn and no other. A
+//! segment that is not as it was committed is never added to: it is written anew with every line that it has.
+//!
+//! Invariant: lines beyond what the head counts are never read, and are left out before the next append.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
 
-use super::disk;
 use super::head::HeadFile;
 use super::layout::{SEGMENT_ENTRIES, segment_name, segment_of};
 use super::line;
+use crate::disk;
 
 /// What is wrong in a log, in the only error that the file functions know.
 fn damaged(segment: &str, reason: impl std::fmt::Display) -> Error {
@@ -29,35 +31,45 @@ pub(super) fn read(folder: &Path, head: &HeadFile, range: Range<u64>) -> Result<
         let first = segment_of(at);
         let end = range.end.min(first + SEGMENT_ENTRIES);
         let bytes = segment_bytes(folder, head, first)?;
-        let name = head.segment(first);
-        let lines = lines_of(&bytes).skip(usize_of(at - first)).take(usize_of(end - at));
-        for line in lines {
-            let entry = line::read(line, at).map_err(|reason| {
-                damaged(&name, format_args!("line {}: {reason}", at - first + 1))
-            })?;
+        let mut lines = lines_of(&bytes).skip(usize_of(at - first));
+        while at < end {
+            let entry = match lines.next().map(|line| line::read(line, at)) {
+                Some(Ok(entry)) => entry,
+                _ => out_of_place(&bytes, at).map_err(|reason| {
+                    damaged(&head.segment(first), format_args!("turn {}: {reason}", at + 1))
+                })?,
+            };
             found.push(entry);
             at += 1;
-        }
-        if at < end {
-            return Err(damaged(&name, format_args!("turn {} is missing", at + 1)));
         }
     }
     Ok(found)
 }
 
-/// The committed bytes of a segment.
+/// The entry `number`, wherever its line stands; or what is wrong with it.
+fn out_of_place(bytes: &[u8], number: u64) -> std::result::Result<Bytes, String> {
+    let mut wrong = "it is missing".to_owned();
+    for (at, line) in numbered(bytes, segment_of(number)) {
+        match line::read(line, number) {
+            Ok(entry) => return Ok(entry),
+            Err(reason) if at == number => wrong = reason,
+            Err(_) => {}
+        }
+    }
+    Err(wrong)
+}
+
+/// The bytes of a segment, with lines that were perhaps never committed at the end.
 pub(super) fn segment_bytes(folder: &Path, head: &HeadFile, first: u64) -> Result<Vec<u8>> {
     let name = head.segment(first);
-    let mut file = File::open(folder.join(&name))?;
     let mut bytes = Vec::new();
-    if head.tail() == Some(first) {
-        (&mut file).take(head.tail_bytes).read_to_end(&mut bytes)?;
-        if (bytes.len() as u64) < head.tail_bytes {
-            return Err(damaged(&name, cut_short(bytes.len() as u64, head.tail_bytes)));
+    match File::open(folder.join(&name)) {
+        Ok(mut file) => file.read_to_end(&mut bytes)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(damaged(&name, "it is missing"));
         }
-    } else {
-        file.read_to_end(&mut bytes)?;
-    }
+        Err(error) => return Err(error),
+    };
     Ok(bytes)
 }
 
@@ -75,46 +87,73 @@ pub(super) fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|l| !l.is_empty())
 }
 
-/// Appends entries after those of `head` and syncs them; answers length and tail for the next head.
-pub(super) fn append(folder: &Path, head: &HeadFile, append: &[Bytes]) -> Result<(u64, u64)> {
-    let (mut entries, mut tail_bytes) = (head.entries, head.tail_bytes);
-    let mut left = append;
-    while !left.is_empty() {
-        let first = segment_of(entries);
-        let (now, later) =
-            left.split_at(left.len().min(usize_of(first + SEGMENT_ENTRIES - entries)));
-        let mut lines = Vec::new();
-        for (number, bytes) in (entries..).zip(now) {
-            line::write(&mut lines, number, bytes);
-        }
-        let name = head.segment(first);
-        if entries == first {
-            disk::write_file(&folder.join(&name), &lines)?;
-            disk::sync_folder(folder)?;
-            tail_bytes = lines.len() as u64;
-        } else {
-            extend(folder, &name, tail_bytes, &lines)?;
-            tail_bytes += lines.len() as u64;
-        }
-        entries += now.len() as u64;
-        left = later;
-    }
-    Ok((entries, tail_bytes))
+/// The lines of the segment that starts at entry `first`, each with its number: the one that it tells, or the one
+/// after the line before it.
+pub(super) fn numbered(bytes: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+    let mut next = first;
+    lines_of(bytes).map(move |line| {
+        let number = line::number(line).filter(|told| segment_of(*told) == first).unwrap_or(next);
+        next = number + 1;
+        (number, line)
+    })
 }
 
-fn extend(folder: &Path, name: &str, committed: u64, lines: &[u8]) -> Result<()> {
-    let mut file = OpenOptions::new().write(true).mode(0o600).open(folder.join(name))?;
-    let length = file.metadata()?.len();
+/// Appends entries after those of `head`, which has its new version already, and syncs them; changes what the
+/// head counts. Answers names of segments to be removed once the head is in place.
+pub(super) fn append(folder: &Path, head: &mut HeadFile, append: &[Bytes]) -> Result<Vec<String>> {
+    let mut old = Vec::new();
+    let mut left = append;
+    while !left.is_empty() {
+        let first = segment_of(head.entries);
+        let room = usize_of(first + SEGMENT_ENTRIES - head.entries);
+        let (now, later) = left.split_at(left.len().min(room));
+        let mut lines = Vec::new();
+        for (number, bytes) in (head.entries..).zip(now) {
+            line::write(&mut lines, number, bytes);
+        }
+        let place = folder.join(head.segment(first));
+        if head.entries == first {
+            disk::write_file(&place, &lines)?;
+            disk::sync_folder(folder)?;
+            head.tail_bytes = lines.len() as u64;
+        } else if extend(folder, head, first, &lines)? {
+            head.tail_bytes += lines.len() as u64;
+        } else {
+            old.push(write_anew(folder, head, first, &BTreeMap::new(), &lines)?);
+        }
+        head.entries += now.len() as u64;
+        left = later;
+    }
+    Ok(old)
+}
+
+/// Adds lines at the end of what was committed; `false` where the segment is not as it was committed.
+fn extend(folder: &Path, head: &HeadFile, first: u64, lines: &[u8]) -> Result<bool> {
+    let name = head.segment(first);
+    let mut file = match OpenOptions::new().read(true).write(true).open(folder.join(&name)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(damaged(&name, "it is missing"));
+        }
+        file => file?,
+    };
+    let (length, committed) = (file.metadata()?.len(), head.tail_bytes);
     if length < committed {
-        return Err(damaged(name, cut_short(length, committed)));
+        return Ok(false);
     }
     if length > committed {
+        let mut before = vec![0; usize_of(committed)];
+        file.read_exact(&mut before)?;
+        let last = lines_of(&before).last().and_then(line::number);
+        if !before.ends_with(b"\n") || last != Some(head.entries - 1) {
+            return Ok(false);
+        }
         // A commit that was never finished.
         file.set_len(committed)?;
     }
     file.seek(SeekFrom::Start(committed))?;
     file.write_all(lines)?;
-    file.sync_data()
+    file.sync_data()?;
+    Ok(true)
 }
 
 /// Writes new segments in which the named entries are replaced, and changes `head`, which has its new
@@ -125,34 +164,49 @@ pub(super) fn rewrite(
     head: &mut HeadFile,
     overwrite: &[(u64, Bytes)],
 ) -> Result<Vec<String>> {
-    let version = head.version.number;
     let mut by_segment: BTreeMap<u64, BTreeMap<u64, &Bytes>> = BTreeMap::new();
     for (number, bytes) in overwrite {
         by_segment.entry(segment_of(*number)).or_default().insert(*number, bytes);
     }
     let mut old = Vec::new();
     for (first, replaced) in by_segment {
-        let before = segment_bytes(folder, head, first)?;
-        let mut lines = Vec::with_capacity(before.len());
-        for (number, existing) in (first..).zip(lines_of(&before)) {
-            match replaced.get(&number) {
-                Some(bytes) => line::write(&mut lines, number, bytes),
-                None => {
-                    lines.extend_from_slice(existing);
-                    lines.push(b'\n');
-                }
+        old.push(write_anew(folder, head, first, &replaced, b"")?);
+    }
+    Ok(old)
+}
+
+/// Writes a segment anew: its committed lines as they are, except those that are replaced, and `more` lines.
+fn write_anew(
+    folder: &Path,
+    head: &mut HeadFile,
+    first: u64,
+    replaced: &BTreeMap<u64, &Bytes>,
+    more: &[u8],
+) -> Result<String> {
+    let before = segment_bytes(folder, head, first)?;
+    let mut lines = Vec::with_capacity(before.len() + more.len());
+    let mut missing = replaced.clone();
+    for (number, existing) in numbered(&before, first) {
+        if replaced.contains_key(&number) {
+            if let Some(bytes) = missing.remove(&number) {
+                line::write(&mut lines, number, bytes);
             }
-        }
-        disk::write_file(&folder.join(segment_name(first, Some(version))), &lines)?;
-        old.push(head.segment(first));
-        head.rewritten.insert(first, version);
-        if head.tail() == Some(first) {
-            head.tail_bytes = lines.len() as u64;
+        } else if number < head.entries || line::read(existing, number).is_err() {
+            lines.extend_from_slice(existing);
+            lines.push(b'\n');
         }
     }
-    if !old.is_empty() {
-        disk::sync_folder(folder)?;
+    for (number, bytes) in missing {
+        line::write(&mut lines, number, bytes);
     }
+    lines.extend_from_slice(more);
+    let (old, version) = (head.segment(first), head.version.number);
+    disk::write_file(&folder.join(segment_name(first, Some(version))), &lines)?;
+    disk::sync_folder(folder)?;
+    if head.tail() == Some(first) {
+        head.tail_bytes = lines.len() as u64;
+    }
+    head.rewritten.insert(first, version);
     Ok(old)
 }
 

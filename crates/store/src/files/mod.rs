@@ -10,7 +10,7 @@ mod catalogue;
 mod check;
 mod commit;
 mod content;
-mod disk;
+mod damage;
 mod erase;
 mod fault;
 mod head;
@@ -20,6 +20,7 @@ mod load;
 mod lock;
 mod log;
 mod read;
+mod repair;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -35,37 +36,54 @@ use throughline_engine::store::{
 
 use tokio::sync::Mutex;
 
+use crate::disk;
 use crate::limit::check_sizes;
 use crate::listing::page_of;
+use crate::replace::{self, Held};
 use catalogue::Catalogue;
+use damage::Damage;
 use fault::translate;
 use layout::Layout;
+pub use layout::MARKER;
+pub use repair::Salvaged;
 
 /// Threads in folders.
 #[derive(Debug)]
 pub struct Files {
     shared: Arc<Shared>,
     notes: Vec<String>,
+    /// Held as long as the folder is open.
+    _open: lock::Lock,
 }
 
 #[derive(Debug)]
 struct Shared {
     layout: Layout,
     catalogue: Catalogue,
+    damage: Damage,
     /// One for each lock file: tasks of this process queue here, so only one of them asks for the file.
     turnstiles: Vec<Mutex<()>>,
 }
 
 impl Files {
-    /// Opens the folder, making it where there is none. Damaged threads are set aside and reported in
-    /// the facts.
+    /// Opens the folder, making it where there is none. Damaged threads are counted in the facts and named in
+    /// the log.
     pub async fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let layout = Layout { root: root.into() };
         let turnstiles = (0..layout::LOCKS).map(|_| Mutex::default()).collect();
-        let shared = Arc::new(Shared { layout, catalogue: Catalogue::default(), turnstiles });
-        let reports = run(&shared, |shared| {
-            load::recognise(&shared.layout)?;
-            load::load(&shared.layout, &shared.catalogue)
+        let (catalogue, damage) = (Catalogue::default(), Damage::default());
+        let shared = Arc::new(Shared { layout, catalogue, damage, turnstiles });
+        let (open, reports) = run(&shared, |shared| {
+            let (open, kept) = load::enter(&shared.layout)?;
+            let mut reports: Vec<String> =
+                kept.iter().map(|kept| replace::finished(kept)).collect();
+            let strays = load::load(shared)?.len();
+            if strays > 0 {
+                reports.push(format!(
+                    "{strays} files that are not ours are ignored; the log names them"
+                ));
+            }
+            Ok((open, reports))
         })
         .await?;
         let mut notes = vec![
@@ -74,12 +92,57 @@ impl Files {
                 .into(),
         ];
         notes.extend(reports);
-        Ok(Self { shared, notes })
+        Ok(Self { shared, notes, _open: open })
+    }
+
+    /// Takes the folder for oneself alone, until what is answered is dropped; refused while somebody has it
+    /// open. Where there is none, nothing is held.
+    pub async fn hold(root: impl Into<PathBuf>) -> Result<Held> {
+        let layout = Layout { root: root.into() };
+        let what = layout.root.display().to_string();
+        tokio::task::spawn_blocking(move || load::hold(&layout)).await.unwrap_or_else(|error| {
+            let reason = error.to_string();
+            Err(StoreError::Unavailable { what, reason, outcome_unknown: false })
+        })
     }
 
     /// The folder.
     pub fn root(&self) -> &Path {
         &self.shared.layout.root
+    }
+
+    /// Every entry that the log of a thread still has, in order; for a thread that cannot be read.
+    pub async fn salvage(&self, key: &Key) -> Result<Vec<Salvaged>> {
+        let key = key.clone();
+        self.run(move |shared| {
+            repair::salvage(&shared.layout, &key).map_err(|error| translate(&key, &error))
+        })
+        .await
+    }
+
+    /// Moves a thread out of the way, so that its name can be used again; answers where it is.
+    pub async fn set_aside(&self, key: &Key, reason: &str) -> Result<PathBuf> {
+        let (named, reason) = (key.clone(), reason.to_owned());
+        self.run_locked(key, move |shared| {
+            let aside = repair::set_aside(&shared.layout, &named, &reason)
+                .map_err(|error| translate(&named, &error))?;
+            shared.catalogue.forget(&named);
+            shared.damage.forget(&named);
+            Ok(aside)
+        })
+        .await
+    }
+
+    /// Moves a thread out of the way and makes it anew; answers where the old one is.
+    pub async fn rebuild(&self, key: &Key, change: Change, reason: &str) -> Result<PathBuf> {
+        let (named, reason) = (key.clone(), reason.to_owned());
+        self.run_locked(key, move |shared| {
+            let (aside, head, stamp) = repair::rebuild(&shared.layout, &named, &change, &reason)?;
+            shared.catalogue.note(&named, &head, stamp);
+            shared.damage.forget(&named);
+            Ok(aside)
+        })
+        .await
     }
 
     async fn run<T: Send + 'static>(
@@ -139,19 +202,28 @@ async fn run<T: Send + 'static>(
 impl Store for Files {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
         let key = key.clone();
-        self.run(move |shared| read::head(&shared.layout, &key, known)).await
+        self.run(move |shared| shared.damage.note_in(&key, read::head(&shared.layout, &key, known)))
+            .await
     }
 
     async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
         let key = key.clone();
-        self.run(move |shared| read::entries(&shared.layout, &key, range)).await
+        self.run(move |shared| {
+            shared.damage.note_in(&key, read::entries(&shared.layout, &key, range))
+        })
+        .await
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
         check_sizes(key, &change)?;
         let named = key.clone();
         self.run_locked(key, move |shared| {
-            let (head, stamp) = commit::commit(&shared.layout, &named, expected, &change)?;
+            let committed = commit::commit(&shared.layout, &named, expected, &change);
+            let (head, stamp) = shared.damage.note_in(&named, committed)?;
+            if !change.overwrite.is_empty() {
+                // What could not be read may be gone now; if not, the next reader finds it again.
+                shared.damage.forget(&named);
+            }
             Ok(shared.catalogue.note(&named, &head, stamp).version)
         })
         .await
@@ -177,6 +249,7 @@ impl Store for Files {
             let erased = erase::erase(&shared.layout, &named)
                 .map_err(|error| fault::unknown(&named, &error))?;
             shared.catalogue.forget(&named);
+            shared.damage.forget(&named);
             Ok(erased)
         })
         .await
@@ -188,6 +261,7 @@ impl Store for Files {
             location: self.root().display().to_string(),
             durability: Durability::Fsync,
             many_writers: true,
+            damaged: self.shared.damage.count(),
             notes: self.notes.clone(),
         }
     }
@@ -197,6 +271,14 @@ impl Store for Files {
             let marker = shared.layout.marker();
             std::fs::metadata(&marker).map_err(|error| translate(marker.display(), &error))?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        self.run(|shared| {
+            let folder = shared.layout.locks();
+            disk::probe(&folder).map_err(|error| fault::unwritable(&folder, &error))
         })
         .await
     }

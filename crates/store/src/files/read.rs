@@ -9,9 +9,10 @@ use bytes::Bytes;
 use throughline_engine::store::{Found, Head, Key, Listed, Result, StoreError, Version};
 
 use super::Shared;
+use super::damage::held_back;
 use super::fault::translate;
 use super::head::{HeadFile, NoHead};
-use super::layout::{Layout, places_in, thread_ids};
+use super::layout::{Layout, Strays, places_in, thread_ids};
 use super::log;
 use crate::limit::PAGE_THREADS_MAX;
 
@@ -32,7 +33,11 @@ fn current(layout: &Layout, key: &Key) -> Result<Option<HeadFile>> {
     let folder = layout.thread(key);
     match HeadFile::read(&folder, key) {
         Ok((head, _)) => Ok(Some(head)),
-        Err(NoHead::Missing) => Ok(None),
+        Err(NoHead::Missing) => match held_back(layout, key) {
+            Ok(None) => Ok(None),
+            Ok(Some(reason)) => Err(StoreError::Damaged { what: key.to_string(), reason }),
+            Err(error) => Err(translate(folder.display(), &error)),
+        },
         Err(NoHead::Damaged(reason)) => Err(StoreError::Damaged { what: key.to_string(), reason }),
         Err(NoHead::Failed(error)) => Err(translate(folder.display(), &error)),
     }
@@ -67,13 +72,13 @@ pub(super) fn scan(shared: &Shared, after: Option<&Key>, limit: usize) -> Result
     let layout = &shared.layout;
     let fail = |error: std::io::Error| translate(layout.root.display(), &error);
     let mut found = Vec::new();
-    for (scope, kind) in places_in(&layout.threads()).map_err(fail)? {
+    for (scope, kind) in places_in(&layout.threads(), &mut Strays::new()).map_err(fail)? {
         let before =
             after.is_some_and(|key| (&scope, kind.as_str()) < (&key.scope, key.kind.as_str()));
         if before {
             continue;
         }
-        for id in thread_ids(&layout.place(&scope, kind)).map_err(fail)? {
+        for id in thread_ids(&layout.place(&scope, kind), &mut Strays::new()).map_err(fail)? {
             if found.len() == limit {
                 return Ok(found);
             }

@@ -36,9 +36,9 @@ use throughline_engine::store::{Result, Scope, StoreError};
 
 use pending::{Pending, Put, Then};
 
-use crate::open::{OpenOptions, StoreUrl};
 use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::worker::Workers;
+use crate::url::{OpenOptions, StoreUrl};
 
 /// The index of a store: a file beside a local store, memory for all others.
 pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Index>> {

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use throughline_engine::index::Part;
 use throughline_engine::store::{Result, Scope, StoreError};
 
@@ -131,7 +131,7 @@ pub(super) fn in_file(path: &Path, busy: Duration) -> Result<Connection> {
         }
         Err(error) => return Err(error),
     }
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         match fs::remove_file(&name) {
@@ -151,28 +151,32 @@ pub(super) fn in_file(path: &Path, busy: Duration) -> Result<Connection> {
 
 /// `None` when the file is an index of another version.
 fn open(path: &Path, busy: Duration) -> Result<Option<Connection>> {
-    inspect::prepare(path, MARK)?;
+    let failed = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
+    inspect::prepare(path, MARK, |connection| fill(connection).map_err(failed))?;
     let open = || -> rusqlite::Result<Option<Connection>> {
-        let mut connection = Connection::open(path)?;
+        let connection = Connection::open(path)?;
         connection.busy_timeout(busy)?;
         settle(&connection)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let found: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if found == 0 {
-            create(&transaction)?;
-            transaction.pragma_update(None, "application_id", MARK.application_id)?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-        } else if found != VERSION {
+        let found: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if found != VERSION {
             return Ok(None);
         }
-        transaction.commit()?;
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         // What the disk loses is filled in again: the position is lost with it.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
         Ok(Some(connection))
     };
-    open().map_err(|error| translate(path, Outcome::Unchanged, &error))
+    open().map_err(failed)
+}
+
+fn fill(connection: &mut Connection) -> rusqlite::Result<()> {
+    settle(connection)?;
+    let transaction = connection.transaction()?;
+    create(&transaction)?;
+    transaction.pragma_update(None, "application_id", MARK.application_id)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
 }
 
 /// A further connection, that only reads.

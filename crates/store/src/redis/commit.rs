@@ -71,6 +71,9 @@ impl RedisStore {
             call = call.arg(place.to_string()).arg(bytes);
         }
         let version = self.read_answer(key, expected, self.connection.run(&call).await)?;
+        if !change.overwrite.is_empty() {
+            self.rewrite().await;
+        }
         // An erasure may have taken the name of a thread that was about to be made.
         if let (Expected::Absent, Some(call)) = (expected, &announcement)
             && let Err(failed) = self.connection.run::<i64>(call).await
@@ -147,17 +150,24 @@ impl RedisStore {
             let ids = std::slice::from_ref(&key.id);
             self.forget(&key.scope, key.kind, ids, Forget::Always).await?;
         }
-        if self.options.rewrite_on_erase && self.append_only && records > 0 {
-            for node in self.connection.primaries().await? {
-                let command = redis::cmd("BGREWRITEAOF");
-                // It answers with an error while one is running; that one may be too early for us.
-                let asked: Result<String> = self.connection.ask_node(node.as_ref(), &command).await;
-                if let Err(error) = asked {
-                    tracing::warn!(%error, "the append-only file was not rewritten");
-                }
-            }
+        let notes: Vec<String> = match records {
+            0 => Vec::new(),
+            _ => self.rewrite().await.into_iter().collect(),
+        };
+        Ok(Erased { heads, entries, records, bytes, left: notes.len() as u64, notes })
+    }
+
+    /// What is to be said of the append-only file after an erasure, if there is one; asks for it to be rewritten.
+    async fn rewrite(&self) -> Option<String> {
+        if !self.append_only {
+            return None;
         }
-        Ok(Erased { heads, entries, records, bytes, left: 0 })
+        Some(match self.options.rewrite_on_erase {
+            true => self.rewrites.ask(&self.connection).await,
+            false => "the append-only file holds what was erased until its next rewrite; \
+                      rewrite_on_erase is off"
+                .into(),
+        })
     }
 }
 

@@ -58,6 +58,11 @@ impl Keys {
     }
 
     /// What finds every thread's hash, and little else.
+    /// A key that is written to see whether that can be done.
+    pub(super) fn probe(&self) -> String {
+        format!("{}probe", self.prefix)
+    }
+
     pub(super) fn pattern(&self) -> String {
         format!("{}*:{{*}}", self.prefix)
     }

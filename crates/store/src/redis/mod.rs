@@ -5,7 +5,7 @@
 //! set to is read at start and stated: see [`settings`].
 //!
 //! - [`options`]: the URL. [`keys`]: the layout. [`connection`]: commands and retries.
-//! - [`commit`], [`listing`], [`check`]: what the contract asks for. [`shared`]: keys beside threads.
+//! - [`commit`], [`listing`], [`check`], [`rewrite`]: what the contract asks for. [`shared`]: keys beside threads.
 //!
 //! Invariant: a thread that exists is named in its user's set; a name without a thread is harmless.
 
@@ -15,6 +15,7 @@ mod connection;
 mod keys;
 mod listing;
 pub mod options;
+mod rewrite;
 mod settings;
 mod shared;
 mod single;
@@ -32,6 +33,7 @@ use throughline_engine::store::{
 use connection::{Connection, Script};
 use keys::Keys;
 pub use options::RedisOptions;
+use rewrite::Rewrites;
 pub use shared::RedisShared;
 
 /// Entries that are read with one command.
@@ -44,6 +46,7 @@ pub struct RedisStore {
     options: RedisOptions,
     scripts: Scripts,
     append_only: bool,
+    rewrites: Rewrites,
     facts: StoreFacts,
     /// Commits that were found done behind a lost reply.
     recognised: AtomicU64,
@@ -75,6 +78,7 @@ impl RedisStore {
             location: options.location().to_owned(),
             durability: found.durability,
             many_writers: true,
+            damaged: 0,
             notes,
         };
         let scripts = Scripts {
@@ -87,7 +91,8 @@ impl RedisStore {
         let keys = Keys::new(&options.prefix);
         let append_only = found.append_only;
         let recognised = AtomicU64::new(0);
-        Ok(Self { connection, keys, options, scripts, append_only, facts, recognised })
+        let rewrites = Rewrites::default();
+        Ok(Self { connection, keys, options, scripts, append_only, rewrites, facts, recognised })
     }
 
     /// How many of our own writes were recognised behind a lost reply.
@@ -162,6 +167,13 @@ impl Store for RedisStore {
             let _: String = self.connection.ask_node(node.as_ref(), &redis::cmd("PING")).await?;
         }
         Ok(())
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        self.ping().await?;
+        let mut command = redis::cmd("SET");
+        command.arg(self.keys.probe()).arg("1").arg("PX").arg(1000);
+        self.connection.ask::<String>(&command).await.map(drop)
     }
 
     async fn check(&self) -> Result<CheckReport> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use redis::{ClientTlsConfig, TlsCertificates};
 use throughline_engine::store::{Result, StoreError};
 
-use crate::open::redact;
+use crate::redact::redact;
 
 /// How long a session lives after its last change, where nothing else is said.
 pub const SESSION_TTL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -73,7 +73,7 @@ impl RedisOptions {
             cluster: hosts.len() > 1,
             prefix: String::new(),
             session_ttl: Some(SESSION_TTL),
-            rewrite_on_erase: false,
+            rewrite_on_erase: true,
             timeout: COMMAND_TIMEOUT,
             retries_max: RETRIES_MAX,
             ca: None,

@@ -44,6 +44,10 @@ impl S3Store {
         if self.versioned {
             erased.left += self.remove_all_versions(key).await?;
         }
+        if erased.left > 0 {
+            let note = "objects are left: a retention holds them, or the key may not remove them";
+            erased.notes.push(note.into());
+        }
         Ok(erased)
     }
 

@@ -79,6 +79,7 @@ struct Tagged {
 impl S3Store {
     /// Opens the bucket, creates it where that is allowed, and probes it.
     pub async fn open(options: S3Options) -> Result<Self> {
+        options.require_keys()?;
         let objects = Arc::new(Objects::new(&options)?);
         let bucket = Bucket::new(objects.client.clone(), &options)?;
         let layout = Layout::new(&options.prefix);
@@ -109,6 +110,7 @@ impl S3Store {
             location: options.location(),
             durability,
             many_writers: found.holds() && !options.single_writer,
+            damaged: 0,
             notes,
         };
         let weigh = |_: &Key, head: &Arc<Tagged>| {
@@ -196,6 +198,16 @@ impl Store for S3Store {
 
     async fn ping(&self) -> Result<()> {
         self.objects.list(&self.layout.probe("none"), None, 1).await.map(|_| ())
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        if self.versioned {
+            // Each probe would stay as a version.
+            return self.ping().await;
+        }
+        let path = self.layout.probe("write");
+        self.objects.put_fresh(&path, Bytes::from_static(b"probe\n")).await?;
+        self.objects.delete(&path).await
     }
 
     async fn check(&self) -> Result<CheckReport> {

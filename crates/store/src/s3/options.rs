@@ -57,8 +57,10 @@ pub struct S3Options {
     pub path_style: bool,
     /// All objects are below this, so that several stores share a bucket.
     pub prefix: String,
-    /// The access key; without one, the machine's role is asked.
+    /// The access key.
     pub credentials: Option<S3Credentials>,
+    /// Without an access key, the cloud's metadata service is asked for the machine's role.
+    pub machine_role: bool,
     /// One copy only: a store that fails the probe is accepted all the same.
     pub single_writer: bool,
     /// Whether an absent bucket is created.
@@ -87,6 +89,7 @@ impl S3Options {
             path_style: true,
             prefix: String::new(),
             credentials: None,
+            machine_role: false,
             single_writer: false,
             create_bucket: true,
             compression: Compression::Deflate,
@@ -122,6 +125,7 @@ impl S3Options {
             "region" => value.clone_into(&mut self.region),
             "prefix" => value.trim_matches('/').clone_into(&mut self.prefix),
             "path_style" => self.path_style = flag(name, value)?,
+            "machine_role" => self.machine_role = flag(name, value)?,
             "single_writer" => self.single_writer = flag(name, value)?,
             "create_bucket" => self.create_bucket = flag(name, value)?,
             "timeout_ms" => self.timeout = Duration::from_millis(number(name, value)?),
@@ -182,6 +186,21 @@ impl S3Options {
         self
     }
 
+    /// Refuses to open a bucket without a key, unless the machine's role is asked for: the cloud's metadata service
+    /// answers only in that cloud, and elsewhere takes long not to.
+    pub(super) fn require_keys(&self) -> Result<()> {
+        if self.credentials.is_some() || self.machine_role {
+            return Ok(());
+        }
+        Err(StoreError::Refused {
+            what: self.location(),
+            reason: "there is no access key".into(),
+            hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or MINIO_ACCESS_KEY and \
+                   MINIO_SECRET_KEY; machine_role=true in the URL uses the role of the machine"
+                .into(),
+        })
+    }
+
     /// The store as it is shown to people: no key, no token.
     pub fn location(&self) -> String {
         let server = self.endpoint.as_deref().unwrap_or("amazonaws.com");
@@ -234,6 +253,21 @@ mod tests {
     fn a_misspelt_setting_is_refused_by_name() {
         let error = S3Options::from_url("s3://sessions?endpiont=x").unwrap_err();
         assert!(error.to_string().contains("endpiont"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_key_is_named_and_no_service_is_asked_for_one() {
+        let check = |url: &str, variables: &[(&str, &str)]| {
+            let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            let options = S3Options::from_url(url).unwrap();
+            options.with_environment(variables).require_keys().map_err(|error| error.to_string())
+        };
+        let refused = "s3://b at amazonaws.com is refused: there is no access key".to_owned();
+        assert_eq!(check("s3://b", &[]), Err(refused.clone()));
+        assert_eq!(check("s3://b", &[("AWS_ACCESS_KEY_ID", "a")]), Err(refused));
+        let keys = [("MINIO_ACCESS_KEY", "a"), ("MINIO_SECRET_KEY", "b")];
+        assert_eq!(check("s3://b", &keys), Ok(()));
+        assert_eq!(check("s3://b?machine_role=true", &[]), Ok(()));
     }
 
     #[test]

@@ -125,6 +125,10 @@ impl Store for HeldBack {
         self.store.ping().await
     }
 
+    async fn probe_write(&self) -> Result<()> {
+        self.store.probe_write().await
+    }
+
     async fn check(&self) -> Result<CheckReport> {
         self.memory.check().await
     }

@@ -102,6 +102,10 @@ impl Store for Careless {
         self.store.ping().await
     }
 
+    async fn probe_write(&self) -> Result<()> {
+        self.store.probe_write().await
+    }
+
     async fn check(&self) -> Result<CheckReport> {
         self.store.check().await
     }

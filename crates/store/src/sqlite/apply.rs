@@ -191,5 +191,5 @@ pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Eras
         [place],
     )?;
     let bytes = entry_bytes + head_bytes;
-    Ok(Erased { heads: 1, entries, records: 1 + entries, bytes, left: 0 })
+    Ok(Erased { heads: 1, entries, records: 1 + entries, bytes, ..Erased::default() })
 }

@@ -19,6 +19,7 @@ use super::check::check;
 use super::fault::{Outcome, translate};
 use super::inspect::{self, Look};
 use super::schema::{self, Purpose};
+use crate::{disk, replace};
 
 /// Pages that are copied between two reports of progress.
 const STEP_PAGES: i32 = 1024;
@@ -55,6 +56,7 @@ pub(super) fn copy(
         reason: reason.into(),
         hint: hint.into(),
     };
+    replace::settle(from).map_err(|error| inspect::unreadable(from, &error))?;
     if inspect::look(from, schema::MARK)? != Look::Ours {
         return Err(refuse(from, "there is no database", "check the path"));
     }
@@ -67,7 +69,7 @@ pub(super) fn copy(
             let file = File::open(&partial)?;
             file.sync_all()?;
             fs::rename(&partial, to)?;
-            inspect::sync_folder(to)?;
+            disk::sync_folder_of(to)?;
             Ok(file.metadata()?.len())
         };
         let bytes = place().map_err(|error| inspect::unreadable(to, &error))?;

@@ -4,16 +4,19 @@
 //!
 //! Invariant: a file that is refused here has not been written to, not even by a journal's recovery.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
 use throughline_engine::store::{Result, StoreError};
 
-use super::fault::not_ours;
+use super::fault::{Outcome, not_ours, translate};
 use super::schema::newer;
+use crate::disk;
 
+/// How the name of a file ends that is being made, before the number of the process.
+const UNNAMED: &str = ".new-";
 const HEADER_BYTES: usize = 100;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
@@ -26,11 +29,15 @@ pub(crate) struct Mark {
     pub(crate) version_max: i32,
 }
 
-/// Looks at the file, and makes it (private, with its folder) where there is none.
-pub(crate) fn prepare(path: &Path, mark: Mark) -> Result<()> {
+/// Looks at the file; where there is none, one is made and filled.
+pub(crate) fn prepare(
+    path: &Path,
+    mark: Mark,
+    fill: impl FnOnce(&mut Connection) -> Result<()>,
+) -> Result<()> {
     match look(path, mark)? {
-        Look::Missing => create(path),
-        Look::Empty | Look::Ours => Ok(()),
+        Look::Missing | Look::Empty => create(path, fill),
+        Look::Ours => Ok(()),
     }
 }
 
@@ -103,29 +110,32 @@ pub(crate) fn wal_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn create(path: &Path) -> Result<()> {
+/// Makes a database with its folder, private to its owner, and gives it its name when it is whole: a process
+/// that ends in the middle leaves none.
+fn create(path: &Path, fill: impl FnOnce(&mut Connection) -> Result<()>) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|error| unreadable(folder, &error))?;
+        disk::make_folders(folder).map_err(|error| unreadable(folder, &error))?;
     }
-    // SQLite gives the WAL and its index the permissions of the database.
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(unreadable(path, &error)),
+    let unnamed = disk::beside(path, &format!("{UNNAMED}{}", std::process::id()));
+    disk::write_file(&unnamed, b"").map_err(|error| unreadable(&unnamed, &error))?;
+    Connection::open(&unnamed)
+        .map_err(|error| translate(&unnamed, Outcome::Unchanged, &error))
+        .and_then(|mut connection| fill(&mut connection))?;
+    let named = (|| {
+        File::open(&unnamed)?.sync_all()?;
+        match fs::hard_link(&unnamed, path) {
+            // Another process was faster; or an older version was killed before it wrote anything.
+            Err(_) if fs::metadata(path).is_ok_and(|found| found.len() > 0) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => fs::rename(&unnamed, path)?,
+            linked => linked?,
+        }
+        disk::sync_folder_of(path)
+    })();
+    for left in disk::all_beside(path, UNNAMED) {
+        // Of processes that were killed, or of one that will find that we were faster.
+        let _ = fs::remove_file(left);
     }
-}
-
-/// Makes the names in the folder of `path` last.
-pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    File::open(folder)?.sync_all()
+    named.map_err(|error| unreadable(path, &error))
 }
 
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {

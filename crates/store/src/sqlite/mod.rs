@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use throughline_engine::store::{
     Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, Listed, Page, Result,
     Scope, Store, StoreError, StoreFacts, Version,
@@ -33,6 +33,7 @@ use throughline_engine::store::{
 use tokio::sync::oneshot;
 
 use crate::limit::check_sizes;
+use crate::replace::{self, Held};
 pub use backup::{Copied, CopyProgress};
 
 use apply::Refusal;
@@ -42,6 +43,8 @@ use schema::Purpose;
 use worker::Workers;
 use writer::{Commit, Order, Writer};
 
+/// How often a file that is replaced meanwhile is opened again.
+const ATTEMPTS_MAX: usize = 5;
 /// Connections that read, each on its own thread.
 const READERS: usize = 3;
 /// Connections for short questions, which the asking thread uses itself.
@@ -73,7 +76,28 @@ impl Sqlite {
 
     fn open_blocking(path: PathBuf, busy: Duration) -> Result<Self> {
         refuse_old_library(&path, rusqlite::version_number())?;
-        inspect::prepare(&path, schema::MARK)?;
+        let failed = |error: &std::io::Error| inspect::unreadable(&path, error);
+        for _ in 0..ATTEMPTS_MAX {
+            let kept = replace::settle(&path).map_err(|error| failed(&error))?;
+            let before = replace::inode(&path).map_err(|error| failed(&error))?;
+            let opened = Self::open_once(path.clone(), busy, kept)?;
+            // A restore may have put another file in the place while we waited for its lock.
+            if before.is_none()
+                || before == replace::inode(&path).map_err(|error| failed(&error))?
+            {
+                replace::discard(&path).map_err(|error| failed(&error))?;
+                return Ok(opened);
+            }
+        }
+        Err(ended(
+            path.display().to_string(),
+            "it is being replaced again and again",
+            Outcome::Unchanged,
+        ))
+    }
+
+    fn open_once(path: PathBuf, busy: Duration, kept: Option<PathBuf>) -> Result<Self> {
+        inspect::prepare(&path, schema::MARK, |connection| schema::fill(&path, connection))?;
         let writing = schema::connect(&path, Purpose::Write, busy)?;
         let reading = (0..READERS)
             .map(|_| schema::connect(&path, Purpose::Read, busy))
@@ -83,15 +107,15 @@ impl Sqlite {
             .collect::<Result<Vec<_>>>()?;
         let at_hand =
             AtHand::new(at_hand).map_err(|error| translate(&path, Outcome::Unchanged, &error))?;
-        inspect::sync_folder(&path).map_err(|error| inspect::unreadable(&path, &error))?;
         let readers = Workers::start("store-reader", reading)
             .map_err(|error| inspect::unreadable(&path, &error))?;
         let writer = Writer::start(path.clone(), writing, busy)?;
-        let notes = vec![
+        let mut notes = vec![
             format!("SQLite {}", rusqlite::version()),
             format!("schema version {}", schema::VERSION),
             "WAL, synchronous=FULL, secure_delete".into(),
         ];
+        notes.extend(kept.map(|kept| replace::finished(&kept)));
         Ok(Self { path, busy, at_hand, readers, writer, notes })
     }
 
@@ -100,11 +124,14 @@ impl Sqlite {
         &self.path
     }
 
-    /// Whether somebody has the file open: a server, or another command. What is in it stays as it is; a
-    /// file that is damaged or no database is open to nobody.
-    pub async fn is_open_elsewhere(path: impl Into<PathBuf>) -> bool {
+    /// Takes the file for oneself alone, until what is answered is dropped; refused while somebody has it open:
+    /// a server, or another command. A file that is damaged or no database is open to nobody.
+    pub async fn hold(path: impl Into<PathBuf>) -> Result<Held> {
         let path = path.into();
-        tokio::task::spawn_blocking(move || in_use::is_open_elsewhere(&path)).await.unwrap_or(false)
+        let what = path.display().to_string();
+        tokio::task::spawn_blocking(move || in_use::hold(&path))
+            .await
+            .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
     }
 
     /// Copies the store as it is now to a new file, while it is in use. The copy is read back and
@@ -129,6 +156,16 @@ impl Sqlite {
         tokio::task::spawn_blocking(move || backup::copy(&from, &to, busy, &progress))
             .await
             .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
+    }
+
+    /// Threads in a database that is not open, such as a backup.
+    pub fn threads_in(path: &Path) -> Result<u64> {
+        let fail = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+        let count =
+            connection.query_row("SELECT count(*) FROM thread", [], |row| row.get::<_, i64>(0));
+        Ok(count.map_err(fail)?.unsigned_abs())
     }
 
     async fn read<T: Send + 'static>(
@@ -231,12 +268,18 @@ impl Store for Sqlite {
             location: self.path.display().to_string(),
             durability: Durability::Fsync,
             many_writers: true,
+            damaged: 0,
             notes: self.notes.clone(),
         }
     }
 
     async fn ping(&self) -> Result<()> {
         self.read(|connection| Ok(schema::user_version(connection).map(|_| ())?)).await
+    }
+
+    async fn probe_write(&self) -> Result<()> {
+        let (answer, answered) = oneshot::channel();
+        self.write(Order::Probe { answer }, answered).await
     }
 
     async fn check(&self) -> Result<CheckReport> {

@@ -74,6 +74,13 @@ pub(crate) enum Purpose {
     Read,
 }
 
+/// Fills a new file with the tables.
+pub(crate) fn fill(path: &Path, connection: &mut Connection) -> Result<()> {
+    settle(connection, Duration::ZERO)
+        .map_err(|error| translate(path, Outcome::Unchanged, &error))?;
+    migrate(path, connection)
+}
+
 /// Opens and sets up a connection; the writer's also brings the tables up to date. The file was
 /// looked at before.
 pub(crate) fn connect(path: &Path, purpose: Purpose, busy: Duration) -> Result<Connection> {

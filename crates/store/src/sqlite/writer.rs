@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::apply::{self, Refusal};
 use super::fault::{Outcome, translate};
 use super::worker::WAITING_MAX;
+use crate::disk;
 
 /// How many changes share one transaction at most.
 const GROUP_CHANGES_MAX: usize = 256;
@@ -35,6 +36,7 @@ const TRUNCATE_PAUSE: Duration = Duration::from_secs(2);
 pub(crate) enum Order {
     Commit(Commit),
     Erase { key: Key, answer: oneshot::Sender<Result<Erased>> },
+    Probe { answer: oneshot::Sender<Result<()>> },
 }
 
 /// A change that waits to be written.
@@ -127,6 +129,9 @@ impl Desk {
                     // A caller that went away is no reason not to erase.
                     let _ = answer.send(self.erase(&key));
                 }
+                Order::Probe { answer } => {
+                    let _ = answer.send(self.probe());
+                }
                 Order::Commit(first) => {
                     let (group, next) = gather(first, &mut waiting);
                     held = next;
@@ -178,9 +183,29 @@ impl Desk {
         if erased.records > 0 {
             self.truncate = Truncate::Due;
             self.checkpoint();
-            erased.left = u64::from(self.truncate != Truncate::Done);
+            if self.truncate != Truncate::Done {
+                erased.left = 1;
+                let note = "the write-ahead log holds what was erased until its readers are done";
+                erased.notes.push(note.into());
+            }
         }
         Ok(erased)
+    }
+
+    /// Takes the lock that a commit takes, and shows that the disk takes a file beside the database.
+    fn probe(&mut self) -> Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let locked = begin(&mut self.connection).and_then(|transaction| transaction.rollback());
+        let reason = match (locked, disk::probe(folder.unwrap_or(std::path::Path::new(".")))) {
+            (Ok(()), Ok(())) => return Ok(()),
+            (Err(error), _) => error.to_string(),
+            (_, Err(error)) => error.to_string(),
+        };
+        Err(StoreError::Unavailable {
+            what: self.path.display().to_string(),
+            reason: format!("it cannot be written to: {reason}"),
+            outcome_unknown: false,
+        })
     }
 
     /// Moves the WAL into the database. After an erasure the WAL is emptied too: it held the old pages.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use throughline_store::conformance::check_all;
 use throughline_store::files::Files;
 use throughline_store::memory::Memory;
-use throughline_store::open::BUSY_WAIT;
 use throughline_store::sqlite::Sqlite;
+use throughline_store::url::BUSY_WAIT;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_conforms() {

@@ -7,7 +7,7 @@ use throughline_engine::id::{SessionId, TenantId, UserId};
 use throughline_engine::index::{Document, Index, Part, Position, Query, Words};
 use throughline_engine::store::{Scope, Version};
 use throughline_store::index::SqliteIndex;
-use throughline_store::open::OpenOptions;
+use throughline_store::url::OpenOptions;
 
 fn scope(tenant: &str, user: &str) -> Scope {
     Scope { tenant: TenantId::new(tenant).unwrap(), user: UserId::new(user).unwrap() }

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use rusqlite::Connection;
 use throughline_engine::store::{Change, Expected, Store, StoreError};
 use throughline_store::conformance::check_all;
-use throughline_store::open::BUSY_WAIT;
 use throughline_store::sqlite::Sqlite;
+use throughline_store::url::BUSY_WAIT;
 
 use crate::sample::{append, change, key, log};
 

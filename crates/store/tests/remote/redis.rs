@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use jiff::{Timestamp, ToSpan as _};
 use throughline_engine::store::{
-    Change, Durability, Expected, Found, Kind, Page, PageMark, Store, StoreError,
+    Change, Durability, Erased, Expected, Found, Kind, Page, PageMark, Store, StoreError,
 };
 use throughline_store::conformance;
 use throughline_store::redis::{RedisOptions, RedisStore};
@@ -260,4 +260,51 @@ async fn a_password_is_not_shown_when_the_server_is_not_there() {
     let url = "redis://user:hunter2@127.0.0.1:1?retries=0";
     let Err(error) = open(url).await else { panic!("nothing listens there") };
     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+}
+
+/// Whether a file below `folder` holds `text`.
+fn holds(folder: &std::path::Path, text: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().flatten().any(|entry| match entry.path() {
+        path if path.is_dir() => holds(&path, text),
+        // A file that was just replaced is gone.
+        path => {
+            std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
+        }
+    })
+}
+
+#[tokio::test]
+async fn an_erasure_tells_of_the_append_only_file_and_lets_it_be_written_anew() {
+    let Some(server) = RedisServer::start().await else { return };
+    let store = open(&server.url()).await.unwrap();
+    let folder = server.peer.folder.path();
+    for text in ["Zanzibar-4711", "Samarkand-0815"] {
+        let change = change(0, "head", &[text]);
+        store.commit(&key("u", text), Expected::Absent, change).await.unwrap();
+        assert!(holds(folder, text));
+        let erased = store.erase(&key("u", text)).await.unwrap();
+        assert_eq!((erased.left, erased.notes.len()), (1, 1), "{erased:?}");
+        assert!(
+            erased.notes[0].contains("the append-only file holds what was erased"),
+            "{erased:?}"
+        );
+    }
+    let began = std::time::Instant::now();
+    while holds(folder, "Zanzibar-4711") || holds(folder, "Samarkand-0815") {
+        assert!(began.elapsed().as_secs() < 60, "it is never written anew");
+        store.ping().await.unwrap();
+    }
+    assert_eq!(store.erase(&key("u", "Zanzibar-4711")).await.unwrap(), Erased::default());
+
+    let quiet = open(&format!("{}?rewrite_on_erase=false", server.url())).await.unwrap();
+    quiet.commit(&key("u", "one"), Expected::Absent, change(0, "head", &[])).await.unwrap();
+    let notes = quiet.erase(&key("u", "one")).await.unwrap().notes;
+    assert!(notes[0].contains("rewrite_on_erase is off"), "{notes:?}");
+
+    let rules = ["ACL", "SETUSER", "limited", "on", ">word", "~*", "&*", "+@all", "-bgrewriteaof"];
+    let _: String = ask(server.port, &rules).await;
+    let limited = open(&format!("redis://limited:word@127.0.0.1:{}", server.port)).await.unwrap();
+    limited.commit(&key("u", "one"), Expected::Absent, change(0, "head", &[])).await.unwrap();
+    let notes = limited.erase(&key("u", "one")).await.unwrap().notes;
+    assert!(notes[0].contains("could not be asked for"), "{notes:?}");
 }

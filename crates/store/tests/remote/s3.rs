@@ -10,6 +10,7 @@ use object_store::{ObjectStore as _, ObjectStoreExt as _};
 use throughline_engine::store::{Change, Expected, Store, StoreError};
 use throughline_store::conformance;
 use throughline_store::s3::{S3Options, S3Store};
+use throughline_store::url::{OpenOptions, StoreUrl, Variables};
 use throughline_testkit::s3_server::{self, ACCESS_KEY, S3Server, SECRET_KEY};
 
 use super::copy::{change, key};
@@ -171,4 +172,20 @@ async fn a_server_that_ignores_conditions_is_refused_for_many_writers() {
     let store = S3Store::open(settings).await.unwrap();
     assert!(!store.facts().many_writers);
     conformance::check_all(Arc::new(store)).await;
+}
+
+#[tokio::test]
+async fn who_only_reads_makes_no_bucket() {
+    let Some(server) = S3Server::weed().await else { return };
+    let url: StoreUrl = server.url("mistyped", "").parse().unwrap();
+    let variables = Variables(s3_server::environment().to_vec());
+    let mut options = OpenOptions { create: false, variables, ..OpenOptions::default() };
+    for _ in 0..2 {
+        let refused = throughline_store::open(&url, &options).await.map(drop).unwrap_err();
+        assert!(refused.to_string().contains("there is no such bucket"), "{refused}");
+    }
+    options.create = true;
+    let store = throughline_store::open(&url, &options).await.unwrap();
+    store.probe_write().await.unwrap();
+    assert_eq!(store.scan(None, 9).await.unwrap(), []);
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use throughline_store::files::Files;
 use throughline_store::memory::Memory;
-use throughline_store::open::BUSY_WAIT;
 use throughline_store::s3::S3Store;
 use throughline_store::sqlite::Sqlite;
+use throughline_store::url::BUSY_WAIT;
 use throughline_testkit::redis_server::{RedisCluster, RedisServer};
 use throughline_testkit::s3_server::S3Server;
 use throughline_testkit::twins::{Twin, run};

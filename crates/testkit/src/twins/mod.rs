@@ -83,10 +83,7 @@ impl Twin {
             Step::Erase { key } => {
                 let erased = self.store.erase(key).await?;
                 let (heads, entries) = (erased.heads, erased.entries);
-                format!(
-                    "{heads} heads {entries} entries {} bytes {} left",
-                    erased.bytes, erased.left
-                )
+                format!("{heads} heads {entries} entries {} bytes", erased.bytes)
             }
         })
     }

@@ -233,8 +233,9 @@ async fn where_nothing_is_marked_the_ends_are_so_that_the_next_request_is_cached
     let server = ScriptedModel::playing([Turn::text("Good.")]).await;
     let says = |role, text: &str| Message { role, content: vec![Block::text(text)] };
     let mut request = question("third");
-    request.system =
-        ["one", "two"].map(|text| SystemBlock { text: text.into(), cache_breakpoint: false }).into();
+    request.system = ["one", "two"]
+        .map(|text| SystemBlock { text: text.into(), cache_breakpoint: false })
+        .into();
     let earlier = [
         says(Role::User, "first"),
         says(Role::Assistant, "So."),

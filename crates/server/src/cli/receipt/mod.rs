@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::local::{Local, Who, session_id};
 use super::{Settings, output};
+use crate::assemble::IfAbsent;
 use crate::failure::Failure;
 
 /// Flags of `receipt`.
@@ -38,7 +39,7 @@ enum Verb {
 impl ReceiptCommand {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who).await?;
+        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
         let json = self.who.json;
         let done = match (self.verb, self.session, self.turn) {
             (Some(Verb::Diff { what }), ..) => compare::run(&local, &what, json).await,

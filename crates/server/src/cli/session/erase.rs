@@ -27,10 +27,11 @@ impl Erase {
     /// Does it.
     pub async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
         let id = session_id(&self.session)?;
-        let loaded = local.engine.session(&local.caller, &id).await?;
-        let what = match self.turn.len() {
-            0 => format!("session {id} with its {} turns", loaded.head.turns),
-            count => format!("the content of {count} turns of session {id}"),
+        let what = match (self.turn.len(), local.engine.session(&local.caller, &id).await) {
+            (0, Ok(loaded)) => format!("session {id} with its {} turns", loaded.head.turns),
+            // It cannot be read, or is gone and has left copies.
+            (0, Err(_)) => format!("what is left of session {id}"),
+            (count, _) => format!("the content of {count} turns of session {id}"),
         };
         if !self.yes {
             confirm(&what)?;
@@ -60,7 +61,8 @@ impl Erase {
                 ["left behind".into(), stored.left.to_string()],
                 ["tombstone".into(), receipt.tombstone],
             ],
-        )
+        )?;
+        stored.notes.iter().try_for_each(output::line)
     }
 }
 

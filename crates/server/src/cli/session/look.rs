@@ -69,6 +69,7 @@ pub async fn show(local: &Local, session: &str, json: bool) -> Result<(), Failur
     }
     let head = &loaded.head;
     let none = || "-".to_owned();
+    let expires = view.expiry_warning.or(view.expires_at.map(|at| at.to_string()));
     let items: Vec<String> = head.items.iter().map(|item| item.item.to_string()).collect();
     let rows = [
         ["session".into(), view.id],
@@ -79,7 +80,7 @@ pub async fn show(local: &Local, session: &str, json: bool) -> Result<(), Failur
         ["active".into(), if view.active { "yes".into() } else { "no".into() }],
         ["created".into(), view.created_at.to_string()],
         ["last activity".into(), view.last_activity.to_string()],
-        ["expires".into(), view.expires_at.map_or_else(none, |at| at.to_string())],
+        ["expires".into(), expires.unwrap_or_else(none)],
         ["tags".into(), view.tags.join(", ")],
         ["persona".into(), view.persona.map_or_else(none, |persona| persona.name)],
         ["topic".into(), head.entities.topic.as_ref().map_or_else(none, ToString::to_string)],
@@ -131,7 +132,8 @@ impl History {
 fn shown(turn: &TurnRecord) -> String {
     let heading = console::style(format!("{} · {}", turn.turn, turn.at)).dim();
     if turn.status == TurnStatus::Erased {
-        return format!("{heading}\n  (erased)\n");
+        let why = turn.error.as_ref().map_or("erased", |error| error.message.as_str());
+        return format!("{heading}\n  ({})\n", output::plain(why));
     }
     let mut text = format!("{heading}\n> {}\n", output::plain(&turn.message));
     for call in &turn.calls {

@@ -11,6 +11,7 @@ use throughline_engine::engine::SessionPatch;
 
 use super::local::{Local, Who, session_id};
 use super::{Settings, output};
+use crate::assemble::IfAbsent;
 use crate::failure::Failure;
 use crate::http::conversations::view::conversation;
 
@@ -66,6 +67,11 @@ enum Verb {
         #[arg(long)]
         id: Option<String>,
     },
+    /// Let a session live on, or bring back one that was deleted or has expired.
+    Extend {
+        /// The session.
+        session: String,
+    },
     /// Set, add or remove a session's tags.
     Tag {
         /// The session.
@@ -90,7 +96,11 @@ enum Format {
 impl Session {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who).await?;
+        let then = match self.verb {
+            Verb::Import { .. } => IfAbsent::Create,
+            _ => IfAbsent::Refuse,
+        };
+        let local = Local::open(settings, &self.who, then).await?;
         let done = act(&local, self.verb, self.who.json).await;
         local.close().await;
         done
@@ -108,6 +118,7 @@ async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
             transfer::export(local, &session, format, output).await
         }
         Verb::Import { file, id } => transfer::import(local, &file, id, json).await,
+        Verb::Extend { session } => extend(local, &session, json).await,
         Verb::Tag { session, tags, remove } => tag(local, &session, tags, &remove, json).await,
     }
 }
@@ -125,6 +136,19 @@ async fn fork(
         return output::json(&conversation(&forked, local.engine.now()));
     }
     output::line(format!("{} has {} turns of {session}", forked.head.id, forked.head.turns))
+}
+
+async fn extend(local: &Local, session: &str, json: bool) -> Result<(), Failure> {
+    let id = session_id(session)?;
+    let patch = SessionPatch { active: Some(true), ..SessionPatch::default() };
+    let changed = local.engine.change_session(&local.caller, &id, patch, None).await?;
+    if json {
+        return output::json(&conversation(&changed, local.engine.now()));
+    }
+    output::line(match changed.head.expires_at {
+        Some(at) => format!("{id} expires {at}"),
+        None => format!("{id} does not expire"),
+    })
 }
 
 async fn tag(

@@ -17,7 +17,8 @@ use crate::telemetry::figures::ContextStatistics;
 /// How the server is.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
-    /// `ok`, `degraded` when an MCP server failed, `unavailable` when the store cannot be written.
+    /// `ok`, `degraded` when an MCP server failed or something stored is damaged, `unavailable` when the store
+    /// cannot be reached or written to.
     pub status: &'static str,
     /// The server's version.
     pub version: &'static str,
@@ -75,8 +76,14 @@ pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let mut warnings = Vec::new();
+    let facts = app.engine().store().facts();
     let (code, mut status) = match app.store_pulse().await {
-        Ok(()) => (StatusCode::OK, "ok"),
+        Ok(()) if facts.damaged == 0 => (StatusCode::OK, "ok"),
+        Ok(()) => {
+            let damaged = facts.damaged;
+            warnings.push(format!("{damaged} threads are damaged; throughline check names them"));
+            (StatusCode::OK, "degraded")
+        }
         Err(reason) => {
             warnings.push(reason);
             (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
@@ -96,7 +103,7 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let health = Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
-        store: json(&app.engine().store().facts()),
+        store: json(&facts),
         models: app.engine().model_names(),
         servers: json(&servers),
         context,

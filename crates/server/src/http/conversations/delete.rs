@@ -29,8 +29,10 @@ pub struct Erasure {
     pub records: u64,
     /// Bytes of heads and turns removed.
     pub bytes: u64,
-    /// Copies that the store could not remove.
+    /// Copies that the store could not remove, or that go later by themselves.
     pub left: u64,
+    /// What is to be known of those.
+    pub notes: Vec<String>,
     /// Documents that the search index removed.
     pub index_documents: u64,
     /// What keeps it erased after a restore.
@@ -47,6 +49,7 @@ impl From<ErasureReceipt> for Erasure {
             records: receipt.stored.records,
             bytes: receipt.stored.bytes,
             left: receipt.stored.left,
+            notes: receipt.stored.notes,
             index_documents: receipt.index_documents,
             tombstone: receipt.tombstone,
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use throughline_engine::agent::MemoryScope;
+use throughline_engine::engine::expiry_state;
 use throughline_engine::error::Error;
 use throughline_engine::mode::PromptMode;
 use throughline_engine::persona::Persona;
@@ -18,6 +19,7 @@ use utoipa::ToSchema;
 use crate::http::condition::etag;
 use crate::http::problem::Problem;
 use crate::http::shapes;
+use crate::persona_view::expiry_warning;
 
 /// An answer with its version as `ETag`.
 pub type Versioned<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
@@ -50,6 +52,8 @@ pub struct Conversation {
     pub deleted_at: Option<Timestamp>,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
+    /// A sentence when that is near.
+    pub expiry_warning: Option<String>,
     /// Settings.
     pub settings: SettingsBody,
     /// How the assistant carries itself.
@@ -198,6 +202,7 @@ pub fn conversation(loaded: &LoadedSession, now: Timestamp) -> Conversation {
         last_activity: head.last_activity,
         deleted_at: head.deleted_at,
         expires_at: head.expires_at,
+        expiry_warning: expiry_warning(head.expires_at, expiry_state(head, now), now),
         settings: SettingsBody::from(&head.settings),
         persona: head.persona.as_ref().map(PersonaBody::from),
         items: json(&head.items),

@@ -1,0 +1,53 @@
+//! Erasing the content of single turns: what a session's head has of them goes too.
+//!
+//! It needs a store and nothing else, for it is also done again in a copy that was restored. What lies outside the
+//! session (the search index, look-ups) is the caller's.
+//!
+//! Invariant: turns keep their numbers.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result};
+use crate::store::Key;
+
+use super::head::SessionHead;
+use super::record::{TurnRecord, TurnStatus};
+use super::sessions::Sessions;
+
+/// Erases the content of `turns`; answers how many were erased now.
+pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
+    let loaded = sessions.load(key).await?;
+    let count = loaded.head.turns;
+    if let Some(&turn) = turns.iter().find(|turn| **turn == 0 || **turn > count) {
+        return Err(Error::NoTurn { session: key.id.clone().into(), turn, turns: count });
+    }
+    let mut fresh = Vec::new();
+    for &turn in turns {
+        let found = sessions.turns(&loaded, turn - 1..turn).await?;
+        // One that cannot be read may still hold what it held.
+        let standing =
+            found.first().filter(|r| r.status != TurnStatus::Erased || r.error.is_some());
+        fresh.extend(standing.map(|record| (turn, record.at)));
+    }
+    if fresh.is_empty() {
+        return Ok(0);
+    }
+    let overwritten = sessions.overwrite(key, |head| {
+        head.erased_turns += fresh.len() as u64;
+        forget(head, turns);
+        Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
+    });
+    overwritten.await?;
+    Ok(fresh.len() as u64)
+}
+
+/// Takes what was derived from `turns` out of the head.
+fn forget(head: &mut SessionHead, turns: &BTreeSet<u64>) {
+    head.contents.retain(|_, turn| !turns.contains(turn));
+    head.tool_history.retain(|execution| !turns.contains(&execution.turn));
+    let summarised =
+        |summary: &super::head::Summary| turns.range(summary.from..=summary.to).next().is_some();
+    if head.summary.as_ref().is_some_and(summarised) {
+        head.summary = None;
+    }
+}

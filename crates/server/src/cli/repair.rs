@@ -1,0 +1,182 @@
+//! `throughline repair`: what becomes of a damaged thread is decided by a person.
+//!
+//! Only a store of files keeps each thread for itself; of the others a backup is restored. What is damaged is
+//! moved to `damaged/` in the store's folder, never removed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clap::Args;
+use serde_json::json;
+use throughline_engine::id::{TenantId, ThreadId, UserId};
+use throughline_engine::session::unreadable::stand_in;
+use throughline_engine::session::{TurnRecord, salvage};
+use throughline_engine::store::{Change, Found, Key, Kind, Scope, Store};
+use throughline_store::StoreUrl;
+use throughline_store::files::{Files, Salvaged};
+use throughline_store::sqlite::Sqlite;
+use throughline_store::url::BUSY_WAIT;
+
+use super::local::{Who, invalid};
+use super::{Settings, output};
+use crate::assemble::{self, IfAbsent};
+use crate::backup::again;
+use crate::backup::erasures::{ErasureLog, Graves};
+use crate::clock;
+use crate::failure::Failure;
+
+/// Flags of `repair`.
+#[derive(Debug, Args)]
+pub struct Repair {
+    #[command(flatten)]
+    who: Who,
+    /// The session; or any thread as throughline check names it: TENANT/USER/KIND/ID.
+    thread: String,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct How {
+    /// Make the session anew from what its log still has. Its title, counters and turns come back; its settings,
+    /// persona, items and tags do not.
+    #[arg(long)]
+    rebuild: bool,
+    /// Take it from this backup, without what was erased since.
+    #[arg(long, value_name = "BACKUP")]
+    from: Option<PathBuf>,
+    /// Only move it away, so that its name can be used again.
+    #[arg(long)]
+    set_aside: bool,
+}
+
+/// What is put in the place of a damaged thread.
+struct Mended {
+    change: Change,
+    entries: usize,
+    unreadable: usize,
+}
+
+impl Repair {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let config = settings.load_for(IfAbsent::Refuse)?;
+        let (url, _) = assemble::store_options(&config)?;
+        let StoreUrl::Files(root) = &url else {
+            let what = format!("{url} is no store of files");
+            return Err(Failure::wrong_use(
+                what,
+                "throughline restore BACKUP brings back the whole",
+            ));
+        };
+        let key = self.key()?;
+        let files = Arc::new(Files::open(root).await?);
+        let mended = match &self.how {
+            How { set_aside: true, .. } => None,
+            How { from: Some(backup), .. } => Some(taken(&key, backup).await?),
+            How { .. } => Some(rebuilt(&key, files.salvage(&key).await?)?),
+        };
+        let reason = "set aside by throughline repair";
+        let (aside, entries, unreadable) = match mended {
+            None => (files.set_aside(&key, reason).await?, 0, 0),
+            Some(Mended { change, entries, unreadable }) => {
+                (files.rebuild(&key, change, reason).await?, entries, unreadable)
+            }
+        };
+        if self.how.from.is_some() {
+            let mut graves = Graves::default();
+            let store: Arc<dyn Store> = files;
+            again::of_log(&ErasureLog::new(&config.backups.folder), &mut graves)?;
+            again::erase(&store, graves).await?;
+        }
+        if self.who.json {
+            return output::json(&json!({
+                "thread": key.to_string(), "set_aside": aside, "entries": entries,
+                "unreadable": unreadable,
+            }));
+        }
+        output::line(format!("{key}: what was damaged is in {}", aside.display()))?;
+        match (self.how.set_aside, unreadable) {
+            (true, _) => output::line("its name can be used again"),
+            (false, 0) => output::line(format!("{entries} entries were brought back")),
+            (false, _) => output::line(format!(
+                "{entries} entries were brought back, {unreadable} of them cannot be read"
+            )),
+        }
+    }
+
+    fn key(&self) -> Result<Key, Failure> {
+        let parts: Vec<&str> = self.thread.split('/').collect();
+        let wrong = |kind: &str| {
+            let what = format!("there are no threads of the kind {kind}");
+            Failure::wrong_use(what, "name it as throughline check does: TENANT/USER/KIND/ID")
+        };
+        let (scope, kind, id) = match parts.as_slice() {
+            [tenant, user, kind, id] => {
+                let tenant = TenantId::new(*tenant).map_err(invalid)?;
+                let user = UserId::new(*user).map_err(invalid)?;
+                let kind = Kind::from_name(kind).ok_or_else(|| wrong(kind))?;
+                (Scope { tenant, user }, kind, *id)
+            }
+            _ => (self.who.caller()?.scope, Kind::Session, self.thread.as_str()),
+        };
+        Ok(Key { scope, kind, id: ThreadId::new(id).map_err(invalid)? })
+    }
+}
+
+/// A session from the entries that its log still has.
+fn rebuilt(key: &Key, entries: Vec<Salvaged>) -> Result<Mended, Failure> {
+    if key.kind != Kind::Session {
+        let what = format!("{key} has no log that it could be made of");
+        return Err(Failure::wrong_use(what, "take it --from a backup, or use --set-aside"));
+    }
+    let mut turns: Vec<TurnRecord> = Vec::new();
+    let mut unreadable = 0;
+    for (number, entry) in (1..).zip(entries) {
+        let read = entry.and_then(|bytes| {
+            serde_json::from_slice::<TurnRecord>(&bytes).map_err(|error| error.to_string())
+        });
+        unreadable += usize::from(read.is_err());
+        let at = turns.last().map_or(jiff::Timestamp::UNIX_EPOCH, |turn| turn.at);
+        turns.push(read.unwrap_or_else(|reason| stand_in(number, at, &reason)));
+    }
+    let head = salvage::head_of(key.id.clone().into(), &mut turns);
+    let bytes = |value: Result<Vec<u8>, serde_json::Error>| {
+        value.map(Bytes::from).map_err(|error| Failure::new(error.to_string(), "report this"))
+    };
+    let entries = turns.len();
+    let append =
+        turns.iter().map(|turn| bytes(serde_json::to_vec(turn))).collect::<Result<_, _>>()?;
+    let change = change(bytes(serde_json::to_vec(&head))?, append);
+    Ok(Mended { change, entries, unreadable })
+}
+
+/// The thread as a backup has it.
+async fn taken(key: &Key, backup: &std::path::Path) -> Result<Mended, Failure> {
+    let url = StoreUrl::Sqlite(backup.to_owned());
+    if !throughline_store::exists(&url)? {
+        return Err(Failure::no_store(&url));
+    }
+    let from = Sqlite::open(backup, BUSY_WAIT).await?;
+    let Found::Head(head) = from.head(key, None).await? else {
+        let what = format!("{key} is not in {}", backup.display());
+        return Err(Failure::new(what, "look into an older or a newer backup"));
+    };
+    let append = from.entries(key, 0..head.entries).await?;
+    let entries = append.len();
+    Ok(Mended { change: change(head.bytes, append), entries, unreadable: 0 })
+}
+
+fn change(head: Bytes, append: Vec<Bytes>) -> Change {
+    let clock = clock::system();
+    Change {
+        at: clock.now(),
+        head,
+        append,
+        overwrite: Vec::new(),
+        expires_at: None,
+        write_id: clock.id(),
+    }
+}
