@@ -97,7 +97,7 @@ pub struct AssembledRequest {
     pub recent: Vec<Arc<TurnRecord>>,
     /// What the message means.
     pub understanding: Understanding,
-    /// Parts of earlier turns that fit the message, best first.
+    /// Parts of earlier turns of this session that fit the message, best first.
     pub recalled: Vec<Recalled>,
 }
 
@@ -178,7 +178,7 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
         tools: selected.tools,
         recent: material.recent,
         understanding: material.understanding,
-        recalled: material.recalled,
+        recalled: material.recalled.into_iter().filter(|found| found.session.is_none()).collect(),
     })
 }
 

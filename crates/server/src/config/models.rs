@@ -36,6 +36,8 @@ pub struct ModelEntry {
     pub api_key_env: String,
     /// Whether the temperature is sent.
     pub sends_temperature: bool,
+    /// Tokens of its context window; 0 where they are unknown.
+    pub context_tokens: u32,
     /// Time until the first token.
     pub first_token_seconds: u64,
     /// Time for the whole reply.
@@ -53,6 +55,7 @@ impl Default for ModelEntry {
             base_url: String::new(),
             api_key_env: String::new(),
             sends_temperature: true,
+            context_tokens: 0,
             first_token_seconds: 60,
             total_seconds: 600,
             retries_max: 3,
@@ -123,6 +126,7 @@ impl Config {
             })?),
         };
         config.sends_temperature = entry.sends_temperature;
+        config.context_tokens = Some(entry.context_tokens).filter(|tokens| *tokens > 0);
         config.first_token_timeout = Duration::from_secs(entry.first_token_seconds);
         config.total_timeout = Duration::from_secs(entry.total_seconds);
         config.retries_max = entry.retries_max;

@@ -23,6 +23,7 @@ pub struct TestApp {
     pub keys: Keys,
     pub app: App,
     _stop: DropGuard,
+    _data: tempfile::TempDir,
 }
 
 /// An answer: status, headers and body.
@@ -85,6 +86,8 @@ impl Builder {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         self.config.server.bind = address;
+        let data = tempfile::tempdir().unwrap();
+        self.config.backups.folder = data.path().to_owned();
         let store = assemble::store(&self.config).await.unwrap();
         let keys = Keys::new(store.clone(), throughline::clock::system());
         let gate = Gate::open(keys.clone(), address.ip()).await.unwrap();
@@ -102,7 +105,7 @@ impl Builder {
         let stopped = stop.clone().cancelled_owned();
         tokio::spawn(http::run(listener, app.clone(), stopped));
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        TestApp { address, client, keys, app, _stop: stop.drop_guard() }
+        TestApp { address, client, keys, app, _stop: stop.drop_guard(), _data: data }
     }
 }
 

@@ -63,8 +63,9 @@ async fn a_receipt_lists_its_items_under_the_names_of_a_request_context() {
         assert_eq!(item["type"] == "tool", item["serverName"] == "inventory", "{item}");
         assert_eq!(item["includeMode"] == "agent", item["similarityScore"].is_number(), "{item}");
     }
-    let used = items.iter().filter(|item| item["used"] == true).count();
-    assert_eq!(used, 1, "the tool that was called: {receipt}");
+    let used = items.iter().filter(|item| item["used"] == true && item["type"] == "tool");
+    let used: Vec<&Value> = used.map(|item| &item["name"]).collect();
+    assert_eq!(used, ["get_device"], "the tool that was called: {receipt}");
 }
 
 #[tokio::test]

@@ -76,6 +76,8 @@ pub struct ModelConfig {
     pub api_key: Option<SecretString>,
     /// Whether the temperature is sent; some models refuse it.
     pub sends_temperature: bool,
+    /// Tokens of its context window, where they are known.
+    pub context_tokens: Option<u32>,
     /// The longest time to open a connection.
     pub connect_timeout: Duration,
     /// The longest time from the request to the first word or tool call.
@@ -101,6 +103,7 @@ impl ModelConfig {
             base_url: provider.default_base_url().to_owned(),
             api_key: None,
             sends_temperature: true,
+            context_tokens: None,
             connect_timeout: Duration::from_secs(10),
             first_token_timeout: Duration::from_secs(60),
             total_timeout: Duration::from_secs(600),
@@ -176,6 +179,10 @@ impl HttpModel {
 impl Model for HttpModel {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn context_tokens(&self) -> Option<u32> {
+        self.config.context_tokens
     }
 
     async fn stream(
