@@ -15,6 +15,7 @@ mod drop_in;
 mod open;
 mod pause;
 mod prepared;
+mod recall;
 mod record;
 mod shown;
 
@@ -36,7 +37,7 @@ use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::id::{AgentName, SessionId};
 use crate::limits::Limits;
-use crate::memory::{Across, Memory, Recalled};
+use crate::memory::Memory;
 use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
@@ -374,29 +375,6 @@ impl Pipeline {
         Ok((enrichment, known))
     }
 
-    /// How far the session remembers.
-    fn memory_scope(&self, turn: &Turn) -> MemoryScope {
-        turn.session.head.settings.memory.unwrap_or(turn.agent.memory)
-    }
-
-    /// **recall** beyond the session: turns of the user's other sessions. Never cached: what was erased there
-    /// must not come back.
-    async fn recall_across(
-        &self,
-        turn: &Turn,
-        (message, vector): (&str, &[f32]),
-    ) -> Result<Vec<Recalled>> {
-        let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = request::asks(message) != Asks::Nothing || session.head.turns == 0;
-        if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
-            return Ok(Vec::new());
-        }
-        // Sessions repeat each other; the same words are told once.
-        let parts_max = 2 * self.limits.recalled_parts;
-        let wanted = Across { session, message, vector, scope, parts_max };
-        self.memory.search_across(&self.sessions, &wanted).await
-    }
-
     /// **reply**: by a model with tools, or by the way that needs none.
     async fn reply(
         &self,
@@ -422,28 +400,6 @@ impl Pipeline {
             cancel: turn.cancel.clone(),
         })
         .await
-    }
-
-    /// An enrichment that was made lately and still holds.
-    async fn cached_enrichment(
-        &self,
-        key: &EnrichmentKey,
-        made_of: MadeOf,
-    ) -> Option<Arc<Enrichment>> {
-        let cached = self.enrichments.get(key, made_of, self.clock.now());
-        let cached = match cached {
-            Some(cached) => {
-                let holds = match cached.looked_up {
-                    LookedUp::Never => true,
-                    LookedUp::At(mark) => self.resolver.look_ups.changes.mark().await == Some(mark),
-                    LookedUp::Unknown => false,
-                };
-                holds.then_some(cached)
-            }
-            None => None,
-        };
-        self.enrichments.count(cached.is_some());
-        cached
     }
 
     /// What a request of this turn may spend.

@@ -1,7 +1,7 @@
 //! Sessions: the head, the log of turns, and the one way both are read and written.
 //!
 //! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`sessions`] loads and
-//! commits through a cache that is never trusted without its version, [`group_commit`] writes turns that
+//! commits through a cache that is never trusted without its version, [`turns`] reads turns, [`group_commit`] writes turns that
 //! wait at the same time in one commit, [`usage`] counts which items were used. [`unreadable`] stands in for a turn
 //! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out.
 //!
@@ -17,6 +17,7 @@ pub mod pending;
 pub mod record;
 pub mod salvage;
 pub mod sessions;
+mod turns;
 pub mod unreadable;
 pub mod usage;
 
