@@ -137,6 +137,7 @@ pub async fn engine(
         clock: clock(),
         agents,
         packs: packs(&config.packs),
+        rules: config.tool_rules(),
         limits: config.limits.clone(),
         settings: EngineSettings {
             cache_bytes: config.cache.sessions_bytes,

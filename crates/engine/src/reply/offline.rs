@@ -47,7 +47,7 @@ const OTHER_VERB_LOSS: f32 = 0.6;
 /// Answers without a model, because of `why`.
 pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
-    answer.form = ReplyForm::Offline { why: why.to_owned() };
+    answer.form = ReplyForm::Offline { why: why.to_owned(), fallback: false };
     if !asked.decided.is_empty() {
         return ReplyOutcome::Finished(go_on(&asked, answer).await);
     }

@@ -14,6 +14,8 @@ pub mod head;
 pub mod pending;
 pub mod record;
 pub mod sessions;
+pub mod tool_words;
+pub mod unsettled;
 pub mod usage;
 
 pub use cache::CacheStatistics;

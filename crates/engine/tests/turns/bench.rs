@@ -169,6 +169,7 @@ impl BenchBuilder {
             clock: clock.clone(),
             agents,
             packs: PackSet::builtin(),
+            rules: Default::default(),
             limits: self.limits,
             settings: EngineSettings::default(),
         };

@@ -130,6 +130,7 @@ async fn bare_engine(store: Arc<dyn Store>) -> Result<Engine, Failure> {
         clock: assemble::clock(),
         agents: AgentBook::new(name.clone(), [Agent::plain(name)]),
         packs: PackSet::empty(),
+        rules: Default::default(),
         limits: Limits::default(),
         settings: EngineSettings::default(),
     };

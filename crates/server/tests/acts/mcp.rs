@@ -37,16 +37,18 @@ async fn call(world: &World, name: &str, arguments: Value, extra: &Value, princi
 pub async fn tools_call(
     world: &World,
     mut arguments: Value,
-    _session: Option<&str>,
+    session: Option<&str>,
     extra: &Value,
     principal: &str,
 ) {
+    if let Some(session) = session {
+        arguments["sessionId"] = json!(session);
+    }
     for (key, value) in extra.as_object().into_iter().flatten() {
         let mut forged = arguments.clone();
         forged[key] = value.clone();
         call(world, "tools-call", forged, extra, principal).await;
     }
-    arguments["arguments"] = arguments["arguments"].clone();
     call(world, "tools-call", arguments, &Value::Null, principal).await;
 }
 
