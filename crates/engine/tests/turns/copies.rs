@@ -80,7 +80,9 @@ impl Copies {
 
 fn update() -> ToolRequest {
     ToolRequest {
+        session: None,
         agent: None,
+        by_hand: false,
         tool: ToolName { server: "inventory".into(), name: "update_device".into() },
         arguments: json!({"device": "sw1", "status": "offline"}),
         key: None,

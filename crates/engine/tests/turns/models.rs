@@ -53,7 +53,7 @@ async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
     let bench = bench().model([Line::Fails]).start().await;
     let turn = bench.turn("Hello?").await;
     assert_eq!(turn.status, TurnStatus::Complete);
-    assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("it broke")));
+    assert!(matches!(&turn.form, ReplyForm::Offline { why, fallback: true } if why.contains("it broke")));
     assert_eq!(turn.message, "Hello?");
 }
 
@@ -65,7 +65,7 @@ async fn a_model_that_is_not_configured_is_named() {
     bench.engine.replace_agents(AgentBook::new(agent.name.clone(), [agent]));
     let turn = bench.turn("Hello?").await;
     let why = "there is no model typo in the configuration".into();
-    assert_eq!(turn.form, ReplyForm::Offline { why });
+    assert_eq!(turn.form, ReplyForm::Offline { why, fallback: false });
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn a_query_whose_formatter_fails_is_worded_without_a_model() {
     let bench = bench().tools().model([call]).formatter([Line::Fails]).start().await;
     let turn = bench.query("How is device sw1?").await;
     assert!(turn.reply.contains("sw1 (id 7)"), "{}", turn.reply);
-    assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("formatter")));
+    assert!(matches!(&turn.form, ReplyForm::Offline { why, fallback: true } if why.contains("formatter")));
 }
 
 #[tokio::test]
