@@ -354,7 +354,7 @@ impl Pipeline {
             now: self.clock.now(),
             zone,
         })?;
-        assembled.tools = permissions::listed_tools(&assembled.receipt, &turn.tools);
+        assembled.tools = permissions::listed_tools(&assembled.sent, &turn.tools);
         Ok(assembled)
     }
 

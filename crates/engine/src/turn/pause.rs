@@ -214,10 +214,10 @@ impl Pipeline {
         Ok(AssembledRequest {
             request: rebuild::request(&self.sessions, session, &frozen).await?,
             receipt: receipt.unwrap_or_else(|| pending.receipt.clone()),
+            tools: listed_tools(&sent, &turn.tools),
             sent: Arc::new(sent),
             summary: None,
             contents: pending.contents.clone(),
-            tools: listed_tools(&pending.receipt, &turn.tools),
             recent: Vec::new(),
             understanding: Understanding {
                 noticed: pending.noticed.clone(),

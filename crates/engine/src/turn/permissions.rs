@@ -3,13 +3,14 @@
 //! Invariant: what a person said counts as theirs only where they said it here, not where a conversation that
 //! was brought in says so.
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::item::{ItemName, SessionItem};
 use crate::model::{Block, ModelRequest};
 use crate::notice::Understanding;
 use crate::permission::{Policy, Taint};
-use crate::piece::{IncludeMode, Source};
-use crate::receipt::Receipt;
+use crate::piece::{IncludeMode, SentPiece, Source};
 use crate::reply::CallNotes;
 use crate::request::AssembledRequest;
 use crate::session::apply::RequestKey;
@@ -40,10 +41,10 @@ pub(crate) fn session_tools(
 }
 
 /// The tools that a request lists: no others can be called by it.
-pub(super) fn listed_tools(receipt: &Receipt, tools: &[KnownTool]) -> Vec<ToolDefinition> {
+pub(super) fn listed_tools(sent: &[Arc<SentPiece>], tools: &[KnownTool]) -> Vec<ToolDefinition> {
     let listed = |tool: &ToolName| {
-        receipt.pieces.iter().filter(|piece| piece.sent()).any(|piece| {
-            matches!(&piece.source, Source::Tool { server, name, .. }
+        sent.iter().any(|sent| {
+            matches!(&sent.piece.source, Source::Tool { server, name, .. }
                 if *server == tool.server && *name == tool.name)
         })
     };
