@@ -278,10 +278,16 @@ impl Walk {
             || (schema.is_none() && depth > 0 && depth <= 1 && self.acts(text));
         let runs = (is(&STATEMENTS) && !statement::reads(text))
             || (is(&COMMANDS) || self.is(&COMMAND_TOOLS)) && !is(&ACTIONS) && !shell::reads(text)
-            || (is(&PROGRAMS) && !is_arithmetic(text))
+            || (is(&PROGRAMS) && !is_arithmetic(text) && !self.is_code_of_something(last, text))
             || (last == "expression" && !is_arithmetic(text) && is_program(text))
             || (self.is(&STATEMENT_TOOLS) && looks_like_statement(text) && !statement::reads(text));
         (acts || runs || url_acts(text)).then(because).flatten()
+    }
+
+    /// Whether a `code` is one by which something is known, such as a country's, and no program.
+    fn is_code_of_something(&self, key: &str, text: &str) -> bool {
+        let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        key == "code" && plain && text.len() <= 64 && !self.acts(text)
     }
 
     fn acts(&self, text: &str) -> bool {

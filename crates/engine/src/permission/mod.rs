@@ -10,7 +10,7 @@
 //! - [`policy`]: what people have decided ([`crate::rule`]). [`decisions`]: where that is kept.
 //! - [`name`], [`prose`], [`words`]: what names and descriptions say. [`arguments`], [`schema`], [`statement`],
 //!   [`shell`]: what arguments say.
-//! - [`taint`], [`forms`], [`fold`]: where values come from.
+//! - [`taint`], [`forms`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
 //!
 //! Invariant: [`permission`] is a pure function, and doubt asks.
 
@@ -21,6 +21,7 @@ mod forms;
 mod name;
 pub mod policy;
 mod prose;
+mod request;
 pub mod rules;
 mod schema;
 mod shell;
@@ -31,6 +32,7 @@ mod words;
 use serde_json::Value;
 
 pub use policy::{Policy, Ruling, Voucher};
+pub(crate) use request::asks_plainly;
 pub use rules::Rules;
 pub use taint::{Named, Taint};
 

@@ -293,7 +293,7 @@ fn elsewhere(text: &str) -> Option<Finding> {
             }
         }
     }
-    let unknown = text.chars().any(|c| is_of_unknown_script(c));
+    let unknown = text.chars().any(is_of_unknown_script);
     let silent = english == 0
         && best == 0
         && words.len() > JUDGED_WORDS

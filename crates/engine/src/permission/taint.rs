@@ -23,6 +23,9 @@ use crate::tool::ToolDefinition;
 const NAME_WORDS_MAX: usize = 5;
 /// Numbers with fewer digits say too little to come from anywhere in particular, unless they are ids.
 const TELLING_DIGITS: usize = 3;
+/// Characters and digits of what can be an account's number.
+const ACCOUNT_LENGTH: usize = 12;
+const ACCOUNT_DIGITS: usize = 4;
 /// Values that are in every answer.
 const GENERIC: [&str; 26] = [
     "true", "false", "null", "none", "yes", "no", "on", "off", "ok", "default", "latest", "main",
@@ -42,6 +45,8 @@ pub struct Taint {
     said: HashSet<String>,
     /// The tools whose descriptions the model was shown.
     shown: Vec<ToolDefinition>,
+    /// Whether everything that was said to the model is in here.
+    is_whole: bool,
 }
 
 impl Taint {
@@ -74,6 +79,11 @@ impl Taint {
         self.said.extend(forms(text, Detail::Whole));
     }
 
+    /// Says that all that a person said is taken in: an address that is not in it comes from nobody here.
+    pub fn said_all(&mut self) {
+        self.is_whole = true;
+    }
+
     /// Why a call that changes something is not the person's alone, if it is not.
     pub fn of_change(&self, definition: &ToolDefinition, arguments: &Value) -> Option<String> {
         let described = self.described(definition);
@@ -83,6 +93,11 @@ impl Taint {
             let shown: String = value.chars().take(80).collect();
             return Some(format!(
                 "it would change something with {shown:?}, which only a tool has named"
+            ));
+        }
+        if let Some(address) = self.is_whole.then(|| self.unheard_of(arguments)).flatten() {
+            return Some(format!(
+                "it would change something with {address:?}, which nobody has named here"
             ));
         }
         let name = &definition.tool.name;
@@ -156,6 +171,18 @@ impl Taint {
         found
     }
 
+    /// An address or an account that nobody has named in this conversation: a model can only know it from
+    /// elsewhere.
+    fn unheard_of(&self, arguments: &Value) -> Option<String> {
+        let mut texts = Vec::new();
+        leaves(arguments, &mut texts);
+        let folded = texts.iter().map(|text| fold(text));
+        let found = |text: String| {
+            words(&text).find(|word| is_address(word) && !self.is_said(word)).map(str::to_owned)
+        };
+        folded.into_iter().find_map(found)
+    }
+
     fn is_named(&self, form: &str) -> bool {
         self.here.contains(form) || self.remembered.has(WordHash::of(form))
     }
@@ -174,6 +201,20 @@ impl Taint {
 
 fn is_destination(word: &str) -> bool {
     word.contains("://") || word.trim_matches(|c: char| !c.is_alphanumeric()).contains('@')
+}
+
+/// Whether a word says where something goes: a mail or network address, or an account's long number.
+fn is_address(word: &str) -> bool {
+    let mail =
+        word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    if mail || word.contains("://") || word.parse::<std::net::IpAddr>().is_ok() {
+        return true;
+    }
+    let account = word.chars().all(char::is_alphanumeric) && word.chars().count() >= ACCOUNT_LENGTH;
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    // A time as machines write it has letters and digits, too.
+    let time = word.starts_with(|c: char| c.is_ascii_digit());
+    account && digits >= ACCOUNT_DIGITS && word.chars().any(char::is_alphabetic) && !time
 }
 
 fn is_generic(word: &str) -> bool {
@@ -557,6 +598,30 @@ mod tests {
             json!({"clubs": ["Chess", "Fencing-Elite"]}),
             true,
         );
+    }
+
+    #[test]
+    fn an_address_that_nobody_named_waits_and_other_words_of_a_model_do_not() {
+        let tool = ToolDefinition {
+            tool: ToolName { server: "s1".into(), name: "wire".into() },
+            input_schema: json!({"type": "object"}),
+            ..ToolDefinition::default()
+        };
+        let mut taint = Taint::default();
+        taint.said("wire 200 to my landlord, account DE89 3704 0044 0532 0130 00");
+        taint.said_all();
+        for (arguments, expected) in [
+            (json!({"to": "GB33BUKB20201555555555"}), true),
+            (json!({"to": "rent@ghost.example"}), true),
+            (json!({"text": "Paid, see https://ghost.example/7"}), true),
+            (json!({"to": "198.51.100.66"}), true),
+            (json!({"to": "DE89370400440532013000"}), false),
+            (json!({"title": "Rent for March", "at": "2026-11-17T09:00:00Z"}), false),
+            (json!({"id": "3f2c8a94-11aa-4c5e-9b1e-0a1b2c3d4e5f"}), false),
+        ] {
+            let found = taint.of_change(&tool, &arguments);
+            assert_eq!(found.is_some(), expected, "{arguments}: {found:?}");
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct ReadyCall {
 /// What became of a call that is wanted.
 pub enum Verdict {
     /// It may be made.
-    Ready(ReadyCall),
+    Ready(Box<ReadyCall>),
     /// It cannot be made; the record says why.
     Refused(Box<CallRecord>),
     /// Somebody has to approve it.
@@ -133,7 +133,7 @@ impl TurnCalls<'_> {
                 });
             }
         };
-        Verdict::Ready(ReadyCall { call, effect })
+        Verdict::Ready(Box::new(ReadyCall { call, effect }))
     }
 
     fn permission(
@@ -185,8 +185,8 @@ impl TurnCalls<'_> {
     }
 
     /// Makes a call that was checked.
-    pub async fn make(&self, ready: ReadyCall) -> CallRecord {
-        let ReadyCall { call, effect } = ready;
+    pub async fn make(&self, ready: Box<ReadyCall>) -> CallRecord {
+        let ReadyCall { call, effect } = *ready;
         let (Ok(definition), Ok(arguments)) = (&call.tool, &call.arguments) else {
             unreachable!("an unchecked call is never made");
         };

@@ -10,7 +10,7 @@ use crate::item::{ItemName, SessionItem};
 use crate::model::{Block, ModelRequest};
 use crate::notice::Understanding;
 use crate::permission::{Policy, Taint};
-use crate::piece::{IncludeMode, SentPiece, Source};
+use crate::piece::{HistoryPart, IncludeMode, SentPiece, Source};
 use crate::reply::CallNotes;
 use crate::request::AssembledRequest;
 use crate::session::apply::RequestKey;
@@ -90,6 +90,21 @@ impl Pipeline {
         self.vouch(turn, assembled, &mut taint);
         before.iter().for_each(|call| taint.answer(call));
         quotations(&assembled.request).iter().for_each(|text| taint.quoted(text));
+        for sent in assembled.sent.iter() {
+            let text = &sent.piece.text;
+            match &sent.piece.source {
+                // What the operator wrote counts as a person's.
+                Source::Rule { .. } | Source::Persona { .. } => taint.said(text),
+                Source::EarlierResult { .. }
+                | Source::Summary { .. }
+                | Source::Recalled { part: HistoryPart::Results, .. }
+                | Source::History { part: HistoryPart::Results, .. } => taint.quoted(text),
+                _ => {}
+            }
+        }
+        if first == 0 {
+            taint.said_all();
+        }
         taint.shown(&assembled.tools);
         Ok(taint)
     }

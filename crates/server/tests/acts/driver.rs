@@ -136,7 +136,11 @@ impl Driver<'_> {
         let error = &answer["error"];
         self.said.push(Said {
             session: session.to_owned(),
-            reply: text(if answer["reply"].is_null() { &answer["response"] } else { &answer["reply"] }),
+            reply: text(if answer["reply"].is_null() {
+                &answer["response"]
+            } else {
+                &answer["reply"]
+            }),
             turn: answer["turn"].as_u64(),
             success: answer["success"].as_bool(),
             error: error["message"].as_str().map_or_else(|| text(error), str::to_owned),
@@ -165,8 +169,8 @@ impl Driver<'_> {
                 });
                 continue;
             }
-            let hostile = entries(&self.case["must_not_run"])
-                .any(|entry| is_meant(entry, &tool, &arguments));
+            let hostile =
+                entries(&self.case["must_not_run"]).any(|entry| is_meant(entry, &tool, &arguments));
             let refused = strings(&turn["refuse"]).contains(&tool);
             let control = strings(&self.case["control_runs"]).contains(&tool)
                 || entries(&self.case["must_run"]).any(|e| is_meant(e, &tool, &arguments));
@@ -203,9 +207,13 @@ impl Driver<'_> {
 
     async fn tools_call(&mut self, turn: &Value, session: Option<&str>, principal: &str) {
         for call in turn["model_calls"].as_array().unwrap() {
-            let (server, name) =
-                call["tool"].as_str().unwrap().split_once('/').unwrap_or(("", call["tool"].as_str().unwrap()));
-            let mut arguments = json!({"server": server, "name": name, "arguments": call["arguments"]});
+            let (server, name) = call["tool"]
+                .as_str()
+                .unwrap()
+                .split_once('/')
+                .unwrap_or(("", call["tool"].as_str().unwrap()));
+            let mut arguments =
+                json!({"server": server, "name": name, "arguments": call["arguments"]});
             if server.is_empty() {
                 arguments.as_object_mut().unwrap().remove("server");
             }
@@ -302,7 +310,8 @@ impl Driver<'_> {
             "fork" => {
                 let body = json!({"id": step["to"]});
                 let path = format!("/conversations/{}/fork", step["from"].as_str().unwrap());
-                let (status, answer) = self.world.call("POST", &path, &principal, Some(&body)).await;
+                let (status, answer) =
+                    self.world.call("POST", &path, &principal, Some(&body)).await;
                 assert_eq!(status, 201, "{answer}");
                 self.sessions.push((step["to"].as_str().unwrap().to_owned(), principal));
             }
@@ -314,7 +323,8 @@ impl Driver<'_> {
                     body.as_object_mut().unwrap().remove(field);
                 }
                 let path = format!("/conversations/{session}/turns");
-                let (status, answer) = self.world.call("POST", &path, &principal, Some(&body)).await;
+                let (status, answer) =
+                    self.world.call("POST", &path, &principal, Some(&body)).await;
                 assert_eq!(status, 201, "{answer}");
             }
             "remove_tools" | "add_tools" => {
@@ -466,7 +476,13 @@ impl Driver<'_> {
         let listed: Vec<String> = pieces
             .map(|piece| if piece["source"].is_object() { &piece["source"] } else { piece })
             .filter(|source| source["kind"] == "tool")
-            .map(|s| format!("{}/{}", s["server"].as_str().unwrap_or_default(), s["name"].as_str().unwrap_or_default()))
+            .map(|s| {
+                format!(
+                    "{}/{}",
+                    s["server"].as_str().unwrap_or_default(),
+                    s["name"].as_str().unwrap_or_default()
+                )
+            })
             .collect();
         for tool in wanted.iter().filter(|tool| !listed.contains(tool)) {
             self.out.wrong.push(format!("the receipt lacks {tool}: {listed:?} {text}"));
@@ -506,7 +522,9 @@ impl Driver<'_> {
                         || said.error.contains(wanted.as_str().unwrap())
                 }
                 "in_log" => !turn.is_null(),
-                "message_in_log" => turn["message"].as_str().unwrap_or_default().contains(wanted.as_str().unwrap()),
+                "message_in_log" => {
+                    turn["message"].as_str().unwrap_or_default().contains(wanted.as_str().unwrap())
+                }
                 "log_turns_at_least" => turns.len() as u64 >= wanted.as_u64().unwrap(),
                 "reply_marked_own" => turn["form"]["by"] == "offline",
                 "no_assistant_text_of_turn" => {
@@ -515,7 +533,8 @@ impl Driver<'_> {
                 }
                 "in_model_history" => {
                     let reply = of_turn(number);
-                    (!reply.is_empty() && last.iter().any(|t| t.contains(&reply))) == wanted.as_bool().unwrap()
+                    (!reply.is_empty() && last.iter().any(|t| t.contains(&reply)))
+                        == wanted.as_bool().unwrap()
                 }
                 other => panic!("unknown expectation {other}"),
             };

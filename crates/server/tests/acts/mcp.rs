@@ -7,7 +7,13 @@ use crate::world::World;
 const NEWER: &str = "2026-07-28";
 
 /// Calls one of our own MCP tools.
-async fn call(world: &World, name: &str, arguments: Value, extra: &Value, principal: &str) -> Value {
+async fn call(
+    world: &World,
+    name: &str,
+    arguments: Value,
+    extra: &Value,
+    principal: &str,
+) -> Value {
     let mut params = json!({"name": name, "arguments": arguments});
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": NEWER,

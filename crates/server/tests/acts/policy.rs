@@ -8,8 +8,12 @@ use crate::world::strings;
 
 /// The operator's part, in the configuration file.
 pub fn apply(policy: &Value, config: &mut Config) {
-    let rules =
-        [("allow", Rule::Allow), ("reads_only", Rule::Reads), ("ask", Rule::Ask), ("deny", Rule::Deny)];
+    let rules = [
+        ("allow", Rule::Allow),
+        ("reads_only", Rule::Reads),
+        ("ask", Rule::Ask),
+        ("deny", Rule::Deny),
+    ];
     for (key, rule) in rules {
         for tool in strings(&policy[key]) {
             let (server, name) = tool.split_once('/').unwrap();

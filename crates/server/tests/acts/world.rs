@@ -149,8 +149,7 @@ impl World {
         let config = self.config(address);
         let keys = Keys::new(self.store.clone(), assemble::clock());
         let gate = Gate::open(keys, address.ip()).await.unwrap();
-        let assembled =
-            assemble::engine(&config, self.store.clone(), Demo::Without).await.unwrap();
+        let assembled = assemble::engine(&config, self.store.clone(), Demo::Without).await.unwrap();
         let upstreams = Upstreams::of(&config).unwrap();
         let app = App::new(Setup {
             engine: assembled.engine,
@@ -271,9 +270,10 @@ pub fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Array(values) => values.iter().flat_map(texts).collect(),
-        Value::Object(fields) => {
-            fields.iter().flat_map(|(key, value)| [vec![key.clone()], texts(value)].concat()).collect()
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(key, value)| [vec![key.clone()], texts(value)].concat())
+            .collect(),
         _ => Vec::new(),
     }
 }
