@@ -272,7 +272,10 @@ fn escapes(text: &str) -> Option<String> {
 fn hex(text: &str) -> Option<String> {
     let digits: String =
         text.strip_prefix("0x").unwrap_or(text).chars().filter(|c| *c != ':').collect();
-    if digits.len() < 8 || !digits.len().is_multiple_of(2) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+    if digits.len() < 8
+        || !digits.len().is_multiple_of(2)
+        || !digits.bytes().all(|b| b.is_ascii_hexdigit())
+    {
         return None;
     }
     let bytes =

@@ -4,6 +4,7 @@
 //! on purpose; the real ones are tested in `throughline-upstream` and `throughline`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use throughline_engine::access::Caller;
@@ -52,6 +53,7 @@ pub struct BenchBuilder {
     rules: Vec<Document>,
     with_tools: bool,
     allowed: Vec<&'static str>,
+    after: Duration,
     store: Arc<dyn Store>,
     shared: Option<Arc<dyn SharedCache>>,
     index: Option<Arc<dyn Index>>,
@@ -65,6 +67,7 @@ pub fn bench() -> BenchBuilder {
         rules: Vec::new(),
         with_tools: false,
         allowed: Vec::new(),
+        after: Duration::ZERO,
         store: Arc::new(Memory::new()),
         shared: None,
         index: None,
@@ -127,6 +130,12 @@ impl BenchBuilder {
         self
     }
 
+    /// Started so much later than the others: a server that was started again.
+    pub fn later(mut self, after: Duration) -> Self {
+        self.after = after;
+        self
+    }
+
     /// On this store instead of one of its own.
     pub fn on(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
@@ -166,7 +175,7 @@ impl BenchBuilder {
         }
         let tools = Arc::new(ScriptedTools::default());
         let start = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(24 * 365);
-        let clock = Arc::new(FixedClock::at(start));
+        let clock = Arc::new(FixedClock::at(start + self.after));
         let allowed = self.allowed.into_iter().map(|tool| (tool.to_owned(), Rule::Allow));
         let rules = ServerRules { reads_only: false, tools: allowed.collect() };
         let store = self.store;
