@@ -15,10 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, Line, bench, session};
 
-fn changes(times: usize) -> Vec<Line> {
-    let call =
-        || Line::Calls("inventory__update_device", json!({"device": "sw1", "status": "down"}));
-    (0..times).flat_map(|_| [call(), Line::Says("Done.")]).collect()
+fn call() -> Line {
+    Line::Calls("inventory__update_device", json!({"device": "sw1", "status": "down"}))
 }
 
 const MESSAGE: &str = "set device sw1 to down";
@@ -40,7 +38,9 @@ async fn approve(bench: &Bench, call: &str, remember: Option<Remember>) {
 
 #[tokio::test]
 async fn allowed_for_this_session_holds_there_until_it_is_taken_back() {
-    let bench = bench().tools().model(changes(4)).start().await;
+    let done = || Line::Says("Done.");
+    let lines = [call(), done(), call(), done(), call(), call()];
+    let bench = bench().tools().model(lines).start().await;
     let call = waits(&bench, &session()).await.expect("it ran unasked");
     approve(&bench, &call, Some(Remember::Session)).await;
     assert_eq!(waits(&bench, &session()).await, None, "it was allowed");
@@ -52,12 +52,13 @@ async fn allowed_for_this_session_holds_there_until_it_is_taken_back() {
 }
 
 #[tokio::test]
-async fn approved_once_is_once_and_denied_is_never() {
-    let bench = bench().tools().allow("update_device").model(changes(3)).start().await;
+async fn what_a_session_denies_never_runs_though_the_operator_allows_it() {
+    let lines = [call(), Line::Says("Done."), call(), Line::Says("No.")];
+    let bench = bench().tools().allow("update_device").model(lines).start().await;
     assert_eq!(waits(&bench, &session()).await, None, "the operator allows it");
     let tool = ToolName { server: "inventory".into(), name: "update_device".into() };
-    let deny = bench.engine.set_session_rule(&bench.caller, &session(), &tool, Rule::Deny);
-    deny.await.unwrap();
+    let id = session();
+    bench.engine.set_session_rule(&bench.caller, &id, &tool, Rule::Deny).await.unwrap();
     let turn = bench.turn(MESSAGE).await;
     assert!(turn.calls[0].error.as_ref().unwrap().contains("forbids it"), "{:?}", turn.calls);
 }
