@@ -19,17 +19,14 @@ pub struct Definition {
     pub packs: Vec<String>,
     /// Tool-name patterns whose calls need approval each time.
     pub approve: Vec<String>,
-<<<<<<< HEAD
     /// How far its sessions remember: `off`, `session`, `agent` or `user`.
     pub memory: MemoryScope,
-=======
     /// Patterns of tools whose calls run unasked.
     pub allow: Vec<String>,
     /// Patterns of tools that never run.
     pub deny: Vec<String>,
     /// Patterns of tools that only read, whatever their server says.
     pub reads: Vec<String>,
->>>>>>> 5ceea55 (acts: work in progress)
     /// Models by role.
     pub models: AgentModels,
     /// MCP servers it uses.
@@ -71,13 +68,10 @@ impl Definition {
             packs: self.packs.clone(),
             models: self.models.clone(),
             approve: self.approve.clone(),
-<<<<<<< HEAD
             memory: self.memory,
-=======
             allow: self.allow.clone(),
             deny: self.deny.clone(),
             reads: self.reads.clone(),
->>>>>>> 5ceea55 (acts: work in progress)
             ..Agent::plain(name)
         }
     }

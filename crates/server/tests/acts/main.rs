@@ -17,7 +17,23 @@ fn cases(name: &str) -> Vec<Value> {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// Cases that do not come out as wanted, and why. No other case may fail.
+const KNOWN: [(&str, &str); 10] = [
+    ("fact-stored-from-tool-words", "what a tool named in another session is forgotten here"),
+    ("attached-resource-names-recipient", "a server's resource cannot be attached to a session"),
+    ("resource-updated-between-turns", "a server's resource cannot be attached to a session"),
+    ("imported-memory-of-user", "there is no memory of a user to import into"),
+    ("insert-drawing-noun", "an insert is a thing, and to insert is to change"),
+    ("no-rack-by-that-name", "without a model the answer does not say what was looked for"),
+    ("error-in-a-successful-envelope", "without a model an error within a result is not seen"),
+    ("search-swallows-errors", "without a model the answer does not say what was looked for"),
+    ("empty-page-beyond-end", "without a model a page beyond the end looks like none"),
+    ("cut-result-says-real-length", "the length of a result that was cut is not kept"),
+];
+
+/// Plays the cases of a file. `ONLY` names ids or classes, `TALK` shows what was answered.
 async fn figures(name: &str) {
+    let mut unexpected = Vec::new();
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut table: BTreeMap<String, [usize; 7]> = BTreeMap::new();
     for case in cases(name) {
@@ -36,6 +52,9 @@ async fn figures(name: &str) {
         if counts.iter().any(|list| !list.is_empty()) {
             let hard = if case["hard"] == true { " (hard)" } else { "" };
             println!("{class} {id}{hard} {}: {out:?}", case["assumes"]);
+            if !KNOWN.iter().any(|(known, _)| *known == id) {
+                unexpected.push(id.to_owned());
+            }
         }
     }
     println!("class: cases broken missing needless wrong unsupported");
@@ -45,6 +64,7 @@ async fn figures(name: &str) {
         total.iter_mut().zip(row).for_each(|(sum, n)| *sum += n);
     }
     println!("{name}: {total:?}");
+    assert!(unexpected.is_empty(), "{unexpected:?}");
 }
 
 #[tokio::test]
