@@ -124,6 +124,7 @@ impl TurnCalls<'_> {
             Permission::Ask(reason) => {
                 return Verdict::Waits(AwaitedCall {
                     id: call.id,
+                    session_scope: self.policy.of(&definition).ask.is_none(),
                     tool: definition.tool,
                     arguments,
                     reason,

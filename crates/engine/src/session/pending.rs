@@ -66,6 +66,9 @@ pub struct AwaitedCall {
     pub arguments: Value,
     /// Why it needs approval.
     pub reason: String,
+    /// Whether it can be allowed for the rest of the session: nobody wants to be asked each time.
+    #[serde(default)]
+    pub session_scope: bool,
     /// Which round of the turn asked for it.
     pub round: u32,
     /// What the model said before it.

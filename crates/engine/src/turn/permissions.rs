@@ -95,7 +95,9 @@ impl Pipeline {
             match &sent.piece.source {
                 // What the operator wrote counts as a person's.
                 Source::Rule { .. } | Source::Persona { .. } => taint.said(text),
-                Source::EarlierResult { .. }
+                // Who said what in another session, nobody here has heard.
+                Source::Elsewhere { .. }
+                | Source::EarlierResult { .. }
                 | Source::Summary { .. }
                 | Source::Recalled { part: HistoryPart::Results, .. }
                 | Source::History { part: HistoryPart::Results, .. } => taint.quoted(text),

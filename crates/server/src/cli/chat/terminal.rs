@@ -82,7 +82,10 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
         let Ended::Turn(outcome) = &ended else { return Ok(false) };
         let TurnOutcome::Paused { pending, .. } = outcome.as_ref() else { return Ok(true) };
         let Some(call) = pending.undecided().next().cloned() else { return Ok(true) };
-        let question = format!("run {}? [y]es, [n]o, [a]llow in this conversation: ", output::plain(&call.tool.to_string()));
+        let question = format!(
+            "run {}? [y]es, [n]o, [a]llow in this conversation: ",
+            output::plain(&call.tool.to_string())
+        );
         // An editor of its own: a yes is nothing to go back to with the up arrow.
         let mut asking = Some(Reedline::create().with_ansi_colors(console::colors_enabled()));
         let answer = match read(&mut asking, Mark(&question)).await? {
@@ -105,7 +108,10 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
 async fn remind(talk: &Talk) {
     if let Ok(waiting) = talk.waiting().await {
         for call in waiting {
-            println!("{}", style(format!("{} waits; /approve, /allow or /refuse", call.tool)).yellow());
+            println!(
+                "{}",
+                style(format!("{} waits; /approve, /allow or /refuse", call.tool)).yellow()
+            );
         }
     }
 }

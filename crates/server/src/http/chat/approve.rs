@@ -26,15 +26,15 @@ pub struct DecisionBody {
     /// `true` lets the call run, `false` refuses it.
     #[serde(alias = "approved")]
     approve: bool,
-    /// How long an approval holds beyond this call: `session`, or `user` for all sessions of the caller.
-    #[serde(default)]
-    remember: Option<RememberBody>,
+    /// What an approval holds for beyond this call: `session`, or `user` for all sessions of the caller.
+    #[serde(default, alias = "remember")]
+    scope: Option<ScopeBody>,
 }
 
-/// How long an approval holds.
+/// What an approval holds for.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum RememberBody {
+pub enum ScopeBody {
     /// In this session.
     Session,
     /// In all sessions of the caller.
@@ -43,9 +43,9 @@ pub enum RememberBody {
 
 impl From<DecisionBody> for Approval {
     fn from(body: DecisionBody) -> Self {
-        let remember = body.remember.map(|remember| match remember {
-            RememberBody::Session => Remember::Session,
-            RememberBody::User => Remember::User,
+        let remember = body.scope.map(|scope| match scope {
+            ScopeBody::Session => Remember::Session,
+            ScopeBody::User => Remember::User,
         });
         Self { approve: body.approve, remember }
     }
