@@ -1,7 +1,7 @@
 //! Agents: what is available to a conversation, as configuration defines it.
 //!
 //! An agent names rules, references, MCP servers with their tools, each with an include mode; a persona
-//! to start with; packs; models for its roles; and which calls need approval. Where the definitions
+//! to start with; packs; models for its roles; and rules about calls ([`crate::permission`]). Where the definitions
 //! are read from is the server's business; here they are values.
 //!
 //! Invariant: item names are unique within their type, and the book always has a default agent.
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::AgentName;
 use crate::piece::IncludeMode;
-use crate::tool::{ToolDefinition, ToolName};
+use crate::tool::ToolName;
 
 /// A named definition.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +36,14 @@ pub struct Agent {
     pub packs: Vec<String>,
     /// Models by role.
     pub models: AgentModels,
-    /// Tool-name patterns (`*` matches any run) whose calls need approval.
+    /// Tool-name patterns (`*` matches any run) whose calls need approval each time.
     pub approve: Vec<String>,
+    /// Patterns of tools whose calls run unasked.
+    pub allow: Vec<String>,
+    /// Patterns of tools that never run.
+    pub deny: Vec<String>,
+    /// Patterns of tools that only read, whatever their server says.
+    pub reads: Vec<String>,
     /// How far its sessions remember.
     pub memory: MemoryScope,
 }
@@ -123,6 +129,9 @@ impl Agent {
             models: AgentModels::default(),
             approve: Vec::new(),
             memory: MemoryScope::default(),
+            allow: Vec::new(),
+            deny: Vec::new(),
+            reads: Vec::new(),
         }
     }
 
@@ -131,18 +140,6 @@ impl Agent {
         let server = self.servers.iter().find(|s| s.server == tool.server)?;
         let own = server.tools.get(&tool.name).copied();
         Some(own.or(server.include).unwrap_or(IncludeMode::Always))
-    }
-
-    /// Whether a call of this tool must be approved, and why.
-    pub fn approval_reason(&self, definition: &ToolDefinition) -> Option<String> {
-        if definition.effects.destructive == Some(true) {
-            return Some("its server marks it as destructive".into());
-        }
-        let named = definition.tool.to_string();
-        self.approve
-            .iter()
-            .find(|pattern| matches(pattern, &named) || matches(pattern, &definition.tool.name))
-            .map(|pattern| format!("the agent's rule {pattern}"))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::session::head::Summary;
 use crate::session::sessions::Step;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Change, Expected, Found, Key, Kind, Listed, StoreError};
-use crate::turn::Pipeline;
+use crate::turn::{Pipeline, session_tools};
 use crate::worklist::Worklist;
 use crate::{summary, tokens};
 
@@ -141,7 +141,10 @@ impl Background {
             return Ok(false);
         }
         let loaded = self.sessions.find(key).await?;
-        Ok(loaded.is_some_and(|loaded| loaded.head.pending.is_some() || self.is_due(&loaded)))
+        Ok(loaded.is_some_and(|loaded| {
+            let head = &loaded.head;
+            head.pending.is_some() || !head.unsettled.is_empty() || self.is_due(&loaded)
+        }))
     }
 
     /// Whether work that costs is due.
@@ -222,7 +225,9 @@ impl Background {
         }
         let agent = self.agents.current().get(loaded.head.agent.as_ref())?;
         let tools = self.catalog.of(&agent).await?;
-        let found = self.resolver.look_up_open(loaded, &agent, &tools).await?;
+        let tools = session_tools(&agent, &loaded.head.items, tools);
+        let policy = self.turns.rules.of(&loaded.key.scope, agent, &loaded.head.tool_rules).await?;
+        let found = self.resolver.look_up_open(loaded, &policy, &tools).await?;
         let at = crate::entity::Moment { turn: loaded.head.turns, now: self.clock.now() };
         self.sessions
             .update(&loaded.key, |head, _| {

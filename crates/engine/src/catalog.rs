@@ -32,12 +32,28 @@ impl ToolCatalog {
 
     /// The tools of an agent's servers.
     pub async fn of(&self, agent: &Agent) -> Result<Vec<KnownTool>> {
+        Ok(self.with_unavailable(agent).await?.0)
+    }
+
+    /// The tools of an agent's servers, and which of its servers have none now, with the reason.
+    pub async fn with_unavailable(
+        &self,
+        agent: &Agent,
+    ) -> Result<(Vec<KnownTool>, Vec<(String, String)>)> {
         if agent.servers.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
-        let mut listing = self.tools.list().await;
-        listing.tools.retain(|definition| agent.tool_mode(&definition.tool).is_some());
-        self.with_pins(listing.tools).await
+        let ToolListing { mut tools, mut unavailable } = self.tools.list().await;
+        tools.retain(|definition| agent.tool_mode(&definition.tool).is_some());
+        unavailable.retain(|(name, _)| agent.servers.iter().any(|server| server.server == *name));
+        for server in &agent.servers {
+            let named = |(name, _): &(String, String)| *name == server.server;
+            let has = tools.iter().any(|definition| definition.tool.server == server.server);
+            if !has && !unavailable.iter().any(named) {
+                unavailable.push((server.server.clone(), "it offers no tools".into()));
+            }
+        }
+        Ok((self.with_pins(tools).await?, unavailable))
     }
 
     /// All tools, and the servers that could not be asked with the reason.

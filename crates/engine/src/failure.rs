@@ -70,4 +70,37 @@ impl UpstreamError {
     ) -> Self {
         Self { target: target.into(), fault, message: message.into(), retry_after: None }
     }
+
+    /// What happened, for a record that people read: what looks like a key is left out.
+    pub fn public(&self) -> String {
+        let shown = self.to_string();
+        let words = shown
+            .split_inclusive(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '='));
+        words
+            .map(|word| if looks_like_key(word) { "[key] ".to_owned() } else { word.to_owned() })
+            .collect()
+    }
+}
+
+/// Whether a word begins as keys do, and is as long as one.
+fn looks_like_key(word: &str) -> bool {
+    const STARTS: [&str; 10] =
+        ["sk-", "sk_", "pk-", "pk_", "rk_", "ghp_", "gho_", "xoxb-", "AKIA", "AIza"];
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    word.len() >= 12 && STARTS.iter().any(|start| word.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_in_what_a_provider_says_is_not_passed_on() {
+        let error = UpstreamError::new(
+            "model m",
+            UpstreamFault::Unauthorized,
+            "invalid x-api-key sk-test-DEADBEEF99",
+        );
+        assert_eq!(error.public(), "model m failed: invalid x-api-key [key] ");
+    }
 }

@@ -16,6 +16,7 @@
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
 //! - [`schema`]: what a tool's schema may cost, and whether arguments fit it.
 //! - [`search`]: ranking of turns, items and tools.
+//! - [`permission`], [`rule`], [`pin`], [`catalog`]: which tools there are, and what a call needs to run.
 //! - [`entity`], [`pack`]: things the conversation is about.
 //! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
 //! - [`engine`]: the door through which transports come in. Nothing here depends on it.
@@ -51,6 +52,7 @@ pub mod model;
 pub mod models;
 pub mod notice;
 pub mod pack;
+pub mod permission;
 pub mod persona;
 pub mod piece;
 pub mod pin;
@@ -63,6 +65,7 @@ mod receipt_summary;
 pub mod reply;
 pub mod request;
 pub mod resolve;
+pub mod rule;
 pub mod schema;
 pub mod search;
 pub mod select;

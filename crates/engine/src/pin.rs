@@ -1,8 +1,9 @@
 //! Pinned tools: a definition that was approved, by its hash.
 //!
 //! The first definition of a tool is pinned when it is first seen, unless the operator wants to approve
-//! each one. After that a changed definition, or a tool that takes the name of one pinned on another
-//! server, does not run until somebody has looked at it and approved it.
+//! each one, or its name is written to look like another one. After that a changed definition does not run
+//! until somebody has looked at it and approved it. A tool is server and name: one that shares its name with
+//! a tool of another server works, but is asked about until somebody vouches for it.
 //!
 //! Copies of the server on one store know the same pins: what a copy does not know as approved it reads again.
 //!
@@ -22,6 +23,8 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::ThreadId;
+use crate::permission::decisions::is_decisions;
+use crate::permission::fold::is_look_alike;
 use crate::schema;
 use crate::store::{Change, Expected, Found, Key, Kind, Page, Store, StoreError};
 use crate::tool::{ToolDefinition, ToolName};
@@ -55,6 +58,9 @@ pub struct Pin {
     pub approved_at: Timestamp,
     /// By whom: a user, or `first use`.
     pub approved_by: String,
+    /// A tool of the same name on another server, which was there first. Nobody has compared the two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin_of: Option<ToolName>,
 }
 
 /// How a tool stands.
@@ -62,26 +68,42 @@ pub struct Pin {
 pub enum PinState {
     /// It is as approved.
     Approved,
+    /// It is as approved, but has the name of a tool of another server, and nobody has compared the two.
+    Twin(ToolName),
     /// Nobody has approved it.
     New,
+    /// Nobody has approved it, and its name is written to look like another one.
+    LookAlike,
     /// It is not what was approved.
     Changed(Box<Pin>),
-    /// It takes the name of a tool that is pinned on another server.
-    Shadows(ToolName),
     /// It cannot be used as it is, approved or not; the reason is given.
     Refused(String),
+}
+
+impl Pin {
+    /// Whether a definition is the one that was approved.
+    fn is_of(&self, definition: &ToolDefinition) -> bool {
+        self.definition == *definition || definition.has_fingerprint(&self.fingerprint)
+    }
 }
 
 impl PinState {
     /// Why the tool may not run, if it may not.
     pub fn refusal(&self) -> Option<String> {
         match self {
-            Self::Approved => None,
+            Self::Approved | Self::Twin(_) => None,
             Self::New => Some("nobody has approved it yet".into()),
             Self::Changed(_) => Some("its definition has changed since it was approved".into()),
-            Self::Shadows(other) => Some(format!("it takes the name of {other}")),
             Self::Refused(reason) => Some(reason.clone()),
+            Self::LookAlike => Some(
+                "its name is written to look like another one; nobody has approved it yet".into(),
+            ),
         }
+    }
+
+    /// Whether it is what was approved.
+    fn is_pinned(&self) -> bool {
+        matches!(self, Self::Approved | Self::Twin(_))
     }
 }
 
@@ -105,6 +127,9 @@ impl Pins {
     pub async fn load(&self) -> Result<()> {
         let page = Page { limit: PINS_MAX, after: None };
         for listed in self.store.list(&system_scope(), Kind::Pin, page).await? {
+            if is_decisions(&listed.key) {
+                continue;
+            }
             if let Found::Head(head) = self.store.head(&listed.key, None).await? {
                 self.remember(read(&listed.key, &head.bytes)?);
             }
@@ -120,12 +145,12 @@ impl Pins {
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         match known.get(&definition.tool) {
-            Some(pin) if pin.fingerprint == fingerprint => PinState::Approved,
+            Some(pin) if pin.is_of(definition) => {
+                pin.twin_of.clone().map_or(PinState::Approved, PinState::Twin)
+            }
             Some(pin) => PinState::Changed(Box::new(pin.clone())),
-            None => known
-                .keys()
-                .find(|tool| tool.name == definition.tool.name)
-                .map_or(PinState::New, |other| PinState::Shadows(other.clone())),
+            None if is_look_alike(&definition.tool.name) => PinState::LookAlike,
+            None => PinState::New,
         }
     }
 
@@ -151,19 +176,35 @@ impl Pins {
     /// How each definition stands, after new ones were pinned if the policy says so.
     pub async fn admit(&self, definitions: &[ToolDefinition]) -> Result<Vec<PinState>> {
         // Another copy of the server may know better than we remember; what is approved needs no second look.
-        let is_sure = |state| matches!(state, PinState::Approved | PinState::Refused(_));
+        let is_sure = |state: PinState| state.is_pinned() || matches!(state, PinState::Refused(_));
         let unsure = definitions.iter().filter(|known| !is_sure(self.state(known)));
         let asking = unsure.map(|definition| self.read_again(definition));
         let asking = stream::iter(asking.collect::<Vec<_>>()).buffer_unordered(READS_AT_ONCE);
         asking.try_collect::<()>().await?;
         let mut states = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            if self.policy == PinPolicy::FirstUse && self.state(definition) == PinState::New {
+            let mut state = self.state(definition);
+            if self.policy == PinPolicy::FirstUse && state == PinState::New {
                 self.pin_first(definition).await?;
+                state = self.state(definition);
+            } else if state.is_pinned() {
+                self.renew(definition).await?;
             }
-            states.push(self.state(definition));
+            states.push(state);
         }
         Ok(states)
+    }
+
+    /// Writes a pin that was made by an earlier version again, so that it covers what it did not cover then.
+    async fn renew(&self, definition: &ToolDefinition) -> Result<()> {
+        let old = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            known.get(&definition.tool).filter(|pin| pin.definition != *definition).cloned()
+        };
+        let Some(old) = old else { return Ok(()) };
+        let pin =
+            Pin { definition: definition.clone(), fingerprint: definition.fingerprint(), ..old };
+        self.write(pin).await.map(drop)
     }
 
     /// Takes over what the store says of a tool.
@@ -177,7 +218,11 @@ impl Pins {
 
     /// Pins a definition as the first one, unless another copy was first with its own.
     async fn pin_first(&self, definition: &ToolDefinition) -> Result<()> {
-        let pin = self.pin_of(definition, "first use");
+        let mut pin = self.pin_of(definition, "first use");
+        pin.twin_of = self.twin_of(&definition.tool);
+        if let Some(other) = &pin.twin_of {
+            tracing::warn!(tool = %definition.tool, %other, "two servers have a tool of the same name; calls of the second ask until somebody vouches for it");
+        }
         let (key, change) = self.change(&pin)?;
         match self.store.commit(&key, Expected::Absent, change).await {
             Ok(_) => self.remember(pin),
@@ -195,7 +240,19 @@ impl Pins {
                 format!("{} cannot be used: {reason}", definition.tool),
             ));
         }
-        let pin = self.pin_of(definition, by);
+        self.write(self.pin_of(definition, by)).await
+    }
+
+    /// The first tool of that name on another server.
+    fn twin_of(&self, tool: &ToolName) -> Option<ToolName> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let twins =
+            known.keys().filter(|other| other.name == tool.name && other.server != tool.server);
+        twins.min().cloned()
+    }
+
+    /// Writes a pin, whatever was there.
+    async fn write(&self, pin: Pin) -> Result<Pin> {
         loop {
             let (key, change) = self.change(&pin)?;
             let expected = match self.store.head(&key, None).await? {
@@ -218,6 +275,7 @@ impl Pins {
             fingerprint: definition.fingerprint(),
             approved_at: self.clock.now(),
             approved_by: by.into(),
+            twin_of: None,
         }
     }
 

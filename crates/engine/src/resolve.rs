@@ -1,7 +1,7 @@
 //! Looking things up through the user's own MCP tools: at once, where a turn needs it, or afterwards.
 //!
-//! Only tools that read, that need nobody's approval, and only through their pinned definitions. A
-//! failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]). A tool that
+//! Only the session's own tools, only calls that run unasked because they are known to read, and only through
+//! pinned definitions. A failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]). A tool that
 //! answers with an error has failed, unless the error says that there is no such thing.
 //!
 //! Not here: what the found is used for. A turn gets it as an [`Understanding`](crate::notice::Understanding), the
@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Agent;
 use crate::catalog::KnownTool;
 use crate::clock::Clock;
 use crate::entity::{
@@ -27,11 +26,14 @@ use crate::entity::{
 use crate::error::{Error, Result};
 use crate::failure::{UpstreamError, UpstreamFault};
 use crate::pack::PackSet;
+use crate::permission::{Effect, Permission, Policy, Taint, may_read, permission};
+use crate::pin::PinState;
 use crate::session::LoadedSession;
 use crate::session::head::SessionHead;
 use crate::store::Scope;
 use crate::tool::{ToolDefinition, Tools};
 
+pub(crate) use at_once::could_need;
 pub use at_once::{LookedUp, Reader};
 pub use cache::{LookUpStatistics, LookUps};
 pub use changes::{Changes, Mark};
@@ -80,10 +82,10 @@ impl Resolver {
     pub async fn look_up_open(
         &self,
         session: &LoadedSession,
-        agent: &Agent,
+        policy: &Policy,
         tools: &[KnownTool],
     ) -> Result<Harvest> {
-        let tools = reading_tools(agent, tools);
+        let tools = reading_tools(policy, tools);
         let mut found = Harvest::default();
         for entity in open(&session.head, &self.packs).take(LOOK_UPS_MAX) {
             let mention = mention_of(entity);
@@ -91,6 +93,7 @@ impl Resolver {
             let asking = Asking {
                 scope: &session.key.scope,
                 tools: &tools,
+                policy,
                 mark,
                 limit: BACKGROUND_LIMIT,
                 cancel: &CancellationToken::new(),
@@ -112,6 +115,14 @@ impl Resolver {
         let Some((tool, arguments)) = plan_resolution(mention, &self.packs, asking.tools) else {
             return Ok(Resolution::None);
         };
+        let definition = asking.tools.iter().find(|definition| definition.tool == tool);
+        let reads = definition.is_some_and(|definition| {
+            let decided = permission(definition, &arguments, asking.policy, &Taint::default());
+            decided == Permission::Run(Effect::Reads)
+        });
+        if !reads {
+            return Ok(Resolution::None);
+        }
         let key = cache::LookUpKey::new(asking.scope, mention, &tool, &arguments);
         if let Some(mark) = asking.mark
             && let Some(cached) = self.look_ups.get(&key, mark, self.clock.now()).await
@@ -153,20 +164,17 @@ impl Resolver {
 struct Asking<'a> {
     scope: &'a Scope,
     tools: &'a [ToolDefinition],
+    policy: &'a Policy,
     /// Read just now; without it nothing is taken from the cache or put into it.
     mark: Option<Mark>,
     limit: Duration,
     cancel: &'a CancellationToken,
 }
 
-/// The tools that things may be looked up with.
-fn reading_tools(agent: &Agent, tools: &[KnownTool]) -> Vec<ToolDefinition> {
-    let approved = tools.iter().filter(|known| known.pin.refusal().is_none());
-    approved
-        .map(|known| &known.definition)
-        .filter(|tool| !tool.changes_something() && agent.approval_reason(tool).is_none())
-        .cloned()
-        .collect()
+/// The tools that things may be looked up with; each call is judged before it is made.
+fn reading_tools(policy: &Policy, tools: &[KnownTool]) -> Vec<ToolDefinition> {
+    let pinned = tools.iter().filter(|known| known.pin == PinState::Approved);
+    pinned.map(|known| &known.definition).filter(|tool| may_read(tool, policy)).cloned().collect()
 }
 
 /// Whether an error only says that there is no such thing, as many servers answer it.

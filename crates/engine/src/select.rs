@@ -333,7 +333,8 @@ fn text_of_tool(definition: &ToolDefinition) -> String {
 /// The longest tool name that model providers accept.
 const SPEC_NAME_MAX: usize = 64;
 
-/// A tool as a model is shown it: `server__tool`, shortened with a hash where that is too long.
+/// A tool as a model is shown it: `server__tool`, with a hash where that is too long or could be another
+/// tool's, too.
 pub fn spec_of(definition: &ToolDefinition) -> ToolSpec {
     ToolSpec {
         name: spec_name(&definition.tool),
@@ -352,9 +353,12 @@ pub fn spec_name(tool: &ToolName) -> String {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
         .collect();
-    if full.len() <= SPEC_NAME_MAX {
+    // `a` + `b__c` and `a__b` + `c` are two tools, and so are `x.y` and `x_y`.
+    let split = tool.server.contains("__") || tool.server.ends_with('_');
+    if full.len() <= SPEC_NAME_MAX && full == named && !split {
         return full;
     }
-    let hash = ContentHash::of(&full);
-    format!("{}_{}", &full[..SPEC_NAME_MAX - 9], &hash.as_str()[..8])
+    let hash = ContentHash::of(&format!("{}\n{}", tool.server, tool.name));
+    let most = SPEC_NAME_MAX - 9;
+    format!("{}_{}", &full[..most.min(full.len())], &hash.as_str()[..8])
 }

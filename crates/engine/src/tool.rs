@@ -38,7 +38,7 @@ const READING_VERBS: [&str; 14] = [
 ];
 
 /// Server and name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct ToolName {
     /// The server's name in configuration.
     pub server: String,
@@ -57,7 +57,7 @@ impl fmt::Display for ToolName {
 }
 
 /// A tool as its server describes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// Server and name.
     #[serde(flatten)]
@@ -69,25 +69,47 @@ pub struct ToolDefinition {
     pub description: String,
     /// JSON Schema of its arguments.
     pub input_schema: Value,
+    /// JSON Schema of its structured answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// What the server says of its effects.
     #[serde(default)]
     pub effects: ToolEffects,
 }
 
 impl ToolDefinition {
-    /// What a pin holds of it: a hash of everything that could change what a call means.
+    /// What a pin holds of it: a hash of everything that a server says of it.
     pub fn fingerprint(&self) -> String {
+        let parts = serde_json::json!([
+            self.tool.server,
+            self.tool.name,
+            self.title,
+            self.description,
+            canonical(&self.input_schema),
+            self.output_schema.as_ref().map(canonical),
+            self.effects,
+        ]);
+        format!("{FINGERPRINT}{}", ContentHash::of(&parts.to_string()))
+    }
+
+    /// Whether a stored fingerprint is of this definition. One that was made before titles, output schemas and
+    /// the hint about an open world counted is compared without them.
+    pub fn has_fingerprint(&self, stored: &str) -> bool {
+        if stored.starts_with(FINGERPRINT) {
+            return self.fingerprint() == stored;
+        }
+        let effects = ToolEffects { open_world: None, ..self.effects };
         let parts = serde_json::json!([
             self.tool.server,
             self.tool.name,
             self.description,
             canonical(&self.input_schema),
-            self.effects,
+            effects,
         ]);
-        ContentHash::of(&parts.to_string()).to_string()
+        ContentHash::of(&parts.to_string()).as_str() == stored
     }
 
-    /// Whether a call may change something. Without a hint it may.
+    /// Whether a call may change something, by the server's word alone. Without a hint it may.
     pub fn changes_something(&self) -> bool {
         self.effects.read_only != Some(true)
     }
@@ -100,6 +122,9 @@ impl ToolDefinition {
         self.changes_something() && !(self.effects == ToolEffects::default() && reads)
     }
 }
+
+/// What a fingerprint of the present kind begins with.
+const FINGERPRINT: &str = "2:";
 
 /// The same JSON with its keys in order, so that order alone is no change.
 fn canonical(value: &Value) -> Value {
@@ -126,6 +151,9 @@ pub struct ToolEffects {
     /// The same call twice does no more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<bool>,
+    /// It deals with things outside the server's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
 }
 
 /// What [`Tools::list`] answers.
@@ -160,21 +188,18 @@ mod tests {
     fn definition(schema: &str) -> ToolDefinition {
         ToolDefinition {
             tool: ToolName { server: "inventory".into(), name: "get_site".into() },
-            title: None,
             description: "Shows one site.".into(),
             input_schema: serde_json::from_str(schema).unwrap(),
-            effects: ToolEffects::default(),
+            ..ToolDefinition::default()
         }
     }
 
     #[test]
-    fn the_order_of_keys_and_the_title_do_not_change_a_fingerprint() {
+    fn the_order_of_keys_does_not_change_a_fingerprint() {
         let one = definition(
             r#"{"type": "object", "properties": {"b": {}, "a": [1, {"y": 1, "x": 2}]}}"#,
         );
-        let mut other =
-            definition(r#"{"properties":{"a":[1,{"x":2,"y":1}],"b":{}},"type":"object"}"#);
-        other.title = Some("Get a site".into());
+        let other = definition(r#"{"properties":{"a":[1,{"x":2,"y":1}],"b":{}},"type":"object"}"#);
         assert_eq!(one.fingerprint(), other.fingerprint());
     }
 
@@ -182,13 +207,27 @@ mod tests {
     fn every_part_that_matters_changes_a_fingerprint() {
         let one = definition("{}");
         let mut others = vec![definition(r#"{"type":"object"}"#)];
-        others.extend((0..4).map(|_| one.clone()));
+        others.extend((0..7).map(|_| one.clone()));
         others[1].tool.server = "other".into();
         others[2].tool.name = "get_sites".into();
         others[3].description.push('!');
         others[4].effects.destructive = Some(true);
+        others[5].effects.open_world = Some(false);
+        others[6].title = Some("Get a site".into());
+        others[7].output_schema = Some(serde_json::json!({"type": "object"}));
         for other in &others {
             assert_ne!(other.fingerprint(), one.fingerprint(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_fingerprint_of_before_holds_while_nothing_it_covered_changes() {
+        let stored = "e3eccf39a4bbe7d8a43a0bddbc0fc7cc";
+        let mut now = definition("{}");
+        now.title = Some("Get a site".into());
+        now.effects.open_world = Some(false);
+        assert!(now.has_fingerprint(stored));
+        now.description.push('!');
+        assert!(!now.has_fingerprint(stored));
     }
 }

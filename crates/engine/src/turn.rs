@@ -14,16 +14,19 @@ mod draft;
 mod drop_in;
 mod open;
 mod pause;
+mod permissions;
 mod prepared;
 mod recall;
 mod record;
+mod settle;
 mod shown;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
+use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::agent::{Agent, Agents, MemoryScope};
@@ -43,26 +46,31 @@ use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
 use crate::notice::{self, Understanding, Understood};
 use crate::pack::PackSet;
+use crate::permission::Rules;
 use crate::persona::Persona;
 use crate::piece::SentPiece;
 use crate::receipt::Parameters;
 use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
 use crate::request::{self, Asks, AssembledRequest, Material, PrefixCache, TurnInput};
-use crate::resolve::{LookedUp, Reader, Resolver};
+use crate::resolve::{self, LookedUp, Reader, Resolver};
 use crate::select::Selector;
 use crate::session::apply::RequestKey;
-use crate::session::pending::PendingTurn;
+use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{TurnKind, TurnRecord};
 use crate::session::{LoadedSession, Sessions};
 use crate::tokens::Factors;
 use crate::trace;
 use crate::worklist::Worklist;
 
-pub(crate) use checks::{answered, check_version, id_for_key, message as check_message};
+pub(crate) use checks::{
+    answered, check_version, id_for_key, message as check_message, recorded as check_recorded,
+};
 pub use commit::Recorded;
 use draft::TurnDraft;
 pub use drop_in::{DropIn, DropInTurn, Exchange, HandedOn, handed_on};
 use open::Opened;
+pub use pause::{Approval, Remember};
+pub(crate) use permissions::session_tools;
 pub use prepared::PreparedRequests;
 pub use record::RecordedTurn;
 use shown::Shown;
@@ -76,6 +84,9 @@ pub struct Pipeline {
     pub(crate) creator: SessionCreator,
     pub(crate) agents: Arc<Agents>,
     pub(crate) catalog: Arc<ToolCatalog>,
+    pub(crate) rules: Arc<Rules>,
+    /// Names this running server among others on the store.
+    pub(crate) instance: Uuid,
     pub(crate) models: ModelBook,
     pub(crate) factors: Factors,
     pub(crate) memory: Memory,
@@ -141,8 +152,12 @@ pub(crate) struct Turn {
     agent: Arc<Agent>,
     /// How often agents had been replaced then.
     agents_generation: u64,
-    /// The agent's tools, listed once.
+    /// Names the turn while it has no number.
+    id: Uuid,
+    /// The session's tools, listed once.
     tools: Vec<KnownTool>,
+    /// Servers of the agent that have no tools now, each with the reason.
+    unavailable: Vec<(String, String)>,
     /// The model that answers, or why there is none.
     model: std::result::Result<ModelChoice, String>,
     parameters: Parameters,
@@ -159,6 +174,16 @@ struct TurnStart<'a> {
     /// Whether tools can be called at all.
     with_tools: bool,
     cancel: CancellationToken,
+}
+
+/// What is to be answered.
+#[derive(Default)]
+struct Asked<'a> {
+    message: &'a str,
+    key: Option<&'a RequestKey>,
+    /// What a paused turn had come to before, and its calls, decided.
+    before: Answer,
+    decided: &'a [AwaitedCall],
 }
 
 impl Pipeline {
@@ -188,8 +213,8 @@ impl Pipeline {
         let answering = async {
             let assembled = self.assemble(&turn, input).await?;
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
-            let before = Answer::default();
-            let ended = self.reply(&turn, &assembled, &input.message, before, &[], &events).await;
+            let asked = Asked { message: &input.message, key: key.as_ref(), ..Asked::default() };
+            let ended = self.reply(&turn, &assembled, asked, &events).await?;
             let draft = TurnDraft::of(&turn, &input.message, assembled);
             self.conclude(caller, &turn, draft, ended, key.as_ref(), &events).await
         };
@@ -225,11 +250,11 @@ impl Pipeline {
         &self,
         caller: &Caller,
         (id, call): (&SessionId, &str),
-        approve: bool,
+        approval: Approval,
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnOutcome> {
-        let (session, pending) = self.note_decision(caller, id, call, approve).await?;
+        let (session, pending) = self.note_decision(caller, id, call, approval).await?;
         if pending.undecided().next().is_some() {
             return Ok(TurnOutcome::Paused { session, pending: Box::new(pending) });
         }
@@ -243,10 +268,12 @@ impl Pipeline {
                 calls: pending.calls.clone(),
                 ..Answer::default()
             };
-            let (message, decided) = (&pending.message, &pending.awaited);
-            let ended = self.reply(&turn, &assembled, message, before, decided, &events).await;
-            let draft = TurnDraft::of(&turn, message, assembled);
             let key = pending.request_key();
+            let (message, decided) = (pending.message.as_str(), pending.awaited.as_slice());
+            let asked = Asked { message, key: key.as_ref(), before, decided };
+            let ended = self.reply(&turn, &assembled, asked, &events).await?;
+            let mut draft = TurnDraft::of(&turn, message, assembled);
+            draft.ends_pause = Some(pending.at);
             self.conclude(caller, &turn, draft, ended, key.as_ref(), &events).await
         };
         let outcome = answering.instrument(span.clone()).await;
@@ -259,19 +286,21 @@ impl Pipeline {
         let agents_generation = self.agents.generation();
         let book = self.agents.current();
         let agent = book.get(session.head.agent.as_ref())?;
-        let tools = match start.with_tools {
-            true => self.catalog.of(&agent).await?,
-            false => Vec::new(),
+        let (tools, unavailable) = match start.with_tools {
+            true => self.catalog.with_unavailable(&agent).await?,
+            false => (Vec::new(), Vec::new()),
         };
         let model = self.models.choose(&session.head.settings, &agent, start.kind, start.lent);
         let span = trace::turn(&session, agent.name.as_str(), start.kind);
         Ok(Turn {
             parameters: request::parameters(&session.head, &self.limits),
+            agents_generation,
+            id: self.clock.id(),
+            tools: session_tools(&agent, &session.head.items, tools),
+            unavailable,
+            model,
             session,
             agent,
-            agents_generation,
-            tools,
-            model,
             kind: start.kind,
             started: Instant::now(),
             cancel: start.cancel,
@@ -303,7 +332,7 @@ impl Pipeline {
         let budget = self.budget(turn, input.budget_tokens);
         let Shown { prefix, history, is_whole, recent } =
             self.shown(session, turn.kind, &zone, budget.total_tokens).await?;
-        request::assemble(Material {
+        let mut assembled = request::assemble(Material {
             head,
             input,
             mode,
@@ -325,7 +354,9 @@ impl Pipeline {
             limits: &self.limits,
             now: self.clock.now(),
             zone,
-        })
+        })?;
+        assembled.tools = permissions::listed_tools(&assembled.sent, &turn.tools);
+        Ok(assembled)
     }
 
     /// **notice**, **resolve**, **recall**, once for the same message to an unchanged session.
@@ -348,7 +379,11 @@ impl Pipeline {
         }
 
         let understanding = notice::read(session, &input.message, known, &self.packs);
-        let things = (session, turn.agent.as_ref(), turn.tools.as_slice());
+        let policy = match resolve::could_need(&understanding, session) {
+            true => self.policy(turn).await?,
+            false => self.rules.configured(turn.agent.clone()),
+        };
+        let things = (session, &policy, turn.tools.as_slice());
         let limit = Duration::from_millis(self.limits.look_up_ms_max);
         let resolving = self.resolver.at_once(things, understanding, reader, limit, &turn.cancel);
         let (Understanding { noticed, known, found }, looked_up) = resolving.await;
@@ -380,16 +415,23 @@ impl Pipeline {
         &self,
         turn: &Turn,
         assembled: &AssembledRequest,
-        message: &str,
-        before: Answer,
-        decided: &[crate::session::pending::AwaitedCall],
+        asked: Asked<'_>,
         events: &Events,
-    ) -> reply::ReplyOutcome {
-        reply::answer(ReplyRequest {
+    ) -> Result<reply::ReplyOutcome> {
+        let Asked { message, key, before, decided } = asked;
+        let policy = self.policy(turn).await?;
+        let taint = self.taint(turn, &policy, assembled, (message, &before.calls)).await?;
+        let listed = |known: &&KnownTool| assembled.tools.contains(&known.definition);
+        let tools: Vec<KnownTool> = turn.tools.iter().filter(listed).cloned().collect();
+        Ok(reply::answer(ReplyRequest {
             ports: &self.replying,
             session: &turn.session,
             agent: &turn.agent,
-            tools: &turn.tools,
+            tools: &tools,
+            unavailable: &turn.unavailable,
+            policy: &policy,
+            taint: &Mutex::new(taint),
+            notes: &self.notes(turn, message, key),
             assembled,
             kind: turn.kind,
             message,
@@ -399,7 +441,7 @@ impl Pipeline {
             events,
             cancel: turn.cancel.clone(),
         })
-        .await
+        .await)
     }
 
     /// What a request of this turn may spend.

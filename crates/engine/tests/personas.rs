@@ -110,6 +110,7 @@ async fn place_with(limits: Limits) -> Place {
         clock: clock.clone(),
         agents: AgentBook::new(name, []),
         packs: PackSet::builtin(),
+        rules: Default::default(),
         limits,
         settings: EngineSettings::default(),
     };

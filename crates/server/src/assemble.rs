@@ -202,6 +202,7 @@ pub async fn engine(
         clock: clock::system(),
         agents,
         packs: packs(&config.packs),
+        rules: config.tool_rules(),
         limits: config.limits.clone(),
         settings: EngineSettings {
             cache_bytes: config.cache.sessions_bytes,

@@ -3,6 +3,7 @@
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
+use crate::permission::Named;
 use crate::session::head::{ForkedFrom, SessionHead};
 use crate::session::record::TurnRecord;
 use crate::session::sessions::encode;
@@ -46,13 +47,14 @@ impl Engine {
             next = end;
         }
         head.summary = loaded.head.summary.clone().filter(|summary| summary.to <= turn);
+        head.imported_turns = loaded.head.imported_turns.min(turn);
         head.forked_from = Some(ForkedFrom { session: id.clone(), turn });
         head.touch(self.now());
         self.sessions.create(&key, head, log).await
     }
 }
 
-/// What a fork keeps of the old head: settings, persona, items and labels.
+/// What a fork keeps of the old head: settings, persona, items, labels, and what holds calls back.
 fn beginning(old: &SessionHead, id: SessionId, now: jiff::Timestamp) -> SessionHead {
     let mut head = SessionHead::new(id, now);
     head.agent.clone_from(&old.agent);
@@ -62,12 +64,16 @@ fn beginning(old: &SessionHead, id: SessionId, now: jiff::Timestamp) -> SessionH
     head.persona.clone_from(&old.persona);
     head.items.clone_from(&old.items);
     head.entities = old.entities.clone();
+    // What holds back goes along, and what tools named; what was allowed was allowed for that session.
+    head.tool_rules = old.tool_rules.iter().filter(|known| !known.rule.grants()).cloned().collect();
+    head.tool_words = old.tool_words.clone();
     head
 }
 
 /// Applies a turn that is in the log already; what is derived follows from it.
 pub(crate) fn replay(head: &mut SessionHead, mut record: TurnRecord) {
     let at = record.at;
+    Named::of(&record).remember(&mut head.tool_words);
     head.erased_turns += u64::from(record.status == crate::session::record::TurnStatus::Erased);
     apply::turn(head, &mut record, None, 0, at);
 }

@@ -11,6 +11,7 @@ use crate::access::{Action, Caller, authorize};
 use crate::chats::{self, Chat};
 use crate::error::{Error, Result};
 use crate::id::SessionId;
+use crate::permission::Named;
 use crate::session::apply;
 use crate::session::head::SessionHead;
 use crate::session::record::{SaidTokens, TurnKind, TurnRecord, TurnStatus};
@@ -100,6 +101,7 @@ impl Engine {
             let mut record = record_of(exchange, at);
             crate::turn::check_message(&record.message, &self.limits)?;
             apply::turn(&mut head, &mut record, None, 0, at);
+            Named::of(&record).remember(&mut head.tool_words);
             log.push(encode(&key, &record)?);
         }
         let (title, turns) = (head.title.clone(), head.turns);

@@ -15,8 +15,10 @@ mod expiry;
 mod fork;
 mod history;
 mod import_chats;
+mod import_check;
 mod listing;
 mod messages;
+mod permissions;
 mod proxy;
 mod search;
 mod sessions;
@@ -45,12 +47,15 @@ use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::models::ModelBook;
 use crate::pack::PackSet;
+use crate::permission::Rules;
+use crate::permission::decisions::Decisions;
 use crate::piece::SentPiece;
 use crate::pin::{PinPolicy, Pins};
 use crate::preset::Presets;
 use crate::reply::{ReplyPorts, ToolRunner};
 use crate::request::PrefixCache;
 use crate::resolve::{Changes, LookUpStatistics, LookUps, Resolver};
+use crate::rule::OperatorRules;
 use crate::search::Calibration;
 use crate::select::Selector;
 use crate::session::record::TurnRecord;
@@ -71,6 +76,7 @@ pub use history::{HistoryPage, HistoryQuery, Order};
 pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
 pub use listing::{SessionList, SessionQuery};
 pub use messages::{MessagePage, SaidMessage, Unwanted, messages_of};
+pub use permissions::{DecisionScope, RuleInForce, permission_name};
 pub use proxy::{Called, FoundTool, ToolRequest};
 pub use search::{SearchHit, SearchResults};
 pub use sessions::SessionPatch;
@@ -98,6 +104,8 @@ pub struct Parts {
     pub agents: AgentBook,
     /// Domain knowledge.
     pub packs: PackSet,
+    /// What the operator says of tools.
+    pub rules: OperatorRules,
     /// Bounds.
     pub limits: Limits,
     /// What stays in memory, and other settings.
@@ -175,6 +183,8 @@ impl Engine {
         let look_ups = LookUps::new(settings.look_up_age, changes, shared);
         let resolver =
             Arc::new(Resolver::new(look_ups, tools.clone(), packs.clone(), clock.clone()));
+        let decisions = Decisions::new(store.clone(), clock.clone());
+        let rules = Arc::new(Rules::new(parts.rules, packs.clone(), decisions));
         let presets = Arc::new(Presets::new(store.clone(), clock.clone()));
         let (cache_bytes, cache_age) = (settings.cache_bytes, settings.cache_age);
         let attempts_max = limits.commit_attempts_max;
@@ -204,6 +214,8 @@ impl Engine {
             },
             agents: agents.clone(),
             catalog: catalog.clone(),
+            rules,
+            instance: clock.id(),
             models: models.clone(),
             factors: Factors::default(),
             memory,

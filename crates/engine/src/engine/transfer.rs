@@ -1,21 +1,22 @@
 //! Taking a session out and bringing it in.
 //!
-//! The JSON export holds the head and every record as they are stored; importing and exporting again
-//! gives the same bytes. Markdown is for people.
+//! The JSON export holds the head and every record as they are stored, without what belongs to the server
+//! that holds the session; importing and exporting again gives the same bytes. Markdown is for people.
+//! What is brought in is checked in [`super::import_check`].
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Action, Caller, authorize};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::id::SessionId;
 use crate::session::LoadedSession;
-use crate::session::head::{FORMAT, SessionHead};
+use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
 use crate::session::sessions::encode;
 
-use super::Engine;
+use super::{Engine, import_check};
 
 /// The name of the export's format.
 pub const EXPORT_FORMAT: &str = "throughline.session/1";
@@ -39,8 +40,7 @@ impl Engine {
         let turns = self.sessions.turns(&loaded, 0..loaded.head.turns).await?;
         Ok(Export {
             format: EXPORT_FORMAT.into(),
-            // What is imported is a session of its own.
-            head: SessionHead { life: None, ..SessionHead::clone(&loaded.head) },
+            head: import_check::portable(SessionHead::clone(&loaded.head)),
             turns: turns.iter().map(|turn| TurnRecord::clone(turn)).collect(),
         })
     }
@@ -59,8 +59,8 @@ impl Engine {
         new_id: Option<SessionId>,
     ) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
-        check(&export)?;
-        let Export { mut head, turns, .. } = export;
+        let mut head = import_check::checked(&export, self.limits())?;
+        let turns = export.turns;
         if let Some(id) = new_id {
             head.id = id;
         }
@@ -68,28 +68,6 @@ impl Engine {
         let log = turns.iter().map(|turn| encode(&key, turn)).collect::<Result<_>>()?;
         self.sessions.create(&key, head, log).await
     }
-}
-
-fn check(export: &Export) -> Result<()> {
-    if export.format != EXPORT_FORMAT {
-        let given = &export.format;
-        return Err(Error::invalid("format", format!("{given:?} is not {EXPORT_FORMAT:?}")));
-    }
-    if export.head.format > FORMAT {
-        let given = export.head.format;
-        return Err(Error::invalid("head.format", format!("{given} is newer than {FORMAT}")));
-    }
-    if export.head.turns != export.turns.len() as u64 {
-        let (said, there) = (export.head.turns, export.turns.len());
-        return Err(Error::invalid("head.turns", format!("it says {said}, there are {there}")));
-    }
-    for (at, record) in export.turns.iter().enumerate() {
-        if record.turn != at as u64 + 1 {
-            let reason = format!("number {} stands at place {}", record.turn, at + 1);
-            return Err(Error::invalid("turns", reason));
-        }
-    }
-    Ok(())
 }
 
 fn markdown(export: &Export) -> String {

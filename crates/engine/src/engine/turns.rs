@@ -10,7 +10,9 @@ use crate::events::Events;
 use crate::id::SessionId;
 use crate::request::{AssembledRequest, ClientRequest, TurnInput};
 use crate::session::apply::RequestKey;
-use crate::turn::{self, DropIn, HandedOn, Recorded, RecordedTurn, TurnOutcome, TurnRequest};
+use crate::turn::{
+    self, Approval, DropIn, HandedOn, Recorded, RecordedTurn, TurnOutcome, TurnRequest,
+};
 
 use super::Engine;
 
@@ -32,12 +34,12 @@ impl Engine {
         &self,
         caller: &Caller,
         call: (&SessionId, &str),
-        approve: bool,
+        approval: impl Into<Approval>,
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnOutcome> {
         authorize(caller, Action::Write)?;
-        self.turns.decide(caller, call, approve, events, cancel).await
+        self.turns.decide(caller, call, approval.into(), events, cancel).await
     }
 
     /// The request for an application that calls its own model. Changes nothing.

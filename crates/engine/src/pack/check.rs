@@ -12,6 +12,7 @@ use super::Kind;
 use super::alias;
 use super::file::{Action, MatchMeans, NumberMeans, PackFile, PatternFile, ResolveFile, TypeFile};
 use super::limits::*;
+use super::reader::KnownReader;
 use super::steering::Guidance;
 use super::types::{Cue, EntityType, Grammar, Pattern, Resolver};
 use super::words_of_identifier;
@@ -28,6 +29,8 @@ pub(super) struct Pack {
     /// Where each type's name is in the text.
     pub places: Vec<Range<usize>>,
     pub guidance: Vec<Guidance>,
+    /// Tools that are known to read.
+    pub reads: Vec<KnownReader>,
 }
 
 /// Reads and checks one pack.
@@ -63,7 +66,9 @@ pub(super) fn read(text: &str) -> Result<Pack, Refusal> {
     });
     let (types, guidance) = (types.collect::<Result<_, _>>()?, guidance.collect::<Result<_, _>>()?);
     let places = file.types.iter().map(|entry| entry.get_ref().name.span()).collect();
-    Ok(Pack { name, description: file.description.clone(), types, places, guidance })
+    at_most(file.reads.len(), PACK_READERS_MAX, "tools that are known to read", None)?;
+    let (description, reads) = (file.description.clone(), file.reads.clone());
+    Ok(Pack { name, description, types, places, guidance, reads })
 }
 
 fn entity_type(

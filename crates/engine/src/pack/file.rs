@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
+use super::reader::KnownReader;
+
 /// The whole file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,6 +18,9 @@ pub(super) struct PackFile {
     pub name: Spanned<String>,
     #[serde(default)]
     pub description: String,
+    /// Tools that are known to read, whatever their server says.
+    #[serde(default)]
+    pub reads: Vec<KnownReader>,
     #[serde(default)]
     pub actions: BTreeMap<Action, Vec<String>>,
     #[serde(default, rename = "type")]

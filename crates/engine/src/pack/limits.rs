@@ -28,3 +28,5 @@ pub const PACK_GUIDANCE_MAX: usize = 64;
 pub const GUIDANCE_CHARACTERS_MAX: usize = 600;
 /// The longest word or name in a pack, in characters.
 pub const PACK_WORD_CHARACTERS_MAX: usize = 64;
+/// Tools that one pack knows to read.
+pub const PACK_READERS_MAX: usize = 200;

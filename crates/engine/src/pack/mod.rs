@@ -17,6 +17,7 @@ mod kind;
 mod limits;
 mod noun;
 mod problem;
+mod reader;
 mod set;
 mod steering;
 mod types;

@@ -14,6 +14,7 @@ use super::noun::{Nouns, words_of_identifier};
 use super::problem::PackProblem;
 use super::steering::{Guidance, Steering, padded};
 use super::types::{EntityType, Grammar, Pattern};
+use crate::tool::ToolDefinition;
 
 const BUILTIN: [(&str, &str); 3] = [
     ("netbox.toml", include_str!("../../packs/netbox.toml")),
@@ -83,6 +84,12 @@ impl PackSet {
     pub fn only(&self, names: &[&str]) -> Self {
         let named = |pack: &&Pack| names.contains(&pack.name.as_str());
         Self::of(self.packs.iter().filter(named).cloned().collect())
+    }
+
+    /// Whether a pack of these names, or any where there are none, knows a tool to read.
+    pub fn knows_reader(&self, definition: &ToolDefinition, names: &[String]) -> bool {
+        let packs = self.packs.iter().filter(|pack| names.is_empty() || names.contains(&pack.name));
+        packs.flat_map(|pack| &pack.reads).any(|known| known.is(definition))
     }
 
     fn of(packs: Vec<Pack>) -> Self {

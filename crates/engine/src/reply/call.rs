@@ -1,31 +1,35 @@
 //! Calling a tool on behalf of a turn: the only way there is.
 //!
-//! A call is checked in this order: the tool is known to the agent, its definition is the pinned one, the
-//! arguments fit its schema, and nobody has to approve it first. What a tool answers is kept whole up to
-//! the limit; what the model is shown of it fits what is left of the window.
+//! A call is checked in this order: the tool is in the turn's own list, its definition is the pinned one, the
+//! arguments fit its schema, and it has what it needs to run ([`crate::permission`]). One that may change
+//! something is noted before it is made. What a tool answers is kept whole up to the limit; what the model is
+//! shown of it fits what is left of the window.
 //!
-//! Invariant: no check, no call.
+//! Invariant: no check, no call; and no call that may change something without a note.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::agent::Agent;
 use crate::events::{Events, TurnEvent};
 use crate::labels;
 use crate::limits::Limits;
-use crate::pin::Pins;
+use crate::permission::{Effect, Permission, Policy, Taint, permission};
+use crate::pin::{PinState, Pins};
 use crate::resolve::Resolver;
 use crate::schema;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
+use crate::session::unsettled::UnsettledCall;
 use crate::tool::{ToolDefinition, ToolName, ToolOutput, Tools};
 use crate::trace;
 
-/// A call that is call.
+use super::notes::CallNotes;
+
+/// A call that is wanted.
 #[derive(Debug, Clone)]
 pub struct RequestedCall {
     /// The call's id.
@@ -40,14 +44,21 @@ pub struct RequestedCall {
     pub said_before: String,
     /// Whether somebody has approved it.
     pub approved: bool,
-    /// Why it needs approval, beyond what the agent says.
+    /// Why it needs approval if it changes something, beyond what the rules say.
     pub suspicion: Option<String>,
 }
 
-/// What became of a call call.
+/// A call that was checked.
+#[derive(Debug, Clone)]
+pub struct ReadyCall {
+    call: RequestedCall,
+    effect: Effect,
+}
+
+/// What became of a call that is wanted.
 pub enum Verdict {
     /// It may be made.
-    Ready(RequestedCall),
+    Ready(Box<ReadyCall>),
     /// It cannot be made; the record says why.
     Refused(Box<CallRecord>),
     /// Somebody has to approve it.
@@ -71,8 +82,12 @@ pub struct ToolRunner {
 pub struct TurnCalls<'a> {
     /// Makes them.
     pub runner: &'a ToolRunner,
-    /// The agent, whose rules of approval hold.
-    pub agent: &'a Agent,
+    /// The rules that hold.
+    pub policy: &'a Policy,
+    /// What tools and people said.
+    pub taint: &'a Mutex<Taint>,
+    /// Where calls are noted; nowhere outside a session.
+    pub notes: Option<&'a CallNotes>,
     /// Who is told.
     pub events: &'a Events,
     /// Stops the calls.
@@ -94,30 +109,53 @@ impl TurnCalls<'_> {
                 return refuse(&call, reason);
             }
         };
-        if let Some(reason) = self.runner.pins.state(&definition).refusal() {
+        let pin = self.runner.pins.state(&definition);
+        if let Some(reason) = pin.refusal() {
             return refuse(&call, format!("it may not run: {reason}"));
         }
         if let Err(reason) = schema::validate(&definition.input_schema, &arguments).await {
             let reason = format!("the arguments do not fit its schema: {reason}");
             return refuse(&call, reason);
         }
-        let reason = self.agent.approval_reason(&definition).or_else(|| call.suspicion.clone());
-        match reason {
-            Some(reason) if !call.approved => {
-                let id = call.id.clone();
-                let tool = definition.tool;
-                let (round, said_before) = (call.round, call.said_before);
-                Verdict::Waits(AwaitedCall {
-                    id,
-                    tool,
+        let effect = match self.permission(&definition, &arguments, &pin, &call) {
+            Permission::Deny(reason) => return refuse(&call, format!("it may not run: {reason}")),
+            Permission::Run(effect) => effect,
+            Permission::Ask(_) if call.approved => Effect::Changes,
+            Permission::Ask(reason) => {
+                return Verdict::Waits(AwaitedCall {
+                    id: call.id,
+                    session_scope: self.policy.of(&definition).ask.is_none(),
+                    tool: definition.tool,
                     arguments,
                     reason,
-                    round,
-                    said_before,
+                    round: call.round,
+                    said_before: call.said_before,
                     approved: None,
-                })
+                });
             }
-            _ => Verdict::Ready(call),
+        };
+        Verdict::Ready(Box::new(ReadyCall { call, effect }))
+    }
+
+    fn permission(
+        &self,
+        definition: &ToolDefinition,
+        arguments: &Value,
+        pin: &PinState,
+        call: &RequestedCall,
+    ) -> Permission {
+        let taint = self.taint.lock().unwrap_or_else(PoisonError::into_inner);
+        let decided = permission(definition, arguments, self.policy, &taint);
+        match (decided, pin, &call.suspicion) {
+            (Permission::Run(_), PinState::Twin(other), _)
+                if !self.policy.of(definition).is_vouched_for() =>
+            {
+                Permission::Ask(format!(
+                    "it has the same name as {other}, and nobody has vouched for it yet"
+                ))
+            }
+            (Permission::Run(Effect::Changes), _, Some(reason)) => Permission::Ask(reason.clone()),
+            (decided, _, _) => decided,
         }
     }
 
@@ -148,19 +186,35 @@ impl TurnCalls<'_> {
     }
 
     /// Makes a call that was checked.
-    pub async fn make(&self, call: RequestedCall) -> CallRecord {
+    pub async fn make(&self, ready: Box<ReadyCall>) -> CallRecord {
+        let ReadyCall { call, effect } = *ready;
         let (Ok(definition), Ok(arguments)) = (&call.tool, &call.arguments) else {
             unreachable!("an unchecked call is never made");
         };
         let tool = definition.tool.clone();
+        if let (Effect::Changes, Some(notes)) = (effect, self.notes) {
+            let note = UnsettledCall {
+                id: call.id.clone(),
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+                idempotent: definition.effects.idempotent == Some(true),
+                round: call.round,
+            };
+            if let Err(error) = notes.begin(&note).await {
+                return refused(
+                    &call,
+                    format!("it was not made, since it could not be noted: {error}"),
+                );
+            }
+        }
         self.events.tell(TurnEvent::ToolCall {
             id: call.id.clone(),
             tool: tool.clone(),
             arguments: arguments.clone(),
         });
-        let changing = match definition.changes_something() {
-            true => Some(self.runner.resolver.look_ups.changes.begin().await),
-            false => None,
+        let changing = match effect {
+            Effect::Changes => Some(self.runner.resolver.look_ups.changes.begin().await),
+            Effect::Reads => None,
         };
         let started = Instant::now();
         let span = trace::tool_call(&tool, &call.id);
@@ -171,6 +225,7 @@ impl TurnCalls<'_> {
             changing.end().await;
         }
         let mut record = record_of(&call, tool.clone(), arguments.clone());
+        record.closed_world = definition.effects.open_world == Some(false);
         record.took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match answered {
             Ok(output) => {
@@ -179,6 +234,7 @@ impl TurnCalls<'_> {
             }
             Err(error) => record.error = Some(error.to_string()),
         }
+        self.taint.lock().unwrap_or_else(PoisonError::into_inner).answer(&record);
         trace::tool_ended(&span, &record);
         observe(&record, took);
         self.events.tell(TurnEvent::ToolResult {
@@ -213,12 +269,10 @@ fn not_approved(awaited: &AwaitedCall) -> CallRecord {
         id: awaited.id.clone(),
         tool: awaited.tool.clone(),
         arguments: awaited.arguments.clone(),
-        output: None,
         error: Some("the user did not approve this call".into()),
         round: awaited.round,
         said_before: awaited.said_before.clone(),
-        shown_bytes: None,
-        took_ms: 0,
+        ..CallRecord::default()
     }
 }
 
@@ -227,12 +281,9 @@ fn record_of(call: &RequestedCall, tool: ToolName, arguments: Value) -> CallReco
         id: call.id.clone(),
         tool,
         arguments,
-        output: None,
-        error: None,
         round: call.round,
         said_before: call.said_before.clone(),
-        shown_bytes: None,
-        took_ms: 0,
+        ..CallRecord::default()
     }
 }
 

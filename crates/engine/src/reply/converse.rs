@@ -25,12 +25,16 @@ use crate::tool::ToolDefinition;
 use crate::trace;
 
 use super::call::{self, RequestedCall, Verdict};
-use super::{Answer, ReplyOutcome, ReplyRequest, offline, suspicion, wording};
+use super::{Answer, ReplyOutcome, ReplyRequest, offline, wording};
 
 /// Time for what is cancelled to say so.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time for the way without a model after one failed; it may have used up the turn's.
 const FALL_BACK_TIMEOUT: Duration = Duration::from_secs(20);
+/// Why an answer is our own. What the provider said of its failure is in the record's error and nowhere else.
+const FALLEN_BACK: &str = "the model could not be asked";
+/// The code of a turn whose model failed.
+const MODEL_FAILED: &str = "model_failed";
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
 
@@ -104,25 +108,39 @@ async fn fall_back(
     if untouched && !cancelled {
         let turn = Duration::from_secs(asked.ports.limits.turn_seconds_max);
         asked.cancel = asked.cancel.child_token();
-        let (cancel, why) = (asked.cancel.clone(), failure.to_string());
-        let answering = offline::answer(asked, &why);
+        let cancel = asked.cancel.clone();
+        let answering = offline::answer(asked, FALLEN_BACK);
         tokio::pin!(answering);
-        if let Ok(ended) = tokio::time::timeout(turn.min(FALL_BACK_TIMEOUT), &mut answering).await {
-            return ended;
-        }
-        cancel.cancel();
-        return answering.await;
+        let within = turn.min(FALL_BACK_TIMEOUT);
+        let ended = match tokio::time::timeout(within, &mut answering).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                cancel.cancel();
+                answering.await
+            }
+        };
+        return match ended {
+            ReplyOutcome::Finished(answer) => ReplyOutcome::Finished(failed(answer, &failure)),
+            paused => paused,
+        };
     }
     if answer.text.is_empty() && !cancelled && answer.calls.iter().any(CallRecord::ok) {
         answer.text = wording::results(&answer.calls);
         asked.events.tell(TurnEvent::Delta(answer.text.clone()));
-        answer.form = ReplyForm::Offline { why: failure.to_string() };
-        return ReplyOutcome::Finished(answer);
+        return ReplyOutcome::Finished(failed(answer, &failure));
     }
     answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
-    let code = if cancelled { "cancelled" } else { "model_failed" };
-    answer.error = Some(TurnError { code: code.into(), message: failure.to_string() });
+    let code = if cancelled { "cancelled" } else { MODEL_FAILED };
+    answer.error = Some(TurnError { code: code.into(), message: failure.public() });
     ReplyOutcome::Finished(answer)
+}
+
+/// An answer of our own in place of the model's: the turn failed, and its record says why.
+fn failed(mut answer: Answer, failure: &UpstreamError) -> Answer {
+    answer.form = ReplyForm::Offline { why: FALLEN_BACK.into(), fallback: true };
+    answer.status = TurnStatus::Failed;
+    answer.error = Some(TurnError { code: MODEL_FAILED.into(), message: failure.public() });
+    answer
 }
 
 /// A query that found no tool is a failed one; its reason is the reply.
@@ -273,12 +291,6 @@ async fn act(
     for (at, (id, name, input)) in heard.calls.into_iter().take(heard_max).enumerate() {
         let tool = find(&asked.assembled.tools, &name).ok_or(name);
         let said_before = std::mem::take(&mut said_before);
-        let suspicion = match (&tool, &input) {
-            (Ok(definition), Ok(input)) => {
-                suspicion::of_call(definition, input, asked, &answer.calls)
-            }
-            _ => None,
-        };
         let call = RequestedCall {
             id,
             tool,
@@ -286,7 +298,7 @@ async fn act(
             round,
             said_before,
             approved: false,
-            suspicion,
+            suspicion: None,
         };
         if at >= room {
             let reason = format!("the limit of {} tool calls is reached", limits.tool_calls_max);

@@ -150,11 +150,8 @@ mod tests {
                 is_error: false,
                 truncated: false,
             }),
-            error: None,
             round: 1,
-            said_before: String::new(),
-            shown_bytes: None,
-            took_ms: 1,
+            ..CallRecord::default()
         };
         let at = Timestamp::UNIX_EPOCH;
         let record = TurnRecord::erased(1, at);

@@ -3,19 +3,19 @@
 //! A configured model that fails before it has said or done anything gives way to the offline form, and
 //! the record says so. After that, what was said is kept and the failure is told.
 //!
-//! Invariant: a tool is called only through [`call::TurnCalls`], which checks pins, schema and approval.
+//! Invariant: a tool is called only through [`call::TurnCalls`], which checks pins, schema and permission.
 
 pub mod call;
 mod converse;
 mod earlier;
 mod fill;
+pub mod notes;
 mod offline;
 mod recollect;
-mod suspicion;
 mod verb;
 pub mod wording;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,7 @@ use crate::model::Usage;
 use crate::models::ModelChoice;
 use crate::notice::{Understanding, Understood};
 use crate::pack::PackSet;
+use crate::permission::{Policy, Taint};
 use crate::request::AssembledRequest;
 use crate::select::Selector;
 use crate::session::LoadedSession;
@@ -37,6 +38,7 @@ use crate::session::record::{CallRecord, TurnError, TurnKind, TurnStatus};
 
 pub use crate::session::record::ReplyForm;
 pub use call::{ToolRunner, TurnCalls};
+pub use notes::CallNotes;
 
 /// What replying needs from outside.
 pub struct ReplyPorts {
@@ -60,8 +62,16 @@ pub struct ReplyRequest<'a> {
     pub session: &'a LoadedSession,
     /// The agent.
     pub agent: &'a Agent,
-    /// The agent's tools.
+    /// The tools that may be called: those of the request.
     pub tools: &'a [KnownTool],
+    /// Servers of the agent that have no tools now, each with the reason.
+    pub unavailable: &'a [(String, String)],
+    /// The rules about calls.
+    pub policy: &'a Policy,
+    /// What tools and people said.
+    pub taint: &'a Mutex<Taint>,
+    /// Where calls are noted before they are made.
+    pub notes: &'a CallNotes,
     /// The assembled request.
     pub assembled: &'a AssembledRequest,
     /// Chat or query.
@@ -84,7 +94,9 @@ impl ReplyRequest<'_> {
     fn calls(&self) -> TurnCalls<'_> {
         TurnCalls {
             runner: &self.ports.runner,
-            agent: self.agent,
+            policy: self.policy,
+            taint: self.taint,
+            notes: Some(self.notes),
             events: self.events,
             cancel: &self.cancel,
         }
@@ -136,14 +148,19 @@ pub async fn answer(request: ReplyRequest<'_>) -> ReplyOutcome {
 
 /// What a turn becomes when its approval was not given.
 pub fn refused(pending: &PendingTurn, now: Timestamp) -> Answer {
-    let (code, message) = if pending.expires_at <= now {
+    let (code, message) = if pending.resumed.is_some() {
+        ("interrupted", "the server stopped before the approved call was made")
+    } else if pending.expires_at <= now {
         ("approval_expired", "the request for approval expired")
     } else {
         ("not_approved", "the user went on without approving the call")
     };
     Answer {
         text: pending.said.clone(),
-        status: TurnStatus::Refused,
+        status: match pending.resumed {
+            Some(_) => TurnStatus::Failed,
+            None => TurnStatus::Refused,
+        },
         error: Some(TurnError { code: code.into(), message: message.into() }),
         calls: pending.calls.clone(),
         ..Answer::default()

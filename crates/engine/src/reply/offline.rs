@@ -12,6 +12,7 @@ use crate::entity::{How, Kind, Mention, Noticed, Parameter, is_about};
 use crate::events::TurnEvent;
 use crate::mode::PromptMode;
 use crate::pack::PackSet;
+use crate::permission;
 use crate::search::words::stems;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
@@ -47,7 +48,7 @@ const OTHER_VERB_LOSS: f32 = 0.6;
 /// Answers without a model, because of `why`.
 pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
-    answer.form = ReplyForm::Offline { why: why.to_owned() };
+    answer.form = ReplyForm::Offline { why: why.to_owned(), fallback: false };
     if !asked.decided.is_empty() {
         return ReplyOutcome::Finished(go_on(&asked, answer).await);
     }
@@ -250,8 +251,13 @@ async fn call(
     definition: Box<ToolDefinition>,
     filling: Filling,
 ) -> ReplyOutcome {
-    let suspicion = (definition.seems_to_change() && !filling.is_vouched_for)
-        .then(|| "it would change something that only a tool's answer has named".to_owned());
+    let unasked = !permission::asks_plainly(asked.message);
+    let suspicion = if definition.seems_to_change() && !filling.is_vouched_for {
+        Some("it would change something that only a tool's answer has named".to_owned())
+    } else {
+        unasked
+            .then(|| "it would change something, and the message may not ask for that".to_owned())
+    };
     let call = RequestedCall {
         id: format!("call_{}", asked.ports.clock.id().simple()),
         tool: Ok(*definition),

@@ -12,7 +12,6 @@ use futures::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::{Asking, LOOK_UPS_MAX, Mark, Resolver, reading_tools};
-use crate::agent::Agent;
 use crate::catalog::KnownTool;
 use crate::entity::{
     Ambiguity, CANDIDATES_MAX, Entity, EntityRef, Guess, How, Mention, Parameter, Resolution,
@@ -20,6 +19,7 @@ use crate::entity::{
 };
 use crate::notice::{Understanding, with_found_entities};
 use crate::pack::PackSet;
+use crate::permission::Policy;
 use crate::session::LoadedSession;
 use crate::tool::ToolDefinition;
 
@@ -52,7 +52,7 @@ impl Resolver {
     /// Looks up what the turn needs.
     pub async fn at_once(
         &self,
-        (session, agent, tools): (&LoadedSession, &Agent, &[KnownTool]),
+        (session, policy, tools): (&LoadedSession, &Policy, &[KnownTool]),
         mut understanding: Understanding,
         reader: Reader,
         limit: Duration,
@@ -61,13 +61,14 @@ impl Resolver {
         if limit.is_zero() || !could_need(&understanding, session) {
             return (understanding, LookedUp::Never);
         }
-        let tools = reading_tools(agent, tools);
+        let tools = reading_tools(policy, tools);
         let sought = sought(&understanding, session, reader, &self.packs, &tools);
         if sought.is_empty() {
             return (understanding, LookedUp::Never);
         }
         let mark = self.look_ups.changes.mark().await;
-        let asking = Asking { scope: &session.key.scope, tools: &tools, mark, limit, cancel };
+        let scope = &session.key.scope;
+        let asking = Asking { scope, tools: &tools, policy, mark, limit, cancel };
         let found = join_all(sought.iter().map(|mention| self.look_up(mention, &asking))).await;
         let answers: Vec<(Mention, Resolution)> = sought
             .iter()
@@ -82,7 +83,7 @@ impl Resolver {
 }
 
 /// Whether there is anything to look up at all, before tools are listed.
-fn could_need(understanding: &Understanding, session: &LoadedSession) -> bool {
+pub(crate) fn could_need(understanding: &Understanding, session: &LoadedSession) -> bool {
     let noticed = &understanding.noticed;
     !noticed.guesses.is_empty()
         || noticed.mentions.iter().any(|m| is_open(m, understanding, session))

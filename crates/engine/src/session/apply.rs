@@ -14,7 +14,7 @@ use super::head::{
     AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
     push_bounded,
 };
-use super::record::{TurnKind, TurnRecord};
+use super::record::TurnRecord;
 use super::usage;
 
 /// Characters of the first message that become the title.
@@ -72,9 +72,6 @@ pub fn turn(
         push_bounded(&mut head.answered, answered, keys_max);
     }
     head.under_way.retain(|work| work.until > now && key.is_none_or(|k| k.key != work.key));
-    if matches!(record.kind, TurnKind::Chat | TurnKind::Query) {
-        head.pending = None;
-    }
     if head.title.is_none() {
         head.title = title(&record.message);
     }

@@ -3,8 +3,8 @@
 //! What was said is in the log ([`super::record`]). The head is rewritten with every turn, so each list in
 //! it is bounded and its size does not grow with the conversation.
 //!
-//! Invariant: `turns` is the number of log entries, and everything but settings, persona, items and tags
-//! could be rebuilt from the log.
+//! Invariant: `turns` is the number of log entries, and everything but settings, persona, items, tags and
+//! decisions could be rebuilt from the log.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,14 +22,19 @@ use crate::mode::PromptMode;
 use crate::model::Usage;
 use crate::persona::Persona;
 use crate::receipt::ReplayCost;
+use crate::rule::Decision;
 use crate::tool::ToolName;
 
 use super::pending::PendingTurn;
+use super::tool_words::ToolWords;
+use super::unsettled::UnsettledTurn;
 use super::usage::ItemUsage;
 
 /// The version of this shape; a newer one is refused.
 pub const FORMAT: u32 = 1;
 
+/// Decisions about tools in one session.
+pub const TOOL_RULES_MAX: usize = 200;
 /// Tool executions remembered in the head.
 pub const TOOL_HISTORY_MAX: usize = 20;
 /// Pruning events remembered in the head.
@@ -122,6 +127,18 @@ pub struct SessionHead {
     /// Rules, references and tools that the last request shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown_items: Vec<ItemName>,
+    /// Turns with calls that were begun, and of which no record tells yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsettled: Vec<UnsettledTurn>,
+    /// What was decided about tools in this session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_rules: Vec<Decision>,
+    /// Words that only tools have named.
+    #[serde(default, skip_serializing_if = "ToolWords::is_empty")]
+    pub tool_words: ToolWords,
+    /// Turns at the start that were brought in from elsewhere: nobody here said what is in them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub imported_turns: u64,
     /// How often each item was sent and used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub item_usage: Vec<ItemUsage>,
@@ -313,6 +330,10 @@ impl SessionHead {
             pending: None,
             under_way: Vec::new(),
             shown_items: Vec::new(),
+            unsettled: Vec::new(),
+            tool_rules: Vec::new(),
+            tool_words: ToolWords::default(),
+            imported_turns: 0,
             item_usage: Vec::new(),
             forked_from: None,
             erased_turns: 0,

@@ -17,8 +17,10 @@ pub mod pending;
 pub mod record;
 pub mod salvage;
 pub mod sessions;
+pub mod tool_words;
 mod turns;
 pub mod unreadable;
+pub mod unsettled;
 pub mod usage;
 
 pub use cache::CacheStatistics;

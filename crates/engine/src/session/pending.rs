@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::entity::Noticed;
 use crate::hash::ContentHash;
@@ -45,6 +46,9 @@ pub struct PendingTurn {
     /// What the model said so far.
     #[serde(default)]
     pub said: String,
+    /// Which running server goes on with it since all is decided, and until when that is believed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<(Uuid, Timestamp)>,
     /// The request's idempotency key and body, hashed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<(ContentHash, ContentHash)>,
@@ -62,6 +66,9 @@ pub struct AwaitedCall {
     pub arguments: Value,
     /// Why it needs approval.
     pub reason: String,
+    /// Whether it can be allowed for the rest of the session: nobody wants to be asked each time.
+    #[serde(default)]
+    pub session_scope: bool,
     /// Which round of the turn asked for it.
     pub round: u32,
     /// What the model said before it.

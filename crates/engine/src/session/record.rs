@@ -68,6 +68,10 @@ pub struct TurnRecord {
     /// How long the reply took, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// Whether a model answered without calling any of the tools that it was offered: what it says of the
+    /// world, also that something is not there, was looked up by nobody.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub no_tool_called: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -157,8 +161,11 @@ pub enum ReplyForm {
     },
     /// The way without a model.
     Offline {
-        /// Why: none configured, or how it failed.
+        /// Why: none configured, or it failed.
         why: String,
+        /// Whether a model was asked first and failed: the words are our own, never the assistant's.
+        #[serde(default, skip_serializing_if = "is_default")]
+        fallback: bool,
     },
     /// The MCP client's own model, by sampling.
     Sampling {
@@ -168,7 +175,7 @@ pub enum ReplyForm {
 }
 
 /// A tool call with its result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The call's id.
     pub id: String,
@@ -195,6 +202,12 @@ pub struct CallRecord {
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub took_ms: u64,
+    /// Whether its server says that the tool looks at nothing outside: what it answers is private.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub closed_world: bool,
+    /// Whether nobody knows what came of it: the server stopped while the call was under way.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub outcome_unknown: bool,
 }
 
 fn one() -> u32 {
@@ -266,9 +279,11 @@ impl TurnRecord {
         self.error.as_ref().map(|error| error.message.clone()).or(failed)
     }
 
-    /// Whether a model may be shown it as said: a failed or erased turn is in the log, not in the history.
+    /// Whether a model may be shown it later as something that was said. A failed turn stays in the log and
+    /// out of the history: what it holds is our own words, or an error's.
     pub fn is_history(&self) -> bool {
-        !matches!(self.status, TurnStatus::Failed | TurnStatus::Erased)
+        let own = matches!(self.form, ReplyForm::Offline { fallback: true, .. });
+        !own && !matches!(self.status, TurnStatus::Failed | TurnStatus::Erased)
     }
 
     /// The record that stands in for an erased one.
@@ -291,6 +306,7 @@ impl TurnRecord {
             client_body: None,
             metadata: None,
             took_ms: None,
+            no_tool_called: false,
         }
     }
 

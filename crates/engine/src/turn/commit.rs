@@ -14,6 +14,7 @@ use crate::entity::{Harvest, KnownEntities, Mention, Moment, harvest};
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::notice::Understanding;
+use crate::permission::Named;
 use crate::reply::{Answer, ReplyForm, ReplyOutcome};
 use crate::session::apply::{self, RequestKey};
 use crate::session::head::SessionHead;
@@ -66,9 +67,13 @@ impl Pipeline {
                     let session = turn.session.head.id.clone();
                     Error::NotKept { session, turn: 0, what: "context data" }
                 })?;
+                let mut named = Named::default();
+                pending.calls.iter().for_each(|call| named.answer(call));
                 let (session, ()) = self
                     .sessions
                     .update(&turn.session.key, |head, _| {
+                        head.unsettled.retain(|other| other.id != turn.id);
+                        named.remember(&mut head.tool_words);
                         head.pending = Some(Box::new(pending.clone()));
                         Ok(Step::Commit(None, ()))
                     })
@@ -91,9 +96,11 @@ impl Pipeline {
     ) -> Result<Recorded> {
         self.learn_factor(&draft, &answer);
         let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
+        let (id_of_turn, ends_pause) = (draft.id, draft.ends_pause);
         let (mut record, understanding) = draft.record(answer, self.clock.now());
         usage::mark(&mut record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
         let harvests = self.harvests(&record);
+        let named = Named::of(&record);
         let id = &turn.session.head.id;
         let step = |head: &mut SessionHead, version: Version| {
             if let Some(number) = checks::answered(head, key)? {
@@ -111,6 +118,9 @@ impl Pipeline {
             if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
                 answered.version = version.number + 1;
             }
+            head.unsettled.retain(|turn| turn.id != id_of_turn);
+            head.pending = head.pending.take().filter(|pending| Some(pending.at) != ends_pause);
+            named.remember(&mut head.tool_words);
             let at = Moment { turn: record.turn, now };
             self.remember(head, &record.message, &understanding, &harvests, at);
             head.condense(summary.clone());

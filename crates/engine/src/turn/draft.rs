@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::Turn;
 use crate::hash::ContentHash;
@@ -17,7 +18,7 @@ use crate::session::apply::RequestKey;
 use crate::session::client_body::ClientBody;
 use crate::session::head::Summary;
 use crate::session::pending::{AwaitedCall, PendingTurn};
-use crate::session::record::{SaidTokens, TurnKind, TurnRecord};
+use crate::session::record::{ReplyForm, SaidTokens, TurnKind, TurnRecord};
 use crate::tokens;
 
 /// A message and what is known of it, before the reply is.
@@ -37,6 +38,12 @@ pub(super) struct TurnDraft {
     pub client_body: Option<ClientBody>,
     pub metadata: Option<Value>,
     pub took_ms: Option<u64>,
+    /// Names the turn while it has no number.
+    pub id: Uuid,
+    /// When the pause began that this turn ends.
+    pub ends_pause: Option<Timestamp>,
+    /// Whether tools were offered.
+    pub offered_tools: bool,
 }
 
 impl TurnDraft {
@@ -46,6 +53,9 @@ impl TurnDraft {
             kind: turn.kind,
             at: None,
             message: message.to_owned(),
+            id: turn.id,
+            ends_pause: None,
+            offered_tools: !assembled.tools.is_empty(),
             understanding: assembled.understanding,
             receipt: Some(assembled.receipt),
             sent: Some(assembled.sent),
@@ -59,6 +69,8 @@ impl TurnDraft {
 
     /// The record, which gets its number when it is committed, and what the message means.
     pub fn record(self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
+        let spoke = matches!(answer.form, ReplyForm::Model { .. } | ReplyForm::Sampling { .. });
+        let no_tool_called = self.offered_tools && spoke && answer.calls.is_empty();
         let record = TurnRecord {
             turn: 0,
             at,
@@ -80,6 +92,7 @@ impl TurnDraft {
             client_body: self.client_body,
             metadata: self.metadata,
             took_ms: self.took_ms,
+            no_tool_called,
         };
         (record, self.understanding)
     }
@@ -104,6 +117,7 @@ impl TurnDraft {
             calls: answer.calls,
             awaited,
             said: answer.text,
+            resumed: None,
             key: key.map(|key| (key.key.clone(), key.body.clone())),
         })
     }

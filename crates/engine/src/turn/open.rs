@@ -30,8 +30,19 @@ impl Pipeline {
         if let Some(turn) = checks::answered(&session.head, key)? {
             return self.repeated(session, turn).await.map(Opened::Over);
         }
+        let session = match self.unsettled_of_key(session, key).await? {
+            Ok(outcome) => return Ok(Opened::Over(outcome)),
+            Err(session) => self.settle_abandoned(session).await?,
+        };
         if let Some(pending) = pause::of_key(&session.head, key, self.clock.now())? {
-            return Ok(Opened::Over(TurnOutcome::Paused { session, pending }));
+            match pending.resumed {
+                None => return Ok(Opened::Over(TurnOutcome::Paused { session, pending })),
+                Some(resumed) if !self.is_given_up(resumed) => {
+                    let shown = key.map(|key| key.shown.clone()).unwrap_or_default();
+                    return Err(Error::UnderWay { key: shown });
+                }
+                Some(_) => {}
+            }
         }
         let session = self.end_waiting(caller, session).await?;
         if let Some(turn) = checks::answered(&session.head, key)? {
@@ -74,7 +85,7 @@ impl Pipeline {
     }
 
     /// The turn that the same request made before.
-    async fn repeated(&self, session: LoadedSession, turn: u64) -> Result<TurnOutcome> {
+    pub(super) async fn repeated(&self, session: LoadedSession, turn: u64) -> Result<TurnOutcome> {
         let record = self.stored_turn(&session, turn).await?;
         Ok(TurnOutcome::Finished { session, record, repeated: true })
     }

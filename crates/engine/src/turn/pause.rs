@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use super::permissions::listed_tools;
 use super::{Pipeline, Turn, TurnDraft, TurnStart};
 use crate::access::{Caller, Grants};
 use crate::error::{Error, Result};
@@ -16,12 +17,37 @@ use crate::notice::Understanding;
 use crate::rebuild;
 use crate::reply;
 use crate::request::AssembledRequest;
+use crate::rule::{self, Decision, Rule};
 use crate::session::LoadedSession;
 use crate::session::apply::RequestKey;
-use crate::session::head::SessionHead;
+use crate::session::head::{SessionHead, TOOL_RULES_MAX};
 use crate::session::pending::PendingTurn;
 use crate::session::record::TurnRecord;
 use crate::session::sessions::Step;
+
+/// What a person decided about a call that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Approval {
+    /// Whether it may run.
+    pub approve: bool,
+    /// How long the approval holds beyond this one call.
+    pub remember: Option<Remember>,
+}
+
+/// How long an approval holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remember {
+    /// In this session.
+    Session,
+    /// In all sessions of the user.
+    User,
+}
+
+impl From<bool> for Approval {
+    fn from(approve: bool) -> Self {
+        Self { approve, remember: None }
+    }
+}
 
 /// The pause that the same keyed request led to. Another request under its key is an error.
 pub(super) fn of_key(
@@ -42,15 +68,22 @@ pub(super) fn of_key(
 }
 
 impl Pipeline {
-    /// Notes what a person decided about a call that waits.
+    /// Notes what a person decided about a call that waits, and remembers it where they want that.
     pub(super) async fn note_decision(
         &self,
         caller: &Caller,
         id: &SessionId,
         call: &str,
-        approve: bool,
+        approval: Approval,
     ) -> Result<(LoadedSession, PendingTurn)> {
         let now = self.clock.now();
+        let allowance = match approval.remember.filter(|_| approval.approve) {
+            Some(remember) => Some((remember, self.allowance(caller, id, call).await?)),
+            None => None,
+        };
+        if let Some((Remember::User, decision)) = &allowance {
+            self.rules.decisions.keep(&caller.scope, decision.clone()).await?;
+        }
         let missing = || Error::NoApproval { session: id.clone(), call: call.into() };
         self.sessions
             .update(&caller.session_key(id), |head, _| {
@@ -63,11 +96,40 @@ impl Pipeline {
                     .iter_mut()
                     .find(|awaited| awaited.id == call && awaited.approved.is_none())
                     .ok_or_else(missing)?;
-                awaited.approved = Some(approve);
+                awaited.approved = Some(approval.approve);
+                if pending.undecided().next().is_none() {
+                    pending.resumed = Some((self.instance, self.turn_ends()));
+                }
                 let pending = pending.as_ref().clone();
+                if let Some((Remember::Session, decision)) = &allowance {
+                    rule::decide(&mut head.tool_rules, decision.clone(), TOOL_RULES_MAX);
+                }
                 Ok(Step::Commit(None, pending))
             })
             .await
+    }
+
+    /// The allowance that a person gives with an approval: for the tool as it is defined now.
+    async fn allowance(&self, caller: &Caller, id: &SessionId, call: &str) -> Result<Decision> {
+        let session = self.sessions.load(&caller.session_key(id)).await?;
+        let missing = || Error::NoApproval { session: id.clone(), call: call.into() };
+        let awaited = session.head.pending.iter().flat_map(|pending| &pending.awaited);
+        let awaited = awaited.into_iter().find(|awaited| awaited.id == call).ok_or_else(missing)?;
+        let agent = self.agents.current().get(session.head.agent.as_ref())?;
+        let tools = self.catalog.of(&agent).await?;
+        let known = tools.iter().find(|known| known.definition.tool == awaited.tool);
+        let definition = &known.ok_or_else(missing)?.definition;
+        let policy = self.rules.of(&caller.scope, agent, &session.head.tool_rules).await?;
+        if let Some(by) = policy.of(definition).ask {
+            return Err(Error::invalid("remember", format!("{by} wants to be asked each time")));
+        }
+        Ok(Decision {
+            tool: awaited.tool.clone(),
+            rule: Rule::Allow,
+            fingerprint: definition.fingerprint(),
+            at: self.clock.now(),
+            by: caller.scope.user.to_string(),
+        })
     }
 
     /// How long a pause still has. One whose calls are decided is going on, and has the time of a turn
@@ -88,6 +150,9 @@ impl Pipeline {
     ) -> Result<LoadedSession> {
         for _ in 0..self.limits.commit_attempts_max {
             let Some(pending) = session.head.pending.clone() else { break };
+            if pending.resumed.is_some_and(|resumed| !self.is_given_up(resumed)) {
+                break;
+            }
             let refused = reply::refused(&pending, self.clock.now());
             let (id, version) = (session.head.id.clone(), session.version.number);
             let start = TurnStart {
@@ -98,7 +163,8 @@ impl Pipeline {
             };
             let turn = self.load(session, start).await?;
             let assembled = self.restore_request(&turn, &pending).await?;
-            let draft = TurnDraft::of(&turn, &pending.message, assembled);
+            let mut draft = TurnDraft::of(&turn, &pending.message, assembled);
+            draft.ends_pause = Some(pending.at);
             let key = pending.request_key();
             let kept = self.commit(caller, &turn, draft, refused, key.as_ref(), Some(version));
             match kept.await {
@@ -114,6 +180,10 @@ impl Pipeline {
     /// Ends a pause that nobody answered in time, so that its message is history even when nobody comes
     /// back; one that still has time is looked at again when it is over.
     pub(crate) async fn end_expired(&self, session: LoadedSession) -> Result<LoadedSession> {
+        let session = self.settle_abandoned(session).await?;
+        if let Some(left) = self.unsettled_for(&session) {
+            self.work.look_later(&session.key, left);
+        }
         let Some(pending) = &session.head.pending else { return Ok(session) };
         let left = self.time_left(pending);
         if !left.is_zero() {
@@ -144,10 +214,10 @@ impl Pipeline {
         Ok(AssembledRequest {
             request: rebuild::request(&self.sessions, session, &frozen).await?,
             receipt: receipt.unwrap_or_else(|| pending.receipt.clone()),
+            tools: listed_tools(&sent, &turn.tools),
             sent: Arc::new(sent),
             summary: None,
             contents: pending.contents.clone(),
-            tools: turn.tools.iter().map(|known| known.definition.clone()).collect(),
             recent: Vec::new(),
             understanding: Understanding {
                 noticed: pending.noticed.clone(),

@@ -71,6 +71,9 @@ impl Pipeline {
             client_body: None,
             metadata,
             took_ms: None,
+            id: turn.id,
+            ends_pause: None,
+            offered_tools: false,
         };
         let answer = Answer {
             text: reply,

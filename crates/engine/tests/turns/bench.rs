@@ -4,6 +4,7 @@
 //! on purpose; the real ones are tested in `throughline-upstream` and `throughline`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use throughline_engine::access::Caller;
@@ -19,6 +20,7 @@ use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::piece::IncludeMode;
 use throughline_engine::request::TurnInput;
+use throughline_engine::rule::{OperatorRules, Rule, ServerRules};
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::TurnRecord;
 use throughline_engine::shared::SharedCache;
@@ -50,6 +52,8 @@ pub struct BenchBuilder {
     limits: Limits,
     rules: Vec<Document>,
     with_tools: bool,
+    allowed: Vec<&'static str>,
+    after: Duration,
     store: Arc<dyn Store>,
     shared: Option<Arc<dyn SharedCache>>,
     index: Option<Arc<dyn Index>>,
@@ -62,6 +66,8 @@ pub fn bench() -> BenchBuilder {
         limits: Limits::default(),
         rules: Vec::new(),
         with_tools: false,
+        allowed: Vec::new(),
+        after: Duration::ZERO,
         store: Arc::new(Memory::new()),
         shared: None,
         index: None,
@@ -118,6 +124,18 @@ impl BenchBuilder {
         self
     }
 
+    /// The operator allows this tool.
+    pub fn allow(mut self, tool: &'static str) -> Self {
+        self.allowed.push(tool);
+        self
+    }
+
+    /// Started so much later than the others: a server that was started again.
+    pub fn later(mut self, after: Duration) -> Self {
+        self.after = after;
+        self
+    }
+
     /// On this store instead of one of its own.
     pub fn on(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
@@ -157,7 +175,9 @@ impl BenchBuilder {
         }
         let tools = Arc::new(ScriptedTools::default());
         let start = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(24 * 365);
-        let clock = Arc::new(FixedClock::at(start));
+        let clock = Arc::new(FixedClock::at(start + self.after));
+        let allowed = self.allowed.into_iter().map(|tool| (tool.to_owned(), Rule::Allow));
+        let rules = ServerRules { reads_only: false, tools: allowed.collect() };
         let store = self.store;
         let parts = Parts {
             store: store.clone(),
@@ -169,6 +189,7 @@ impl BenchBuilder {
             clock: clock.clone(),
             agents,
             packs: PackSet::builtin(),
+            rules: OperatorRules::from([("inventory".to_owned(), rules)]),
             limits: self.limits,
             settings: EngineSettings::default(),
         };

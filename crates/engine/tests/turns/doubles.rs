@@ -116,10 +116,10 @@ fn definition(name: &str, description: &str, effects: ToolEffects) -> ToolDefini
     };
     ToolDefinition {
         tool: ToolName { server: "inventory".into(), name: name.into() },
-        title: None,
         description: description.into(),
         input_schema: json!({"type": "object", "properties": properties, "required": required}),
         effects,
+        ..ToolDefinition::default()
     }
 }
 

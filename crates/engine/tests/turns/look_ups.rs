@@ -118,7 +118,7 @@ async fn what_was_found_is_kept_for_an_hour_and_until_something_changes() {
         Line::Says("4"),
         Line::Says("5"),
     ];
-    let bench = bench().tools().model(lines).start().await;
+    let bench = bench().tools().allow("update_device").model(lines).start().await;
     let ask = async |id: &str, message: &str| {
         let id = throughline_engine::id::SessionId::new(id).unwrap();
         let TurnOutcome::Finished { .. } = bench.ask_in(id, message).await else {

@@ -52,8 +52,10 @@ async fn a_wrong_tool_name_and_wrong_arguments_are_told_to_the_model() {
 async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
     let bench = bench().model([Line::Fails]).start().await;
     let turn = bench.turn("Hello?").await;
-    assert_eq!(turn.status, TurnStatus::Complete);
-    assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("it broke")));
+    assert_eq!(turn.status, TurnStatus::Failed);
+    assert!(matches!(turn.form, ReplyForm::Offline { fallback: true, .. }));
+    assert!(turn.error.as_ref().unwrap().message.contains("it broke"));
+    assert!(!turn.reply.contains("it broke"), "{}", turn.reply);
     assert_eq!(turn.message, "Hello?");
 }
 
@@ -65,7 +67,7 @@ async fn a_model_that_is_not_configured_is_named() {
     bench.engine.replace_agents(AgentBook::new(agent.name.clone(), [agent]));
     let turn = bench.turn("Hello?").await;
     let why = "there is no model typo in the configuration".into();
-    assert_eq!(turn.form, ReplyForm::Offline { why });
+    assert_eq!(turn.form, ReplyForm::Offline { why, fallback: false });
 }
 
 #[tokio::test]
@@ -105,7 +107,8 @@ async fn a_query_whose_formatter_fails_is_worded_without_a_model() {
     let bench = bench().tools().model([call]).formatter([Line::Fails]).start().await;
     let turn = bench.query("How is device sw1?").await;
     assert!(turn.reply.contains("sw1 (id 7)"), "{}", turn.reply);
-    assert!(matches!(&turn.form, ReplyForm::Offline { why } if why.contains("formatter")));
+    assert!(matches!(turn.form, ReplyForm::Offline { fallback: true, .. }));
+    assert!(turn.error.as_ref().unwrap().message.contains("formatter"));
 }
 
 #[tokio::test]
@@ -137,7 +140,7 @@ async fn calls_beyond_the_limit_are_not_made_and_the_model_is_told() {
 async fn a_call_under_way_when_the_time_is_over_is_in_the_record_and_nothing_is_called_after_it() {
     let call = Line::Calls("inventory__update_device", json!({"device": "sw1", "status": "down"}));
     let limits = |limits: &mut Limits| (limits.turn_seconds_max, limits.look_up_ms_max) = (1, 0);
-    let bench = bench().tools().limits(limits).model([call]).start().await;
+    let bench = bench().tools().allow("update_device").limits(limits).model([call]).start().await;
     *bench.tools.hangs.lock().unwrap() = Some("update_device");
     let turn = bench.turn("Set the status of device sw1 to down").await;
     assert_eq!(bench.tools.names(), ["update_device"]);

@@ -17,10 +17,16 @@ pub struct Definition {
     pub preset: Option<String>,
     /// Packs it uses; all when empty.
     pub packs: Vec<String>,
-    /// Tool-name patterns whose calls need approval.
+    /// Tool-name patterns whose calls need approval each time.
     pub approve: Vec<String>,
     /// How far its sessions remember: `off`, `session`, `agent` or `user`.
     pub memory: MemoryScope,
+    /// Patterns of tools whose calls run unasked.
+    pub allow: Vec<String>,
+    /// Patterns of tools that never run.
+    pub deny: Vec<String>,
+    /// Patterns of tools that only read, whatever their server says.
+    pub reads: Vec<String>,
     /// Models by role.
     pub models: AgentModels,
     /// MCP servers it uses.
@@ -63,6 +69,9 @@ impl Definition {
             models: self.models.clone(),
             approve: self.approve.clone(),
             memory: self.memory,
+            allow: self.allow.clone(),
+            deny: self.deny.clone(),
+            reads: self.reads.clone(),
             ..Agent::plain(name)
         }
     }

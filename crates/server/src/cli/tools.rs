@@ -81,6 +81,8 @@ async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
         Verb::Search { query, limit } => search(local, &query.join(" "), limit, json).await,
         Verb::Call { tool, arguments, agent, approve } => {
             let request = ToolRequest {
+                session: None,
+                by_hand: true,
                 agent: agent.map(AgentName::new).transpose().map_err(invalid)?,
                 tool: name(&tool)?,
                 arguments: object(&arguments)?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use throughline_engine::rule::{OperatorRules, Rule, ServerRules};
 use throughline_upstream::mcp::{ServerConfig, Transport};
 
 use super::{Config, Environment};
@@ -36,6 +37,10 @@ pub struct ServerEntry {
     pub call_seconds: u64,
     /// The longest answer of a tool, in bytes.
     pub output_bytes_max: usize,
+    /// Whether all of its tools only read, whatever the server says of them.
+    pub reads_only: bool,
+    /// What becomes of the calls of single tools: `ask`, `allow`, `deny`, or `reads` for one that only reads.
+    pub tools: BTreeMap<String, Rule>,
 }
 
 impl Default for ServerEntry {
@@ -52,6 +57,8 @@ impl Default for ServerEntry {
             list_seconds: 5,
             call_seconds: 60,
             output_bytes_max: 256 * 1024,
+            reads_only: false,
+            tools: BTreeMap::new(),
         }
     }
 }
@@ -63,6 +70,15 @@ impl std::fmt::Debug for ServerEntry {
 }
 
 impl Config {
+    /// What the operator says of tools, by server.
+    pub fn tool_rules(&self) -> OperatorRules {
+        let rules = self.servers.iter().map(|(name, entry)| {
+            let ServerEntry { reads_only, tools, .. } = entry;
+            (name.clone(), ServerRules { reads_only: *reads_only, tools: tools.clone() })
+        });
+        rules.collect()
+    }
+
     /// Every server that is enabled, by name.
     pub fn server_configs(&self) -> Result<Vec<ServerConfig>, Failure> {
         let enabled = self.servers.iter().filter(|(_, entry)| entry.enabled);

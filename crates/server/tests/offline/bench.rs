@@ -51,6 +51,7 @@ pub async fn bench() -> Bench {
         clock: Arc::new(SystemClock),
         agents: AgentBook::new(name, [agent]),
         packs: PackSet::builtin(),
+        rules: Default::default(),
         limits: Limits::default(),
         settings: EngineSettings::default(),
     };

@@ -15,6 +15,7 @@ use axum::routing::post;
 use futures::StreamExt;
 use serde_json::{Value, json};
 
+use super::table::Table;
 use super::{Era, NEWER, Reaction, Script, ScriptedMcp};
 
 /// A piece of an endless answer.
@@ -54,7 +55,15 @@ struct Shared {
 impl HttpServer {
     /// Starts a server.
     pub async fn start(script: Script, gate: Gate) -> Self {
-        let server = ScriptedMcp::new(script);
+        Self::serve(ScriptedMcp::new(script), gate).await
+    }
+
+    /// Starts a server with the tools of a table.
+    pub async fn with_table(script: Script, table: Arc<Table>) -> Self {
+        Self::serve(ScriptedMcp::with_table(script, table), Gate::Open).await
+    }
+
+    async fn serve(server: ScriptedMcp, gate: Gate) -> Self {
         let shared = Arc::new(Shared {
             server,
             gate,
@@ -150,7 +159,7 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
     let Some(last) = answers.last() else { return std::future::pending().await };
     if message["method"] == "subscriptions/listen" {
         let first = Ok::<_, std::convert::Infallible>(format!("data: {last}\n\n"));
-        let open = futures::stream::iter([first]).chain(futures::stream::pending());
+        let open = futures::stream::iter([first]).chain(notices(shared.clone()));
         let kind = [(header::CONTENT_TYPE, "text/event-stream")];
         return (kind, Body::from_stream(open)).into_response();
     }
@@ -166,6 +175,19 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
         response.headers_mut().insert("mcp-session-id", session);
     }
     response
+}
+
+/// A notice whenever the table changes; none, for ever, where there is no table.
+fn notices(
+    shared: Arc<Shared>,
+) -> impl futures::Stream<Item = Result<String, std::convert::Infallible>> {
+    let changes = shared.server.table.as_ref().map(|table| table.changes.subscribe());
+    futures::stream::unfold((shared, changes), |(shared, changes)| async move {
+        let Some(mut changes) = changes else { return std::future::pending().await };
+        changes.changed().await.ok()?;
+        let notice = shared.server.change_notice()?;
+        Some((Ok(format!("data: {notice}\n\n")), (shared, Some(changes))))
+    })
 }
 
 /// The newer era repeats in headers what the body says.

@@ -6,14 +6,15 @@
 //! # Layout
 //!
 //! - [`Script`]: what a test says. [`ScriptedMcp`]: the server's answers to single messages.
-//! - [`tools`]: the tools it has; each is one kind of behaviour.
+//! - [`tools`]: the tools it has; each is one kind of behaviour. [`table`]: tools that a test lists itself.
 //! - [`stdio`], [`http`]: the two ways to reach it.
 
 pub mod http;
 pub mod stdio;
+pub mod table;
 mod tools;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -77,6 +78,7 @@ pub enum Reaction {
 pub struct ScriptedMcp {
     script: Script,
     state: Mutex<State>,
+    table: Option<Arc<table::Table>>,
 }
 
 #[derive(Default)]
@@ -92,7 +94,12 @@ struct State {
 impl ScriptedMcp {
     /// A server that follows the script.
     pub fn new(script: Script) -> Self {
-        Self { script, state: Mutex::default() }
+        Self { script, state: Mutex::default(), table: None }
+    }
+
+    /// A server with the tools of a table.
+    pub fn with_table(script: Script, table: Arc<table::Table>) -> Self {
+        Self { script, state: Mutex::default(), table: Some(table) }
     }
 
     /// The answer to one message.
@@ -172,7 +179,12 @@ impl ScriptedMcp {
         json!({
             "supportedVersions": [NEWER], "capabilities": {"tools": {"listChanged": true}},
             "serverInfo": {"name": "scripted", "version": "1"}, "ttlMs": 60_000, "cacheScope": "public",
+            "instructions": self.instructions(),
         })
+    }
+
+    fn instructions(&self) -> &str {
+        self.table.as_ref().and_then(|table| table.instructions.as_deref()).unwrap_or_default()
     }
 
     fn initialize(&self, id: &Value, message: &Value) -> Reaction {
@@ -181,7 +193,7 @@ impl ScriptedMcp {
         let version = if agrees { asked } else { OLDER[0] };
         let result = json!({
             "protocolVersion": version, "capabilities": {"tools": {"listChanged": true}},
-            "serverInfo": {"name": "scripted", "version": "1"},
+            "serverInfo": {"name": "scripted", "version": "1"}, "instructions": self.instructions(),
         });
         let put_off = self.state.lock().expect("no panic").put_off.take();
         let late = put_off.map(|id| error(&id, -32601, "method not found"));

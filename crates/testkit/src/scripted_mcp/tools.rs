@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::table::TableAnswer;
 use super::{Era, Reaction, ScriptedMcp, error};
 
 /// Name and what it does.
@@ -19,6 +20,9 @@ const TOOLS: [(&str, &str); 10] = [
 ];
 
 pub fn definitions(server: &ScriptedMcp) -> Vec<Value> {
+    if let Some(table) = &server.table {
+        return table.definitions();
+    }
     let told = server.state.lock().expect("no test panics while it holds the state").changed;
     let changed = told || server.script.changed_by.as_ref().is_some_and(|file| file.exists());
     let padding = "x".repeat(server.script.description_bytes);
@@ -37,6 +41,12 @@ pub fn definitions(server: &ScriptedMcp) -> Vec<Value> {
 }
 
 pub fn call(server: &ScriptedMcp, id: &Value, message: &Value) -> Reaction {
+    if let Some(table) = &server.table {
+        return match table.call(&message["params"]) {
+            TableAnswer::Result(result) => server.complete(id, result),
+            TableAnswer::Error(code, text) => error(id, code, &text),
+        };
+    }
     let arguments = &message["params"]["arguments"];
     let text = |text: String| json!({"content": [{"type": "text", "text": text}]});
     let result = match message["params"]["name"].as_str().unwrap_or_default() {

@@ -121,9 +121,10 @@ impl Connection {
         self.signs.over.load(Ordering::Acquire)
     }
 
-    /// All pages of the tool list.
+    /// All pages of the tool list. A name that is listed with two definitions is left out.
     pub async fn list(&self) -> Result<Listed, UpstreamError> {
         let mut listed = Listed { tools: Vec::new(), fresh_for: None };
+        let mut doubled = Vec::new();
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
             let request = PaginatedRequestParams::default().with_cursor(cursor);
@@ -131,10 +132,16 @@ impl Connection {
             let page = page.map_err(|error| self.failed(self.faults.request(&error)))?;
             listed.fresh_for = page.ttl_ms.map(Duration::from_millis).or(listed.fresh_for);
             for tool in page.tools {
-                self.keep(&mut listed.tools, convert::definition(&self.config.name, tool));
+                let tool = convert::definition(&self.config.name, tool);
+                if listed.tools.iter().any(|known| known.tool == tool.tool && *known != tool) {
+                    doubled.push(tool.tool.name.clone());
+                }
+                self.keep(&mut listed.tools, tool);
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
+                // Which of the two would run, nobody can tell.
+                listed.tools.retain(|tool| !doubled.contains(&tool.tool.name));
                 return Ok(listed);
             }
         }

@@ -14,10 +14,12 @@ pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
         title: tool.title.or(hints.title),
         description: tool.description.unwrap_or_default().into_owned(),
         input_schema: Value::Object((*tool.input_schema).clone()),
+        output_schema: tool.output_schema.map(|schema| Value::Object((*schema).clone())),
         effects: ToolEffects {
             read_only: hints.read_only_hint,
             destructive: hints.destructive_hint,
             idempotent: hints.idempotent_hint,
+            open_world: hints.open_world_hint,
         },
     }
 }

@@ -9,10 +9,8 @@ use crate::tool::{ToolDefinition, ToolEffects, ToolName, ToolOutput};
 fn tool(name: &str, properties: Value) -> ToolDefinition {
     ToolDefinition {
         tool: ToolName { server: "inventory".to_owned(), name: name.to_owned() },
-        title: None,
-        description: String::new(),
         input_schema: json!({"type": "object", "properties": properties}),
-        effects: ToolEffects::default(),
+        ..ToolDefinition::default()
     }
 }
 

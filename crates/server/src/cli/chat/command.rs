@@ -1,12 +1,18 @@
 //! What begins with a slash.
 
+use throughline_engine::turn::{Approval, Remember};
+
+/// A call may run, and so may all of its tool in the conversation.
+pub const ALLOW: Approval = Approval { approve: true, remember: Some(Remember::Session) };
+
 /// The commands with what they do, as `/help` shows them and Tab completes them.
-pub const COMMANDS: [(&str, &str); 10] = [
+pub const COMMANDS: [(&str, &str); 11] = [
     ("/context", "what the model saw on the last turn, and why"),
     ("/entities", "the things this conversation is about"),
     ("/pin", "add a rule, reference or tool: /pin ITEM; alone it lists them"),
     ("/persona", "carry yourself like a preset: /persona PRESET; alone it lists them"),
     ("/approve", "let the tool call run that waits"),
+    ("/allow", "let it run, and every call of that tool in this conversation"),
     ("/refuse", "do not let it run"),
     ("/session", "the id of this conversation"),
     ("/new", "begin another conversation"),
@@ -30,7 +36,7 @@ pub enum Line {
     /// Take a preset, or list them.
     Persona(Option<String>),
     /// Decide the calls that wait.
-    Decide(bool),
+    Decide(Approval),
     /// The session's id.
     Session,
     /// Another conversation.
@@ -60,8 +66,9 @@ impl Line {
             "/entities" => Self::Entities,
             "/pin" => Self::Pin(rest),
             "/persona" => Self::Persona(rest),
-            "/approve" => Self::Decide(true),
-            "/refuse" => Self::Decide(false),
+            "/approve" => Self::Decide(true.into()),
+            "/allow" => Self::Decide(ALLOW),
+            "/refuse" => Self::Decide(false.into()),
             "/session" => Self::Session,
             "/new" => Self::New,
             "/help" | "/?" => Self::Help,

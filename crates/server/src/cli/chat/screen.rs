@@ -81,7 +81,7 @@ impl Screen {
         if !understood.is_empty() {
             self.note(&format!("understood: {}", plain(&understood.join(", "))));
         }
-        if let (ReplyForm::Offline { why }, Place::Terminal) = (&record.form, self.place)
+        if let (ReplyForm::Offline { why, .. }, Place::Terminal) = (&record.form, self.place)
             && record.turn == 1
         {
             self.note(&format!("without a model: {}", plain(why)));

@@ -9,7 +9,7 @@ use throughline_engine::item::ItemName;
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::LoadedSession;
 use throughline_engine::session::pending::AwaitedCall;
-use throughline_engine::turn::{TurnOutcome, TurnRequest};
+use throughline_engine::turn::{Approval, TurnOutcome, TurnRequest};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -38,7 +38,7 @@ pub enum Ended {
 /// What is to be done.
 enum Step {
     Say(String),
-    Decide(String, bool),
+    Decide(String, Approval),
 }
 
 impl Talk {
@@ -73,10 +73,10 @@ impl Talk {
     pub async fn decide(
         &mut self,
         call: String,
-        approve: bool,
+        approval: Approval,
         place: Place,
     ) -> Result<Ended, Failure> {
-        self.take(Step::Decide(call, approve), place).await
+        self.take(Step::Decide(call, approval), place).await
     }
 
     async fn take(&mut self, step: Step, place: Place) -> Result<Ended, Failure> {
@@ -132,8 +132,8 @@ impl Talk {
         let (session, agent) = (self.session.clone(), self.agent.clone());
         async move {
             match (step, session) {
-                (Step::Decide(call, approve), Some(id)) => {
-                    engine.decide(&caller, (&id, &call), approve, events, cancel).await
+                (Step::Decide(call, approval), Some(id)) => {
+                    engine.decide(&caller, (&id, &call), approval, events, cancel).await
                 }
                 (Step::Decide(message, _) | Step::Say(message), session) => {
                     let input = TurnInput { message, ..TurnInput::default() };

@@ -10,7 +10,7 @@ use reedline::{
 };
 use throughline_engine::turn::TurnOutcome;
 
-use super::command::Line;
+use super::command::{ALLOW, Line};
 use super::completion::{Names, Words};
 use super::piped;
 use super::screen::Place;
@@ -82,29 +82,36 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
         let Ended::Turn(outcome) = &ended else { return Ok(false) };
         let TurnOutcome::Paused { pending, .. } = outcome.as_ref() else { return Ok(true) };
         let Some(call) = pending.undecided().next().cloned() else { return Ok(true) };
-        let question = format!("run {}? [y/n] ", output::plain(&call.tool.to_string()));
+        let question = format!(
+            "run {}? [y]es, [n]o, [a]llow in this conversation: ",
+            output::plain(&call.tool.to_string())
+        );
         // An editor of its own: a yes is nothing to go back to with the up arrow.
         let mut asking = Some(Reedline::create().with_ansi_colors(console::colors_enabled()));
         let answer = match read(&mut asking, Mark(&question)).await? {
             Signal::Success(answer) => answer.trim().to_lowercase(),
             _ => String::new(),
         };
-        let approve = match answer.as_str() {
-            "y" | "yes" | "/approve" => true,
-            "n" | "no" | "/refuse" => false,
+        let approval = match answer.as_str() {
+            "y" | "yes" | "/approve" => true.into(),
+            "a" | "allow" | "/allow" => ALLOW,
+            "n" | "no" | "/refuse" => false.into(),
             _ => {
-                println!("{}", style("  it waits; /approve or /refuse decides").dim());
+                println!("{}", style("  it waits; /approve, /allow or /refuse decides").dim());
                 return Ok(true);
             }
         };
-        ended = talk.decide(call.id, approve, Place::Terminal).await?;
+        ended = talk.decide(call.id, approval, Place::Terminal).await?;
     }
 }
 
 async fn remind(talk: &Talk) {
     if let Ok(waiting) = talk.waiting().await {
         for call in waiting {
-            println!("{}", style(format!("{} waits; /approve or /refuse", call.tool)).yellow());
+            println!(
+                "{}",
+                style(format!("{} waits; /approve, /allow or /refuse", call.tool)).yellow()
+            );
         }
     }
 }

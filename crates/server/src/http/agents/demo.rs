@@ -26,6 +26,8 @@ pub async fn reset(
     Authenticated(caller): Authenticated,
 ) -> Result<StatusCode, Problem> {
     let request = ToolRequest {
+        session: None,
+        by_hand: true,
         agent: Some(AgentName::new(demo::NAME)?),
         tool: ToolName { server: demo::SERVER.into(), name: TOOL.into() },
         arguments: json!({}),

@@ -18,6 +18,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list::items))
         .routes(routes!(tools::list))
         .routes(routes!(tools::approve))
+        .routes(routes!(tools::permit, tools::revoke))
         .routes(routes!(usage::of_session))
         .routes(routes!(usage::of_agent))
         .routes(routes!(demo::reset))

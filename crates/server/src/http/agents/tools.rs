@@ -1,17 +1,22 @@
-//! `GET /tools` and `POST /tools/{server}/{tool}/approve`.
+//! `GET /tools`, `POST /tools/{server}/{tool}/approve`, and what is decided about a tool beyond one session.
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
 use throughline_engine::catalog::KnownTool;
+use throughline_engine::engine::{DecisionScope, permission_name};
+use throughline_engine::permission::Permission;
 use throughline_engine::pin::{Pin, PinState};
+use throughline_engine::rule::{Decision, Rule};
 use throughline_engine::tool::ToolName;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::http::App;
+use crate::http::body::Body;
 use crate::http::caller::Authenticated;
 use crate::http::conversations::view::{Raw, json};
-use crate::http::part::Path;
+use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
@@ -45,6 +50,12 @@ pub struct ToolView {
     pub approved: bool,
     /// Why it may not.
     pub refused: Option<String>,
+    /// What becomes of a plain call: `reads`, `allowed`, `asks` or `denied`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission: Option<&'static str>,
+    /// Why it asks, or is denied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// Names the definition as it is now.
     pub fingerprint: String,
     /// The definition that was approved, where it is not the present one.
@@ -115,14 +126,24 @@ impl From<Pin> for Approved {
     }
 }
 
+impl ToolView {
+    /// The same, with what becomes of a call.
+    pub fn with(self, permission: &Permission) -> Self {
+        let (name, why) = permission_name(permission);
+        Self { permission: Some(name), why: why.map(str::to_owned), ..self }
+    }
+}
+
 impl From<KnownTool> for ToolView {
     fn from(known: KnownTool) -> Self {
         let refused = known.pin.refusal();
         let pinned = match &known.pin {
             PinState::Changed(pin) => Some(Pinned::from(pin.as_ref())),
-            PinState::Approved | PinState::New | PinState::Shadows(_) | PinState::Refused(_) => {
-                None
-            }
+            PinState::Approved
+            | PinState::Twin(_)
+            | PinState::New
+            | PinState::LookAlike
+            | PinState::Refused(_) => None,
         };
         let definition = known.definition;
         Self {
@@ -135,6 +156,8 @@ impl From<KnownTool> for ToolView {
             description: definition.description,
             approved: refused.is_none(),
             refused,
+            permission: None,
+            why: None,
             pinned,
         }
     }
@@ -149,7 +172,101 @@ pub async fn list(
     let (tools, unavailable) = app.engine().tools(&caller).await?;
     let unavailable =
         unavailable.into_iter().map(|(server, reason)| Unavailable { server, reason }).collect();
-    Ok(Json(ToolList { tools: tools.into_iter().map(Into::into).collect(), unavailable }))
+    let definitions: Vec<_> = tools.iter().map(|known| known.definition.clone()).collect();
+    let permissions = app.engine().tool_permissions(&caller, &definitions).await?;
+    let tools = tools.into_iter().zip(&permissions);
+    let tools = tools.map(|(known, permission)| ToolView::from(known).with(permission)).collect();
+    Ok(Json(ToolList { tools, unavailable }))
+}
+
+/// A decision about a tool.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuleBody {
+    /// `allow`, `ask`, `deny`, or `reads` for a tool that only reads.
+    #[schema(value_type = String)]
+    pub rule: Rule,
+    /// Whether it holds for everybody, which only an administrator may say.
+    #[serde(default)]
+    pub everyone: bool,
+}
+
+/// Whose decision is taken back.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RevokeQuery {
+    /// That for everybody, not one's own.
+    everyone: bool,
+}
+
+/// A decision that was kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DecisionView {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub name: String,
+    /// What was decided.
+    #[schema(value_type = String)]
+    pub rule: Rule,
+    /// The definition that it holds for.
+    pub fingerprint: String,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// By whom.
+    pub by: String,
+}
+
+impl From<Decision> for DecisionView {
+    fn from(decision: Decision) -> Self {
+        Self {
+            server: decision.tool.server,
+            name: decision.tool.name,
+            rule: decision.rule,
+            fingerprint: decision.fingerprint,
+            at: decision.at,
+            by: decision.by,
+        }
+    }
+}
+
+fn scope(everyone: bool) -> DecisionScope {
+    if everyone { DecisionScope::Everyone } else { DecisionScope::User }
+}
+
+/// Decides about a tool for all sessions of the caller, or of everybody. It holds for the definition as it is now.
+#[utoipa::path(put, path = "/tools/{server}/{tool}/permission", tag = "agents", request_body = RuleBody,
+    params(("server" = String, Path, description = "The server"),
+        ("tool" = String, Path, description = "The tool")),
+    responses((status = 200, body = DecisionView), (status = 403, body = Problem),
+        (status = 404, body = Problem)))]
+pub async fn permit(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((server, name)): Path<(String, String)>,
+    body: Body<RuleBody>,
+) -> Result<Json<DecisionView>, Problem> {
+    let tool = ToolName { server, name };
+    let RuleBody { rule, everyone } = body.value;
+    let decision = app.engine().set_tool_rule(&caller, &tool, rule, scope(everyone)).await?;
+    Ok(Json(decision.into()))
+}
+
+/// Takes such a decision back.
+#[utoipa::path(delete, path = "/tools/{server}/{tool}/permission", tag = "agents",
+    params(("server" = String, Path, description = "The server"),
+        ("tool" = String, Path, description = "The tool"), RevokeQuery),
+    responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub async fn revoke(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((server, name)): Path<(String, String)>,
+    Query(query): Query<RevokeQuery>,
+) -> Result<StatusCode, Problem> {
+    let tool = ToolName { server, name };
+    app.engine().revoke_tool_rule(&caller, &tool, scope(query.everyone)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Approves a tool's definition as it is now.

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
+use throughline_engine::turn::{Approval, Remember};
 use tokio::sync::mpsc::unbounded_channel;
 use utoipa::ToSchema;
 
@@ -25,6 +26,29 @@ pub struct DecisionBody {
     /// `true` lets the call run, `false` refuses it.
     #[serde(alias = "approved")]
     approve: bool,
+    /// What an approval holds for beyond this call: `session`, or `user` for all sessions of the caller.
+    #[serde(default, alias = "remember")]
+    scope: Option<ScopeBody>,
+}
+
+/// What an approval holds for.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeBody {
+    /// In this session.
+    Session,
+    /// In all sessions of the caller.
+    User,
+}
+
+impl From<DecisionBody> for Approval {
+    fn from(body: DecisionBody) -> Self {
+        let remember = body.scope.map(|scope| match scope {
+            ScopeBody::Session => Remember::Session,
+            ScopeBody::User => Remember::User,
+        });
+        Self { approve: body.approve, remember }
+    }
 }
 
 /// Decides a call that waits; the frozen request context goes on when all are decided. With
@@ -42,13 +66,13 @@ pub async fn approve(
     headers: HeaderMap,
     body: Body<DecisionBody>,
 ) -> Result<Response, Problem> {
-    let approve = body.value.approve;
+    let approval = Approval::from(body.value);
     if wants_events(&headers) {
         let (sender, events) = unbounded_channel();
-        let running = run::decide(&app, caller, call, approve, Events::to(sender));
+        let running = run::decide(&app, caller, call, approval, Events::to(sender));
         return stream::respond(app, running, events).await;
     }
-    let running = run::decide(&app, caller, call, approve, Events::nowhere());
+    let running = run::decide(&app, caller, call, approval, Events::nowhere());
     let outcome = running.outcome().await?;
     Ok((status(&outcome), Json(ChatReply::of(&app, &outcome))).into_response())
 }

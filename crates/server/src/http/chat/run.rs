@@ -5,7 +5,7 @@ use throughline_engine::access::Caller;
 use throughline_engine::error::Result;
 use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
-use throughline_engine::turn::{TurnOutcome, TurnRequest};
+use throughline_engine::turn::{Approval, TurnOutcome, TurnRequest};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
@@ -34,7 +34,7 @@ pub fn decide(
     app: &App,
     caller: Caller,
     (session, call): (SessionId, String),
-    approve: bool,
+    approval: Approval,
     events: Events,
 ) -> Running {
     let cancel = app.giving_up().child_token();
@@ -42,7 +42,7 @@ pub fn decide(
     let app = app.clone();
     let tracker = app.turns().clone();
     let turn = async move {
-        app.engine().decide(&caller, (&session, &call), approve, events, cancel).await
+        app.engine().decide(&caller, (&session, &call), approval, events, cancel).await
     };
     let task = tracker.spawn(turn.with_current_context());
     Running { task, _stop_when_dropped: guard }

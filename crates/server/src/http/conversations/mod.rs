@@ -9,6 +9,7 @@ mod fork;
 mod history;
 mod items;
 mod list;
+mod permissions;
 mod prepare;
 mod record;
 mod show;
@@ -39,6 +40,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(context::content))
         .routes(routes!(fork::fork))
         .routes(routes!(items::list, items::add, items::remove))
+        .routes(routes!(permissions::list))
+        .routes(routes!(permissions::set, permissions::revoke))
         .routes(routes!(transfer::export))
         .routes(routes!(transfer::import))
 }

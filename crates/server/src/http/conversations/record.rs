@@ -181,9 +181,8 @@ impl ExecutionBody {
             output,
             error: self.error,
             round: 1,
-            said_before: String::new(),
-            shown_bytes: None,
             took_ms: self.took_ms,
+            ..CallRecord::default()
         }
     }
 }

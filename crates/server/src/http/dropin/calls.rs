@@ -24,12 +24,9 @@ pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
                     id,
                     tool,
                     arguments,
-                    output: None,
-                    error: None,
                     round,
                     said_before,
-                    shown_bytes: None,
-                    took_ms: 0,
+                    ..CallRecord::default()
                 });
             }
         } else {

@@ -262,7 +262,7 @@ impl Metadata {
             notices.push("the oldest exchanges are condensed; they are still searched".to_owned());
         }
         notices.extend(expiry_warning(session.head.expires_at, state, now));
-        if let ReplyForm::Offline { why } = &record.form {
+        if let ReplyForm::Offline { why, .. } = &record.form {
             notices.push(format!("answered without a model: {why}"));
         }
         notices.extend(record.error.as_ref().map(|error| error.message.clone()));

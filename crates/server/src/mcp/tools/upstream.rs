@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use throughline_engine::engine::{Called, ToolRequest};
 use throughline_engine::error::{Error, Result};
-use throughline_engine::id::AgentName;
+use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::session::pending::AwaitedCall;
 use throughline_engine::session::record::CallRecord;
 use throughline_engine::tool::ToolName;
@@ -61,8 +61,10 @@ struct CallArguments {
     name: String,
     /// Its arguments, by its schema.
     arguments: Option<Map<String, Value>>,
-    /// The agent whose rules say what needs approval; the default one unless said otherwise.
+    /// The agent whose tools and rules hold; the default one unless said otherwise. Not beside a session.
     agent: Option<String>,
+    /// The conversation whose tools and rules hold, and that remembers what tools have named.
+    session_id: Option<String>,
     /// The same key answers the same and runs nothing again, for a day.
     idempotency_key: Option<String>,
 }
@@ -134,7 +136,12 @@ pub async fn search(call: &Call<'_>) -> Result<CallToolResult> {
 
 pub async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
     let arguments: CallArguments = call.arguments()?;
+    if arguments.agent.is_some() && arguments.session_id.is_some() {
+        return Err(Error::invalid("agent", "a conversation has its own"));
+    }
     let mut request = ToolRequest {
+        session: arguments.session_id.map(SessionId::new).transpose()?,
+        by_hand: false,
         agent: arguments.agent.map(AgentName::new).transpose()?,
         key: call.key(arguments.idempotency_key.as_ref())?,
         tool: ToolName { server: arguments.server, name: arguments.name },

@@ -1,0 +1,142 @@
+//! What people decided about tools, beyond one session: for themselves, or for everybody.
+//!
+//! One small thread for each scope: a user's own, or the system's. It is read with its version, so what
+//! is taken back on one copy of the server is taken back on all.
+//!
+//! Invariant: a scope's decisions are written by somebody who may write to that scope.
+
+use std::sync::Arc;
+
+use moka::sync::Cache;
+use serde::{Deserialize, Serialize};
+
+use crate::access::system_scope;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::id::ThreadId;
+use crate::rule::{self, Decision};
+use crate::store::{Change, Expected, Found, Key, Kind, Scope, Store, StoreError, Version};
+use crate::tool::ToolName;
+
+/// The thread's name, beside those of pins.
+const NAME: &str = "decisions";
+/// Decisions of one scope.
+const DECISIONS_MAX: usize = 1_000;
+/// Scopes whose decisions stay in memory.
+const SCOPES_MAX: u64 = 10_000;
+
+/// The decisions of all scopes.
+pub struct Decisions {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    cache: Cache<Scope, (Version, Arc<[Decision]>)>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Stored {
+    decisions: Vec<Decision>,
+}
+
+/// Whether a thread holds decisions, not a pin.
+pub fn is_decisions(key: &Key) -> bool {
+    key.kind == Kind::Pin && key.id.as_str() == NAME
+}
+
+impl Decisions {
+    /// Decisions of `store`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, cache: Cache::new(SCOPES_MAX) }
+    }
+
+    /// What was decided for everybody, and by the user.
+    pub async fn of(&self, scope: &Scope) -> Result<(Arc<[Decision]>, Arc<[Decision]>)> {
+        let system = system_scope();
+        let (everyone, user) = tokio::join!(self.read(&system), self.read(scope));
+        Ok((everyone?, user?))
+    }
+
+    /// What was decided in a scope.
+    pub async fn read(&self, scope: &Scope) -> Result<Arc<[Decision]>> {
+        let key = key_of(scope)?;
+        let cached = self.cache.get(scope);
+        let known = cached.as_ref().map(|(version, _)| *version);
+        match (self.store.head(&key, known).await?, cached) {
+            (Found::Unchanged, Some((_, decisions))) => Ok(decisions),
+            (Found::Head(head), _) => {
+                let decisions: Arc<[Decision]> = parse(&key, &head.bytes)?.decisions.into();
+                self.cache.insert(scope.clone(), (head.version, decisions.clone()));
+                Ok(decisions)
+            }
+            (Found::Missing | Found::Unchanged, _) => {
+                self.cache.invalidate(scope);
+                Ok(Arc::new([]))
+            }
+        }
+    }
+
+    /// Keeps a decision, in place of an earlier one about the same tool.
+    pub async fn keep(&self, scope: &Scope, decision: Decision) -> Result<()> {
+        self.change(scope, |decisions| {
+            rule::decide(decisions, decision.clone(), DECISIONS_MAX);
+            true
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Takes a decision back. Answers whether there was one.
+    pub async fn revoke(&self, scope: &Scope, tool: &ToolName) -> Result<bool> {
+        self.change(scope, |decisions| {
+            let before = decisions.len();
+            decisions.retain(|decision| decision.tool != *tool);
+            decisions.len() < before
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        scope: &Scope,
+        change: impl Fn(&mut Vec<Decision>) -> bool,
+    ) -> Result<bool> {
+        let key = key_of(scope)?;
+        loop {
+            let (expected, mut stored) = match self.store.head(&key, None).await? {
+                Found::Head(head) => (Expected::At(head.version), parse(&key, &head.bytes)?),
+                Found::Missing | Found::Unchanged => (Expected::Absent, Stored::default()),
+            };
+            if !change(&mut stored.decisions) {
+                return Ok(false);
+            }
+            let head = serde_json::to_vec(&stored).map_err(|error| unreadable(&key, &error))?;
+            let change = Change {
+                at: self.clock.now(),
+                head: head.into(),
+                append: Vec::new(),
+                overwrite: Vec::new(),
+                expires_at: None,
+                write_id: self.clock.id(),
+            };
+            match self.store.commit(&key, expected, change).await {
+                Ok(version) => {
+                    self.cache.insert(scope.clone(), (version, stored.decisions.into()));
+                    return Ok(true);
+                }
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn key_of(scope: &Scope) -> Result<Key> {
+    Ok(Key { scope: scope.clone(), kind: Kind::Pin, id: ThreadId::new(NAME)? })
+}
+
+fn parse(key: &Key, bytes: &[u8]) -> Result<Stored> {
+    serde_json::from_slice(bytes).map_err(|error| unreadable(key, &error))
+}
+
+fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
+    Error::Unreadable { what: key.to_string(), reason: error.to_string() }
+}

@@ -1,0 +1,130 @@
+//! What a name says: a tool's, a title's, an action's.
+//!
+//! Names are phrases without grammar. A verb that changes something counts, unless it is a noun as well
+//! and stands where a noun would: after a verb that reads (`get_post`), or before a word that is about it
+//! (`order_status`).
+
+use crate::pack::words_of_identifier;
+
+use super::fold::fold;
+use super::words::{Form, english, languages};
+
+/// The words of an identifier, folded.
+pub fn words(identifier: &str) -> Vec<String> {
+    // Case is what separates words; it is lost in folding.
+    let words = words_of_identifier(identifier);
+    words.iter().map(|word| fold(word)).filter(|word| !word.is_empty()).collect()
+}
+
+/// The word in a tool's name or title that says that something changes.
+pub fn change_in_name(name: &str) -> Option<String> {
+    let words = words(name);
+    // `ledger.entries.post`: what follows the last dot is what is done.
+    let called = name.rsplit_once('.').map(|(_, last)| self::words(last));
+    let method = called.filter(|last| last.len() == 1).and_then(|last| last.into_iter().next());
+    words
+        .iter()
+        .enumerate()
+        .find(|(at, word)| changes(&words, *at, method.as_ref() == Some(*word)))
+        .map(|(_, word)| word.clone())
+}
+
+fn changes(words: &[String], at: usize, is_method: bool) -> bool {
+    let word = &words[at];
+    let english = english();
+    let Some(verb) = english.verb(word) else { return is_foreign(word) };
+    if verb.form == Form::Past || (verb.noun && verb.form != Form::Base) {
+        return false;
+    }
+    if !verb.noun || is_method {
+        return true;
+    }
+    let joined = words[..at].iter().rposition(|word| english.is("conjunctions", word));
+    let clause = &words[joined.map_or(0, |joined| joined + 1)..at];
+    let read = clause.iter().any(|word| english.reads(word));
+    let about = at == 0 && words[1..].iter().any(|word| english.is("about", word));
+    !read && !about
+}
+
+/// Whether a word is such a verb in another language, and no English word.
+pub fn is_foreign(word: &str) -> bool {
+    let english = english();
+    let known = english.is("homographs", word) || english.is("marks", word);
+    !known && word.chars().count() > 3 && languages().iter().any(|language| language.changes(word))
+}
+
+/// Whether what is asked of a general tool changes something: `delete`, `deleteAll`, `FLUSHALL`.
+pub fn acts(action: &str) -> bool {
+    words(action).iter().any(|word| {
+        let verb = english().verb(word).filter(|verb| verb.form == Form::Base);
+        verb.is_some() || is_foreign(word)
+    })
+}
+
+/// Whether what is asked of a general tool reads: `list`, `GET`, `describe-instances`.
+pub fn reads(action: &str) -> bool {
+    let words = words(action);
+    words.first().is_some_and(|word| english().reads(word)) && !acts(action)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_that_change_something_are_found_wherever_they_stand() {
+        let wrong = [
+            "get_and_delete",
+            "readAndAcknowledgeAlarm",
+            "pop_message",
+            "list-then-archive",
+            "GetAndResetCounter",
+            "kv_put",
+            "search_and_replace",
+            "git_push",
+            "fs_rm",
+            "lookup_upsert",
+            "check_and_fix_permissions",
+            "ledger.entries.post",
+            "mcp__reader__grant_access",
+            "Factory-reset device",
+            "warteschlange_leeren",
+            "obtener_y_borrar",
+            "restartService",
+            "account_deletion",
+        ]
+        .into_iter()
+        .filter(|name| change_in_name(name).is_none());
+        assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
+    fn nouns_participles_and_parts_of_words_are_not() {
+        let wrong = [
+            "get_post",
+            "list_orders",
+            "retrieve_charge",
+            "list_transfers",
+            "get_update_status",
+            "list_commits",
+            "get_settings",
+            "get_address",
+            "list_computers",
+            "get_deleted_users",
+            "list_trash",
+            "order_status",
+            "release_notes",
+            "preview_import",
+            "get_close_price",
+            "get_insert",
+            "directory_tree",
+            "list_active_users",
+            "rechnungen_anzeigen",
+            "lister_clients",
+            "Safe disk viewer",
+        ]
+        .into_iter()
+        .filter_map(|name| Some((name, change_in_name(name)?)));
+        assert_eq!(wrong.collect::<Vec<_>>(), []);
+    }
+}

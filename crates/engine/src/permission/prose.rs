@@ -1,0 +1,407 @@
+//! What a description says: whether a sentence of it tells that something is changed.
+//!
+//! Not grammar, but enough of it to tell "resets the counter" from "lists password resets", "never modifies
+//! data" from "modifies data", and "items that were deleted" from "the items are deleted". What cannot be
+//! judged, because it is in a language that nobody wrote words for, is said to be that.
+
+use super::fold::{deceives, fold};
+use super::name::is_foreign;
+use super::words::{English, Form, Verb, english, languages, stems};
+
+/// What is wrong with a description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A word says that something changes.
+    Changes(String),
+    /// It holds characters that are not seen as they are read.
+    Deceives,
+    /// Nobody wrote words for its language.
+    Unjudged,
+}
+
+/// Words of a description beyond which its language must be known.
+const JUDGED_WORDS: usize = 4;
+
+/// What speaks against a text that describes a tool called `tool`.
+pub fn against(text: &str, tool: &str) -> Option<Finding> {
+    if deceives(text) {
+        return Some(Finding::Deceives);
+    }
+    let folded = fold(text);
+    if let Some(word) = sentences(&folded).find_map(|sentence| change_in(&sentence, tool)) {
+        return Some(Finding::Changes(word));
+    }
+    elsewhere(&folded)
+}
+
+/// A word or a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Word(&'a str),
+    Comma,
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = Vec<Token<'_>>> {
+    let ends = |c: char| matches!(c, '!' | '?' | ';' | ':' | '\n' | '。' | '|' | '(' | ')' | '—');
+    let stops =
+        text.split(ends).flat_map(|part| part.split(". ")).flat_map(|part| part.split(" - "));
+    stops.map(|sentence| tokens(sentence.trim().trim_end_matches('.')))
+}
+
+fn tokens(sentence: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    for part in sentence.split_whitespace() {
+        let word = part.trim_matches(|c: char| !c.is_alphanumeric());
+        let leading = part.starts_with(',');
+        if leading {
+            tokens.push(Token::Comma);
+        }
+        // A word with a hyphen is one word where it is known as one, else several; an identifier stays whole.
+        let parts = match word {
+            known if english().verb(known).is_some() => vec![known],
+            hyphenated if hyphenated.contains('-') && !hyphenated.contains('_') => {
+                hyphenated.split('-').collect()
+            }
+            path if path.contains('/') && !path.contains("//") => path.split('/').collect(),
+            plain => vec![plain],
+        };
+        tokens.extend(parts.into_iter().filter(|part| !part.is_empty()).map(Token::Word));
+        if part.ends_with(',') && !word.is_empty() {
+            tokens.push(Token::Comma);
+        }
+    }
+    tokens
+}
+
+/// The word of a sentence that says that something changes.
+fn change_in(sentence: &[Token<'_>], tool: &str) -> Option<String> {
+    if points_elsewhere(sentence, tool) {
+        return None;
+    }
+    let reading = Reading { sentence, words: english() };
+    let found = sentence.iter().enumerate().find(|(at, token)| match token {
+        Token::Word(word) => {
+            let verb = reading.words.verb(word);
+            verb.is_some_and(|verb| reading.tells(*at, verb) && !reading.is_negated(*at))
+        }
+        Token::Comma => false,
+    });
+    found.and_then(|(_, token)| match token {
+        Token::Word(word) => Some((*word).to_owned()),
+        Token::Comma => None,
+    })
+}
+
+/// "To remove users use delete_user instead": the sentence is about another tool.
+fn points_elsewhere(sentence: &[Token<'_>], tool: &str) -> bool {
+    let words = || {
+        sentence.iter().filter_map(|token| match token {
+            Token::Word(word) => Some(*word),
+            Token::Comma => None,
+        })
+    };
+    let tool = tool.to_lowercase();
+    let other = words().any(|word| word.contains('_') && word != tool);
+    other
+        && words().any(|word| matches!(word, "use" | "see" | "call" | "instead"))
+        && !words().any(|word| matches!(word, "before" | "after" | "always" | "must" | "first"))
+}
+
+struct Reading<'a> {
+    sentence: &'a [Token<'a>],
+    words: &'a English,
+}
+
+impl Reading<'_> {
+    fn word(&self, at: usize) -> Option<&str> {
+        match self.sentence.get(at)? {
+            Token::Word(word) => Some(word),
+            Token::Comma => None,
+        }
+    }
+
+    /// The word before, adverbs left out; `None` at the start, `","` after a comma.
+    fn before(&self, at: usize) -> Option<(usize, &str)> {
+        let mut at = at.checked_sub(1)?;
+        loop {
+            let word = self.word(at).unwrap_or(",");
+            if !self.words.is("adverbs", word) {
+                return Some((at, word));
+            }
+            at = at.checked_sub(1)?;
+        }
+    }
+
+    /// Whether what follows is what a verb is done to, as far as one word tells.
+    fn has_object(&self, at: usize) -> bool {
+        self.word(at + 1).is_some_and(|next| {
+            self.words.is("determiners", next) || next.starts_with(|c: char| c.is_ascii_digit())
+        })
+    }
+
+    /// Whether what follows could be the object of a verb: neither nothing, nor a preposition, nor a word
+    /// that makes a noun of it.
+    fn may_have_object(&self, at: usize) -> bool {
+        self.word(at + 1).is_some_and(|next| {
+            !self.words.is("prepositions", next)
+                && !self.words.is("conjunctions", next)
+                && !self.words.is("about", next)
+                && !self.words.is("be", next)
+                && !self.words.is("perfect", next)
+                && !self.words.is("modals", next)
+        })
+    }
+
+    /// Whether a word follows that is no preposition.
+    fn is_followed(&self, at: usize) -> bool {
+        self.word(at + 1).is_some_and(|next| !self.words.is("prepositions", next))
+    }
+
+    /// Whether the sentence asks or shows what would be: "shows what an import would create".
+    fn is_reported(&self, at: usize) -> bool {
+        let reads = self.word(0).is_some_and(|first| self.words.reads(first));
+        let asks =
+            (0..at).filter_map(|at| self.word(at)).any(|word| self.words.is("questions", word));
+        reads && asks
+    }
+
+    /// Whether the word belongs to a clause about something else: "rules that delete mail".
+    fn is_relative(&self, at: usize) -> bool {
+        let Some((place, before)) = self.before(at) else { return false };
+        let reads = self.word(0).is_some_and(|first| self.words.reads(first));
+        let comma =
+            place.checked_sub(1).is_some_and(|at| self.sentence.get(at) == Some(&Token::Comma));
+        reads && !comma && self.words.is("relatives", before)
+    }
+
+    fn tells(&self, at: usize, verb: Verb) -> bool {
+        let before = self.before(at).map(|(_, word)| word);
+        let joined = before.is_some_and(|word| word == "," || self.words.is("conjunctions", word));
+        if self.is_reported(at) || self.is_relative(at) {
+            return false;
+        }
+        match verb.form {
+            Form::Base => {
+                let starts = before.is_none();
+                let wanted = before.is_some_and(|word| {
+                    word == "to"
+                        || self.words.is("modals", word)
+                        || word == "would"
+                        || matches!(word, "it" | "they" | "we" | "please")
+                });
+                match verb.noun {
+                    false => starts || joined || wanted,
+                    true => {
+                        (starts && self.may_have_object(at))
+                            || (joined && self.has_object(at))
+                            || (wanted && self.is_followed(at))
+                    }
+                }
+            }
+            Form::Third if !verb.noun => true,
+            Form::Third => {
+                let starts = before.is_none() || joined;
+                self.has_object(at) || (starts && before.is_none() && self.may_have_object(at))
+            }
+            Form::Gerund => {
+                let leads = joined
+                    || before.is_none_or(|word| {
+                        matches!(word, "by" | "for" | "while" | "after" | "when")
+                    });
+                let object = self.has_object(at) || (!verb.noun && self.may_have_object(at));
+                leads && object
+            }
+            Form::Past => verb.strong && self.is_passive(at),
+        }
+    }
+
+    /// "The originals are deleted", but not "items that are deleted" or "whether it is deleted".
+    fn is_passive(&self, at: usize) -> bool {
+        let Some((place, be)) = self.before(at) else { return false };
+        if !self.words.is("be", be) {
+            return false;
+        }
+        let lasting = (at + 1..at + 3)
+            .filter_map(|at| self.word(at))
+            .any(|word| self.words.is("adverbs", word));
+        let asked =
+            (0..place).filter_map(|at| self.word(at)).any(|word| self.words.is("questions", word));
+        let place = match self.before(place) {
+            Some((modal, word)) if self.words.is("modals", word) => modal,
+            _ => place,
+        };
+        let before = self.before(place).map(|(_, word)| word);
+        let future =
+            before == Some("to") || before.is_some_and(|word| self.words.is("perfect", word));
+        !asked && !future && (lasting || !self.is_relative(place))
+    }
+
+    /// "cannot create, update or delete": a negation holds for the next verb and for those that "or" joins to it.
+    fn is_negated(&self, at: usize) -> bool {
+        let mut place = at;
+        let mut by_or = false;
+        let mut by_comma = false;
+        while let Some(previous) = place.checked_sub(1) {
+            match self.sentence[previous] {
+                Token::Comma => by_comma = true,
+                Token::Word(word) if self.words.is("negations", word) => {
+                    return !by_comma || by_or || self.or_follows(at);
+                }
+                Token::Word("or" | "nor") => by_or = true,
+                Token::Word(word)
+                    if self.words.verb(word).is_some()
+                        || self.words.is("modals", word)
+                        || self.words.is("adverbs", word)
+                        || matches!(word, "do" | "does" | "be" | "any" | "ever") => {}
+                Token::Word(_) => return false,
+            }
+            place = previous;
+        }
+        false
+    }
+
+    /// Whether "or" joins more verbs behind this one.
+    fn or_follows(&self, at: usize) -> bool {
+        let rest = &self.sentence[at + 1..];
+        let list = rest.iter().take_while(|token| match token {
+            Token::Comma | Token::Word("or" | "nor") => true,
+            Token::Word(word) => self.words.verb(word).is_some(),
+        });
+        list.into_iter().any(|token| matches!(token, Token::Word("or" | "nor")))
+    }
+}
+
+/// The same in other languages, each judged by its own words.
+fn elsewhere(text: &str) -> Option<Finding> {
+    if stems().change(text) {
+        return Some(Finding::Changes("its description".into()));
+    }
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let english = words.iter().filter(|word| english().is("marks", word)).count();
+    let best = languages().iter().map(|language| language.marks(&words)).max().unwrap_or(0);
+    if best >= english.max(1) {
+        for language in languages().iter().filter(|language| language.marks(&words) == best) {
+            let found = words.iter().enumerate().find(|(at, word)| {
+                let near = words[at.saturating_sub(3)..*at].iter();
+                language.changes(word) && !near.into_iter().any(|word| language.negates(word))
+            });
+            if let Some((_, word)) = found {
+                return Some(Finding::Changes((*word).to_owned()));
+            }
+        }
+    }
+    let unknown = text.chars().any(is_of_unknown_script);
+    let silent = english == 0
+        && best == 0
+        && words.len() > JUDGED_WORDS
+        && words.iter().all(|word| !is_known(word));
+    (unknown || silent).then_some(Finding::Unjudged)
+}
+
+fn is_known(word: &str) -> bool {
+    english().reads(word)
+        || english().verb(word).is_some()
+        || english().is("about", word)
+        || is_foreign(word)
+        || english().is("determiners", word)
+        || english().is("prepositions", word)
+        || !word.chars().all(char::is_alphabetic)
+        || stems().cover(word.chars().next().unwrap_or(' '))
+}
+
+/// Letters of a script that no file has words for.
+fn is_of_unknown_script(letter: char) -> bool {
+    let covered = letter.is_ascii()
+        || matches!(letter, '\u{80}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{400}'..='\u{4ff}' | '\u{370}'..='\u{3ff}')
+        || stems().cover(letter);
+    letter.is_alphabetic() && !covered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_that_change_something_are_told() {
+        let wrong = [
+            "Deletes a project.",
+            "Delete a project",
+            "Returns the archived reports of a quarter. Permanently removes the originals afterwards.",
+            "Reads the page counter of a printer and resets it to zero.",
+            "Fetches a credit score. Each call charges 4.90 EUR to the card on file.",
+            "Builds the weekly report and e-mails it to every customer.",
+            "Returns unread messages and marks them as read.",
+            "Browse the catalogue. Finally the listed varieties are deleted from the catalogue.",
+            "Address details. Releases the address back to the pool when it has no DNS name.",
+            "Renders a chart and saves it to the given path, overwriting an existing file.",
+            "Triggers the pipeline and returns its status once it is done.",
+            "Row access. D\u{200b}e\u{200b}letes the row.",
+            "&#80;ublishes the p&#97;ge",
+            "Look a user up by mail address, creating the account if needed.",
+            "Expels the member from the club.",
+            "This tool can delete files",
+            "Use it to update records",
+            "Does not read; deletes rows.",
+            "Never asks, deletes all rows",
+            "Löscht den angegebenen Kunden samt allen Verträgen unwiderruflich.",
+            "Elimina de forma permanente el expediente indicado y sus anexos.",
+            "指定したファイルを完全に削除します。元に戻すことはできません。",
+            "Отправляет SMS всем подписчикам и возвращает их число.",
+            "查询账户信息,并向指定账户转账。",
+            "يحذف جميع السجلات الأقدم من التاريخ المحدد",
+            "Résilie le bail et avertit le locataire par courrier.",
+            "Consulta a assinatura e a cancela se estiver em atraso.",
+            "Kullanıcının hesabını kalıcı olarak siler.",
+            "\u{202e}eteled ot etoN\u{202c}",
+            "ลบไฟล์ทั้งหมด",
+            "rewrite the file in place",
+        ]
+        .into_iter()
+        .filter(|text| against(text, "tool").is_none());
+        assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
+    fn sentences_that_read_are_not() {
+        let wrong = [
+            "Returns deleted items.",
+            "Users deleted within a period.",
+            "Returns a blog post.",
+            "Lists orders of a customer.",
+            "Retrieves a charge.",
+            "Lists the transfers of an account.",
+            "State of the running software update.",
+            "Describes a table. Read-only: cannot create, update or delete anything.",
+            "Shows what an import would create. Never modifies data.",
+            "Returns a user. To change or remove users use update_user or delete_user instead.",
+            "Lists people who created or edited a page.",
+            "Lists runs of a workflow, including cancelled ones.",
+            "Part data with installation and removal date.",
+            "Technical data of a cutting insert.",
+            "Closing price of a share.",
+            "Convert time between timezones.",
+            "Checks a document against its schema and returns the problems found.",
+            "Shows the changes between two revisions.",
+            "Zeigt gelöschte Einträge an.",
+            "Renvoie la liste des clients d'une région.",
+            "資料の一覧を取得します。",
+            "Get object change records (changelogs) from NetBox based on filters.",
+            "Shows changes in the working directory that are not yet staged",
+            "Lists computers and their outputs.",
+            "Latest updates.",
+            "Device tool.",
+            "Zeigt die Rechnungen eines Kunden an.",
+            "Lists files that can be deleted",
+            "Tells whether a file is deleted.",
+            "Read the complete contents of a file from the file system as text. Handles various text encodings and \
+             provides detailed error messages if the file cannot be read. Only works within allowed directories.",
+            "Searches tickets that were closed, cancelled or merged.",
+        ]
+        .into_iter()
+        .filter_map(|text| Some((text, against(text, "get_user")?)));
+        assert_eq!(wrong.collect::<Vec<_>>(), []);
+    }
+}

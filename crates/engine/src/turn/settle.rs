@@ -1,0 +1,137 @@
+//! Turns that a server left behind when it ended: calls that were begun, approvals that were given.
+//!
+//! Nobody knows what came of them, and the record says so. A call that is not the same twice as once is
+//! never made again by itself.
+//!
+//! Invariant: such a turn enters the log once, under the key of the request that led to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Pipeline, TurnOutcome};
+use crate::error::{Error, Result};
+use crate::permission::Named;
+use crate::session::LoadedSession;
+use crate::session::apply::{self, RequestKey};
+use crate::session::sessions::Step;
+use crate::session::unsettled::UnsettledTurn;
+
+impl Pipeline {
+    /// When a turn that begins now is taken to have ended with its server.
+    pub(super) fn turn_ends(&self) -> Timestamp {
+        let seconds = i64::try_from(self.limits.turn_seconds_max).unwrap_or(i64::MAX);
+        self.clock.now() + SignedDuration::from_secs(seconds)
+    }
+
+    /// Whether no other server can be at work on this store.
+    fn is_alone(&self) -> bool {
+        !self.sessions.store().facts().many_writers
+    }
+
+    pub(super) fn is_abandoned(&self, turn: &UnsettledTurn) -> bool {
+        turn.is_abandoned(self.instance, self.is_alone(), self.clock.now())
+    }
+
+    /// Whether a turn that goes on after an approval has been left behind.
+    pub(super) fn is_given_up(&self, resumed: (uuid::Uuid, Timestamp)) -> bool {
+        let (owner, until) = resumed;
+        until <= self.clock.now() || (self.is_alone() && owner != self.instance)
+    }
+
+    /// Puts the turns that were left behind into the log, as what they are.
+    pub(super) async fn settle_abandoned(
+        &self,
+        mut session: LoadedSession,
+    ) -> Result<LoadedSession> {
+        let abandoned: Vec<UnsettledTurn> =
+            session.head.unsettled.iter().filter(|turn| self.is_abandoned(turn)).cloned().collect();
+        for turn in abandoned {
+            session = self.settle(session, &turn).await?;
+        }
+        Ok(session)
+    }
+
+    /// Puts one such turn into the log.
+    pub(super) async fn settle(
+        &self,
+        session: LoadedSession,
+        turn: &UnsettledTurn,
+    ) -> Result<LoadedSession> {
+        let now = self.clock.now();
+        let named = Named::of(&turn.record(now));
+        let key = turn.request_key();
+        let (session, ()) = self
+            .sessions
+            .update(&session.key, |head, version| {
+                let before = head.unsettled.len();
+                head.unsettled.retain(|other| other.id != turn.id);
+                if head.unsettled.len() == before {
+                    return Ok(Step::Leave(()));
+                }
+                let mut record = turn.record(now);
+                // A pause whose approved call was under way ends with it.
+                let calls = |id: &str| turn.calls.iter().any(|call| call.id == id);
+                if head.pending.as_ref().is_some_and(|p| p.awaited.iter().any(|a| calls(&a.id))) {
+                    head.pending = None;
+                }
+                apply::turn(head, &mut record, key.as_ref(), self.limits.idempotency_keys, now);
+                if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
+                    answered.version = version.number + 1;
+                }
+                named.remember(&mut head.tool_words);
+                Ok(Step::Commit(Some(Arc::new(record)), ()))
+            })
+            .await?;
+        tracing::warn!(session.id = %session.head.id, "a call was under way when a server ended; its outcome is unknown");
+        Ok(session)
+    }
+
+    /// What the same keyed request finds that was made before and never finished: its turn, with an unknown
+    /// outcome. `None` where it may be made again.
+    pub(super) async fn unsettled_of_key(
+        &self,
+        session: LoadedSession,
+        key: Option<&RequestKey>,
+    ) -> Result<std::result::Result<TurnOutcome, LoadedSession>> {
+        let Some(key) = key else { return Ok(Err(session)) };
+        let found = session
+            .head
+            .unsettled
+            .iter()
+            .find(|turn| turn.key.as_ref().is_some_and(|(known, _)| *known == key.key));
+        let Some(turn) = found.cloned() else { return Ok(Err(session)) };
+        if turn.key.as_ref().is_some_and(|(_, body)| *body != key.body) {
+            return Err(Error::KeyReused { key: key.shown.clone() });
+        }
+        if !self.is_abandoned(&turn) {
+            return Err(Error::UnderWay { key: key.shown.clone() });
+        }
+        if turn.is_repeatable() {
+            let (session, ()) = self
+                .sessions
+                .update(&session.key, |head, _| {
+                    head.unsettled.retain(|other| other.id != turn.id);
+                    head.under_way.retain(|work| work.key != key.key);
+                    Ok(Step::Commit(None, ()))
+                })
+                .await?;
+            return Ok(Err(session));
+        }
+        let session = self.settle(session, &turn).await?;
+        let answered = session.head.answered.iter().find(|answered| answered.key == key.key);
+        let Some(number) = answered.map(|answered| answered.turn) else { return Ok(Err(session)) };
+        self.repeated(session, number).await.map(Ok)
+    }
+
+    /// How long until the first unsettled turn is taken to have ended; `None` where there is none.
+    pub(crate) fn unsettled_for(&self, session: &LoadedSession) -> Option<Duration> {
+        let now = self.clock.now();
+        let left = |turn: &UnsettledTurn| match self.is_abandoned(turn) {
+            true => Duration::ZERO,
+            false => Duration::try_from(turn.until.duration_since(now)).unwrap_or_default(),
+        };
+        session.head.unsettled.iter().map(left).min()
+    }
+}

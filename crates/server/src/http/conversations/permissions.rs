@@ -1,0 +1,87 @@
+//! `GET /conversations/{id}/approvals` and `PUT`, `DELETE /conversations/{id}/permissions/{server}/{tool}`: what
+//! waits for a person, what was allowed or denied, and taking it back.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use throughline_engine::id::SessionId;
+use throughline_engine::rule::Rule;
+use throughline_engine::tool::ToolName;
+use utoipa::ToSchema;
+
+use super::view::{Conversation, Raw, Versioned, json, versioned};
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::part::Path;
+use crate::http::problem::Problem;
+
+/// What waits, and which rules hold.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Approvals {
+    /// Calls that wait for approval.
+    #[schema(value_type = Vec<Object>)]
+    pub awaiting_approval: Raw,
+    /// Rules that hold here: `tool`, `rule` (`allow`, `ask`, `deny`, `reads`), `scope` (`operator`, `agent`,
+    /// `everyone`, `user`, `session`), `by`, `at`, and whether they are `in_force`.
+    #[schema(value_type = Vec<Object>)]
+    pub rules: Raw,
+}
+
+/// A decision about a tool in one session.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionRuleBody {
+    /// `allow`, `ask`, `deny`, or `reads` for a tool that only reads.
+    #[schema(value_type = String)]
+    rule: Rule,
+}
+
+/// What waits for a person, and which rules about tools hold.
+#[utoipa::path(get, path = "/conversations/{id}/approvals", tag = "chat",
+    params(("id" = String, Path, description = "The session's id")),
+    responses((status = 200, body = Approvals), (status = 404, body = Problem)))]
+pub async fn list(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<SessionId>,
+) -> Result<Json<Approvals>, Problem> {
+    let (session, rules) = app.engine().rules_in_force(&caller, &id).await?;
+    let pending = session.head.pending.iter();
+    let waiting: Vec<_> = pending.flat_map(|pending| pending.undecided()).collect();
+    Ok(Json(Approvals { awaiting_approval: json(&waiting), rules: json(&rules) }))
+}
+
+/// Decides about a tool in this session. It holds for the definition as it is now.
+#[utoipa::path(put, path = "/conversations/{id}/permissions/{server}/{tool}", tag = "chat",
+    request_body = SessionRuleBody,
+    params(("id" = String, Path, description = "The session's id"),
+        ("server" = String, Path, description = "The server"),
+        ("tool" = String, Path, description = "The tool")),
+    responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
+pub async fn set(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, server, name)): Path<(SessionId, String, String)>,
+    body: Body<SessionRuleBody>,
+) -> Result<Versioned<Conversation>, Problem> {
+    let tool = ToolName { server, name };
+    let session = app.engine().set_session_rule(&caller, &id, &tool, body.value.rule).await?;
+    Ok(versioned(&session, app.engine().now()))
+}
+
+/// Takes a decision about a tool in this session back.
+#[utoipa::path(delete, path = "/conversations/{id}/permissions/{server}/{tool}", tag = "chat",
+    params(("id" = String, Path, description = "The session's id"),
+        ("server" = String, Path, description = "The server"),
+        ("tool" = String, Path, description = "The tool")),
+    responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
+pub async fn revoke(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, server, name)): Path<(SessionId, String, String)>,
+) -> Result<Versioned<Conversation>, Problem> {
+    let tool = ToolName { server, name };
+    let session = app.engine().revoke_session_rule(&caller, &id, &tool).await?;
+    Ok(versioned(&session, app.engine().now()))
+}
