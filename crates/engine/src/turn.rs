@@ -22,20 +22,19 @@ mod settle;
 mod shown;
 
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::agent::{Agent, Agents, MemoryScope};
+use crate::agent::{Agent, Agents};
 use crate::budget::Budget;
 use crate::catalog::{KnownTool, ToolCatalog};
 use crate::clock::Clock;
 use crate::creation::SessionCreator;
-use crate::enrich::{Enrichment, EnrichmentKey, Enrichments, MadeOf};
-use crate::entity::KnownEntities;
+use crate::enrich::Enrichments;
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::id::{AgentName, SessionId};
@@ -44,15 +43,15 @@ use crate::memory::Memory;
 use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
-use crate::notice::{self, Understanding, Understood};
+use crate::notice::Understanding;
 use crate::pack::PackSet;
 use crate::permission::Rules;
 use crate::persona::Persona;
 use crate::piece::SentPiece;
 use crate::receipt::Parameters;
 use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
-use crate::request::{self, Asks, AssembledRequest, Material, PrefixCache, TurnInput};
-use crate::resolve::{self, LookedUp, Reader, Resolver};
+use crate::request::{self, AssembledRequest, Material, PrefixCache, TurnInput};
+use crate::resolve::Resolver;
 use crate::select::Selector;
 use crate::session::apply::RequestKey;
 use crate::session::pending::{AwaitedCall, PendingTurn};
@@ -357,57 +356,6 @@ impl Pipeline {
         })?;
         assembled.tools = permissions::listed_tools(&assembled.sent, &turn.tools);
         Ok(assembled)
-    }
-
-    /// **notice**, **resolve**, **recall**, once for the same message to an unchanged session.
-    async fn enrich(
-        &self,
-        turn: &Turn,
-        input: &TurnInput,
-    ) -> Result<(Arc<Enrichment>, Arc<KnownEntities>)> {
-        let session = &turn.session;
-        let reader = match (&turn.model, turn.kind) {
-            (Err(_), TurnKind::Chat | TurnKind::Query) => Reader::Offline,
-            _ => Reader::Model,
-        };
-        let known = self.memory.known(&self.sessions, session).await?;
-        let key = EnrichmentKey::new(&session.key, &input.message, reader);
-        let made_of = MadeOf { version: session.version, agents: turn.agents_generation };
-        if let Some(enrichment) = self.cached_enrichment(&key, made_of).await {
-            let known = notice::with_found_entities(known, &enrichment.found, session);
-            return Ok((enrichment, known));
-        }
-
-        let understanding = notice::read(session, &input.message, known, &self.packs);
-        let policy = match resolve::could_need(&understanding, session) {
-            true => self.policy(turn).await?,
-            false => self.rules.configured(turn.agent.clone()),
-        };
-        let things = (session, &policy, turn.tools.as_slice());
-        let limit = Duration::from_millis(self.limits.look_up_ms_max);
-        let resolving = self.resolver.at_once(things, understanding, reader, limit, &turn.cancel);
-        let (Understanding { noticed, known, found }, looked_up) = resolving.await;
-
-        let vector = self.selector.embed(&input.message).await?;
-        let message = (input.message.as_str(), vector.as_slice());
-        let parts_max = match request::asks(&input.message) {
-            Asks::Back | Asks::Perhaps => self.limits.recalled_parts,
-            Asks::Nothing => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
-        };
-        let recalled = match self.memory_scope(turn) {
-            MemoryScope::Off => Vec::new(),
-            _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
-        };
-
-        let entities = &session.head.entities;
-        let understood = Understood { noticed: &noticed, entities, known: &known };
-        let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
-        let enrichment =
-            Arc::new(Enrichment { vector, noticed, found, looked_up, recalled, about });
-        if enrichment.looked_up != LookedUp::Unknown {
-            self.enrichments.keep(key, made_of, enrichment.clone(), self.clock.now());
-        }
-        Ok((enrichment, known))
     }
 
     /// **reply**: by a model with tools, or by the way that needs none.

@@ -10,7 +10,7 @@
 //! - [`policy`]: what people have decided ([`crate::rule`]). [`decisions`]: where that is kept.
 //! - [`name`], [`prose`], [`words`]: what names and descriptions say. [`arguments`], [`schema`], [`statement`],
 //!   [`shell`]: what arguments say.
-//! - [`taint`], [`forms`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
+//! - [`taint`], [`named`], [`forms`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
 //!
 //! Invariant: [`permission`] is a pure function, and doubt asks.
 
@@ -19,6 +19,7 @@ pub mod decisions;
 pub(crate) mod fold;
 mod forms;
 mod name;
+mod named;
 pub mod policy;
 mod prose;
 mod request;
@@ -31,10 +32,11 @@ mod words;
 
 use serde_json::Value;
 
+pub use named::Named;
 pub use policy::{Policy, Ruling, Voucher};
 pub(crate) use request::asks_plainly;
 pub use rules::Rules;
-pub use taint::{Named, Taint};
+pub use taint::Taint;
 
 use crate::tool::ToolDefinition;
 

@@ -1,16 +1,71 @@
-//! What earlier turns bring to a message: from the user's other sessions, or gathered for the same message before.
+//! What belongs to a message: what it means, what is looked up for it, and what earlier turns bring to it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::{Pipeline, Turn};
+use super::{Pipeline, RECALLED_PARTS_UNASKED, Turn};
 use crate::agent::MemoryScope;
 use crate::enrich::{Enrichment, EnrichmentKey, MadeOf};
+use crate::entity::KnownEntities;
 use crate::error::Result;
 use crate::memory::{Across, Recalled};
-use crate::request::{self, Asks};
-use crate::resolve::LookedUp;
+use crate::notice::{self, Understanding, Understood};
+use crate::request::{self, Asks, TurnInput};
+use crate::resolve::{self, LookedUp, Reader};
+use crate::session::record::TurnKind;
 
 impl Pipeline {
+    /// **notice**, **resolve**, **recall**, once for the same message to an unchanged session.
+    pub(super) async fn enrich(
+        &self,
+        turn: &Turn,
+        input: &TurnInput,
+    ) -> Result<(Arc<Enrichment>, Arc<KnownEntities>)> {
+        let session = &turn.session;
+        let reader = match (&turn.model, turn.kind) {
+            (Err(_), TurnKind::Chat | TurnKind::Query) => Reader::Offline,
+            _ => Reader::Model,
+        };
+        let known = self.memory.known(&self.sessions, session).await?;
+        let key = EnrichmentKey::new(&session.key, &input.message, reader);
+        let made_of = MadeOf { version: session.version, agents: turn.agents_generation };
+        if let Some(enrichment) = self.cached_enrichment(&key, made_of).await {
+            let known = notice::with_found_entities(known, &enrichment.found, session);
+            return Ok((enrichment, known));
+        }
+
+        let understanding = notice::read(session, &input.message, known, &self.packs);
+        let policy = match resolve::could_need(&understanding, session) {
+            true => self.policy(turn).await?,
+            false => self.rules.configured(turn.agent.clone()),
+        };
+        let things = (session, &policy, turn.tools.as_slice());
+        let limit = Duration::from_millis(self.limits.look_up_ms_max);
+        let resolving = self.resolver.at_once(things, understanding, reader, limit, &turn.cancel);
+        let (Understanding { noticed, known, found }, looked_up) = resolving.await;
+
+        let vector = self.selector.embed(&input.message).await?;
+        let message = (input.message.as_str(), vector.as_slice());
+        let parts_max = match request::asks(&input.message) {
+            Asks::Back | Asks::Perhaps => self.limits.recalled_parts,
+            Asks::Nothing => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
+        };
+        let recalled = match self.memory_scope(turn) {
+            MemoryScope::Off => Vec::new(),
+            _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
+        };
+
+        let entities = &session.head.entities;
+        let understood = Understood { noticed: &noticed, entities, known: &known };
+        let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
+        let enrichment =
+            Arc::new(Enrichment { vector, noticed, found, looked_up, recalled, about });
+        if enrichment.looked_up != LookedUp::Unknown {
+            self.enrichments.keep(key, made_of, enrichment.clone(), self.clock.now());
+        }
+        Ok((enrichment, known))
+    }
+
     /// How far the session remembers.
     pub(super) fn memory_scope(&self, turn: &Turn) -> MemoryScope {
         turn.session.head.settings.memory.unwrap_or(turn.agent.memory)

@@ -52,7 +52,8 @@ async fn what_waits_was_allowed_or_was_answered_stays_behind() {
 #[tokio::test]
 async fn what_does_not_hold_together_is_refused_by_name() {
     let (bench, export) = exported().await;
-    let checks: [(&str, fn(&mut Value)); 6] = [
+    type Change = fn(&mut Value);
+    let checks: [(&str, Change); 6] = [
         ("format", |export| export["format"] = json!("other/1")),
         ("head.turns", |export| export["head"]["turns"] = json!(7)),
         ("turns", |export| export["turns"][0]["turn"] = json!(3)),

@@ -2,14 +2,26 @@
 
 use throughline_engine::agent::{Agent, Document};
 use throughline_engine::id::AgentName;
+use throughline_engine::rule::Rule;
 
 use super::definition::Definition;
 use super::header;
+use crate::config::ServerEntry;
 
 /// Its name.
 pub const NAME: &str = "demo";
 /// The MCP server that it uses.
 pub const SERVER: &str = "inventory";
+
+/// Tools of the demo that add something and run unasked: `--demo` is the operator's word for them.
+const ALLOWED: [&str; 4] =
+    ["add_survey_answers", "create_report", "create_workflow", "update_workflow"];
+
+/// The demo inventory as an MCP server, run by the program `command`.
+pub fn server(command: String) -> ServerEntry {
+    let tools = ALLOWED.map(|tool| (tool.to_owned(), Rule::Allow)).into();
+    ServerEntry { command, args: vec!["demo-inventory".into()], tools, ..ServerEntry::default() }
+}
 
 const DEFINITION: &str = include_str!("../../demo-agent/agent.toml");
 const RULES: [(&str, &str); 2] = [

@@ -94,7 +94,7 @@ fn application(
 /// Our own binary as an MCP server.
 pub(super) fn demo_server() -> Result<ServerEntry, Failure> {
     let command = std::env::current_exe()?.to_string_lossy().into_owned();
-    Ok(ServerEntry { command, args: vec!["demo-inventory".into()], ..ServerEntry::default() })
+    Ok(demo::server(command))
 }
 
 /// Lets this process open as many files as the system allows: every connection is one.

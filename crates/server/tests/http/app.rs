@@ -8,7 +8,7 @@ use serde_json::Value;
 use throughline::access::{Gate, Keys, NewKey};
 use throughline::agents::demo;
 use throughline::assemble::{self, Demo};
-use throughline::config::{Config, ServerEntry};
+use throughline::config::Config;
 use throughline::http::dropin::Upstreams;
 use throughline::http::{self, App, Setup};
 use throughline_engine::access::Grants;
@@ -72,11 +72,7 @@ impl Builder {
 
     /// With the demo inventory as a real MCP server.
     pub fn demo(mut self) -> Self {
-        let entry = ServerEntry {
-            command: env!("CARGO_BIN_EXE_throughline").into(),
-            args: vec!["demo-inventory".into()],
-            ..ServerEntry::default()
-        };
+        let entry = demo::server(env!("CARGO_BIN_EXE_throughline").into());
         self.config.servers.insert(demo::SERVER.into(), entry);
         self.demo = Demo::With;
         self

@@ -300,6 +300,26 @@ async fn walk_server(walk: &mut Walk) {
     walk.post(completions, completions, json!({"model": "any", "messages": ask})).await;
     let messages = json!({"model": "any", "max_tokens": 100, "messages": ask});
     walk.post("/v1/messages", "/v1/messages", messages).await;
+    let (approvals, permission) = (
+        "/api/v1/conversations/{id}/approvals",
+        "/api/v1/conversations/{id}/permissions/{server}/{tool}",
+    );
+    walk.post(
+        "/api/v1/conversations",
+        "/api/v1/conversations",
+        json!({"id": "p", "agent": "demo"}),
+    )
+    .await;
+    let path = "/api/v1/conversations/p/permissions/inventory/update_device";
+    walk.call(Method::PUT, permission, path, json!({"rule": "allow"})).await;
+    walk.get(approvals, "/api/v1/conversations/p/approvals").await;
+    walk.delete(permission, path).await;
+    let (permission, path) = (
+        "/api/v1/tools/{server}/{tool}/permission",
+        "/api/v1/tools/inventory/update_device/permission",
+    );
+    walk.call(Method::PUT, permission, path, json!({"rule": "ask"})).await;
+    walk.delete(permission, path).await;
     let reset = "/api/v1/demo/reset";
     walk.call(Method::POST, reset, reset, Value::Null).await;
 }
