@@ -6,6 +6,8 @@
 //!
 //! Invariant: a fact that was gathered names the session, the turn and the sentence it comes from.
 
+pub mod gather;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

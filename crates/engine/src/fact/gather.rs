@@ -1,0 +1,262 @@
+//! Finds the lasting statements in what a user said, without a model.
+//!
+//! A statement is told to be remembered ("remember that my rack is R42") or has a form that states something
+//! lasting ("I'm allergic to nuts"). Everything else is talk: questions, conditions, quotes, reported speech,
+//! requests, moods. Where it is unclear, nothing is gathered: a wrong fact costs more than a missing one.
+//! This reads one message of a user; it stores nothing and must not be given what a tool returned.
+//!
+//! Invariant: a statement's text is part of its sentence, and its sentence is part of the message.
+
+mod lexicon;
+mod prose;
+mod subject;
+
+use lexicon::{Form, Language, ValueRule};
+use prose::Sentence;
+
+use super::FactKind;
+
+/// More statements than this in one message is a document, and the rest is left out.
+const STATEMENTS_MAX: usize = 12;
+
+/// Something the user stated that is worth keeping beyond the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The statement, in the user's words, with a capital first letter.
+    pub text: String,
+    /// What it is about, in lower case: "site code for lisbon".
+    pub subject: Option<String>,
+    pub kind: FactKind,
+    /// The sentence it was found in, as the user wrote it.
+    pub sentence: String,
+    /// The user asked to remember it.
+    pub explicit: bool,
+}
+
+/// The lasting statements in `message`, in the order they were made.
+pub fn stated(message: &str) -> Vec<Statement> {
+    let languages = lexicon::languages();
+    let sentences = prose::own_sentences(message);
+    let is_task = languages.iter().any(|language| language.never_message.is_match(message));
+    let mut statements: Vec<Statement> = Vec::new();
+    for (at, sentence) in sentences.iter().enumerate() {
+        let found = languages.iter().map(|language| {
+            let told = told(language, &sentences, at);
+            if told.is_empty() && !is_task { said(language, sentence) } else { told }
+        });
+        let found = found.max_by_key(Vec::len).unwrap_or_default();
+        for statement in found {
+            if !statements.iter().any(|it| it.text == statement.text) {
+                statements.push(statement);
+            }
+        }
+    }
+    statements.truncate(STATEMENTS_MAX);
+    statements
+}
+
+/// Whether `newer` takes the place of an older fact with this subject and text.
+///
+/// It does where both are about the same thing and say something else. The older one is not merged into it:
+/// a caller keeps it as history and can show both.
+pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &str) -> bool {
+    let (Some(newer_subject), Some(older_subject)) = (newer.subject.as_deref(), older_subject)
+    else {
+        return false;
+    };
+    subject::same(newer_subject, older_subject)
+        && newer.text.to_lowercase() != older_text.to_lowercase()
+}
+
+/// The statements that the sentence, or the one after it, asks to remember.
+fn told(language: &Language, sentences: &[Sentence<'_>], at: usize) -> Vec<Statement> {
+    let sentence = &sentences[at];
+    if language.never_sentence.is_match(sentence.text) {
+        return Vec::new();
+    }
+    let is_question = sentence.is_question && !language.explicit_asks.is_match(sentence.text);
+    let is_trailer = |other: &Sentence<'_>| language.explicit_trailer.is_match(other.text);
+    let text = without_leads(language, sentence.text);
+    if let Some(lead) = language.explicit_lead.find(text)
+        && !is_question
+    {
+        // "remember my …": the possessive belongs to the statement.
+        let start = match lead.as_str().ends_with(char::is_alphanumeric) {
+            true => lead.as_str().rfind(char::is_whitespace).map_or(lead.end(), |space| space + 1),
+            false => lead.end(),
+        };
+        let rest = text[start..].trim();
+        return remembered(language, rest, sentence.text);
+    }
+    let asked_after = sentences.get(at + 1).is_some_and(is_trailer);
+    let asked_before = at == 1 && is_trailer(&sentences[0]);
+    if (asked_after || asked_before) && !sentence.is_question {
+        return remembered(language, text, sentence.text);
+    }
+    Vec::new()
+}
+
+/// What was asked to be remembered: each clause by its form, or the whole as a fact.
+fn remembered(language: &Language, rest: &str, sentence: &str) -> Vec<Statement> {
+    let rest = rest.trim_end_matches(['.', '!', '?', ' ']);
+    if rest.split_whitespace().count() < 2 || language.explicit_reject.is_match(rest) {
+        return Vec::new();
+    }
+    let clauses = clauses(language, rest);
+    let forms: Vec<_> = clauses.iter().map(|clause| form_of(language, clause)).collect();
+    if forms.iter().all(Option::is_some) {
+        let found = clauses.iter().zip(forms.into_iter().flatten());
+        return found
+            .map(|(clause, (kind, subject))| statement(clause, kind, subject, sentence, true))
+            .collect();
+    }
+    let (kind, subject) = forms.into_iter().flatten().next().unwrap_or((FactKind::Fact, None));
+    vec![statement(rest, kind, subject, sentence, true)]
+}
+
+/// The statements that the sentence makes by its form.
+fn said(language: &Language, sentence: &Sentence<'_>) -> Vec<Statement> {
+    if language.never_sentence.is_match(sentence.text) {
+        return Vec::new();
+    }
+    let text = without_leads(language, sentence.text);
+    let bare = text.trim_end_matches(['.', '!', ' ']);
+    if !sentence.is_question
+        && language.instruction_form.is_match(bare)
+        && !language.never_instruction.is_match(bare)
+    {
+        let subject = subject::of_instruction(language, bare);
+        return vec![statement(bare, FactKind::Instruction, subject, sentence.text, false)];
+    }
+    if language.never_condition.is_match(sentence.text) {
+        return Vec::new();
+    }
+    if let Some(lead) = language.tell_lead.find(text) {
+        return announced(language, &text[lead.end()..], sentence);
+    }
+    let mut clauses = clauses(language, sentence.text);
+    if sentence.is_question {
+        // "I'm vegan, what can I cook?" states something; "I'm vegan, am I?" does not.
+        let question = clauses.pop().unwrap_or_default();
+        if question.split_whitespace().count() < 4 {
+            return Vec::new();
+        }
+    }
+    let found = clauses.iter().filter_map(|clause| {
+        let (kind, subject) = form_of(language, clause)?;
+        Some(statement(clause, kind, subject, sentence.text, false))
+    });
+    found.collect()
+}
+
+/// What words such as "for your information" announce: by its form, or any statement that is no news.
+fn announced(language: &Language, rest: &str, sentence: &Sentence<'_>) -> Vec<Statement> {
+    if sentence.is_question || language.never_clause.is_match(rest) {
+        return Vec::new();
+    }
+    let has_form = clauses(language, rest).iter().any(|clause| form_of(language, clause).is_some());
+    if !has_form && language.tell_reject.is_match(rest) {
+        return Vec::new();
+    }
+    let found = remembered(language, rest, sentence.text).into_iter();
+    found.map(|statement| Statement { explicit: false, ..statement }).collect()
+}
+
+fn statement(
+    text: &str,
+    kind: FactKind,
+    subject: Option<String>,
+    sentence: &str,
+    explicit: bool,
+) -> Statement {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    Statement {
+        text: first + characters.as_str(),
+        subject,
+        kind,
+        sentence: sentence.to_owned(),
+        explicit,
+    }
+}
+
+/// The kind and the subject of a clause, if it has a form that states something lasting.
+fn form_of(language: &Language, clause: &str) -> Option<(FactKind, Option<String>)> {
+    if language.never_instruction.is_match(clause) {
+        return None;
+    }
+    let (body, is_rule) = match language.instruction_lead.find(clause) {
+        Some(lead) => (&clause[lead.end()..], true),
+        None => (clause, false),
+    };
+    if let Some(found) = language.forms.iter().find_map(|form| matched(language, form, body)) {
+        return Some(found);
+    }
+    (is_rule || language.instruction_form.is_match(body))
+        .then(|| (FactKind::Instruction, subject::of_instruction(language, body)))
+}
+
+fn matched(language: &Language, form: &Form, clause: &str) -> Option<(FactKind, Option<String>)> {
+    let groups = form.says.captures(clause)?;
+    let value = groups.name("value");
+    let predicate = value.map_or(clause, |value| &clause[value.start()..]);
+    if language.never_clause.is_match(predicate) {
+        return None;
+    }
+    if groups.name("what").is_some_and(|what| language.never_what.is_match(what.as_str())) {
+        return None;
+    }
+    if let Some(value) = value.map(|value| value.as_str())
+        && (language.never_value.is_match(value) || !fits(language, form.value, value))
+    {
+        return None;
+    }
+    Some((form.kind, Some(subject::from_template(language, &form.subject, &groups))))
+}
+
+fn fits(language: &Language, rule: ValueRule, value: &str) -> bool {
+    let noun = subject::without_article(language, value);
+    match rule {
+        ValueRule::Any => true,
+        ValueRule::Name => is_name(noun),
+        ValueRule::Thing => {
+            subject::has_indefinite_article(language, value)
+                || is_name(noun) && !noun.starts_with(|it: char| it.is_ascii_digit())
+        }
+    }
+}
+
+/// The first word is written like a name, a number or an identifier.
+fn is_name(value: &str) -> bool {
+    let word = value.split_whitespace().next().unwrap_or_default();
+    word.starts_with(char::is_uppercase)
+        || word.contains(|it: char| it.is_ascii_digit() || "@_/".contains(it))
+}
+
+/// The clauses of a sentence, without what leads into them and without final punctuation.
+fn clauses<'s>(language: &Language, sentence: &'s str) -> Vec<&'s str> {
+    let mut clauses = Vec::new();
+    let mut start = 0;
+    for joint in language.joint.captures_iter(sentence) {
+        let (Some(whole), Some(next)) = (joint.get(0), joint.name("next")) else { continue };
+        clauses.push(&sentence[start..whole.start()]);
+        start = next.start();
+    }
+    clauses.push(&sentence[start..]);
+    let clauses = clauses.into_iter().map(|clause| without_leads(language, clause));
+    clauses.map(|clause| clause.trim_end_matches(['.', '!', '?', ',', ';', ' '])).collect()
+}
+
+fn without_leads<'c>(language: &Language, mut clause: &'c str) -> &'c str {
+    while let Some(lead) = language.lead.find(clause)
+        && lead.end() < clause.len()
+        && !language.explicit_lead.is_match(clause)
+        && lead.as_str().ends_with(|it: char| !it.is_alphanumeric())
+    {
+        clause = &clause[lead.end()..];
+    }
+    clause.trim()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! The words and patterns of each language that `gather` knows, read from the files beside this one.
+//!
+//! Nothing here decides: a language is data. A new language is a new file and its line in `FILES`.
+//!
+//! Invariant: every built-in file is valid; a test reads them all.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::fact::FactKind;
+
+const FILES: [&str; 4] = [
+    include_str!("en.toml"),
+    include_str!("de.toml"),
+    include_str!("fr.toml"),
+    include_str!("es.toml"),
+];
+
+static LANGUAGES: LazyLock<Vec<Language>> =
+    LazyLock::new(|| FILES.map(|file| read(file).expect("the built-in words are valid")).into());
+
+/// The languages that statements are recognised in.
+pub fn languages() -> &'static [Language] {
+    &LANGUAGES
+}
+
+/// One language's patterns.
+pub struct Language {
+    /// Matches a word or phrase at a clause's start that says nothing itself: "by the way,".
+    pub lead: Regex,
+    /// Matches between two clauses; the group `next` is the next clause's first word.
+    pub joint: Regex,
+    /// A message that matches is a task about a text or a made-up world.
+    pub never_message: Regex,
+    /// A sentence that matches states nothing, though it can be an instruction: "if I ask …".
+    pub never_condition: Regex,
+    /// A sentence that matches states nothing: reported speech, irony, injected instructions.
+    pub never_sentence: Regex,
+    /// A predicate that matches is temporary, uncertain, negated or past.
+    pub never_clause: Regex,
+    /// A value that starts like this says nothing by itself: "it", "broken".
+    pub never_value: Regex,
+    /// Things that are not worth keeping: "my question is …".
+    pub never_what: Regex,
+    /// An instruction that matches holds for this session only.
+    pub never_instruction: Regex,
+    /// Matches the words that ask to remember what follows; a possessive at its end belongs to the statement.
+    pub explicit_lead: Regex,
+    /// Matches a whole sentence that asks to remember its neighbour: "remember that".
+    pub explicit_trailer: Regex,
+    /// Matches a request that is a question in form only: "could you remember that …?"
+    pub explicit_asks: Regex,
+    /// Matches words that announce a statement: "for your information,".
+    pub tell_lead: Regex,
+    /// What follows `tell_lead` is news rather than a lasting statement if it matches.
+    pub tell_reject: Regex,
+    /// What follows `explicit_lead` or `tell_lead` is not a statement if it matches.
+    pub explicit_reject: Regex,
+    /// Matches words that make what follows a lasting instruction: "from now on".
+    pub instruction_lead: Regex,
+    /// Matches a whole clause that is a lasting instruction.
+    pub instruction_form: Regex,
+    /// What an instruction is about: subject and pattern.
+    pub topics: Vec<(String, Regex)>,
+    /// Indefinite articles.
+    pub indefinite: Vec<String>,
+    /// Other words that a subject leaves out.
+    pub articles: Vec<String>,
+    /// Prepositions that a subject writes as "for".
+    pub prepositions: Vec<String>,
+    /// The forms that state something, in order of precedence.
+    pub forms: Vec<Form>,
+}
+
+/// A form that states something lasting.
+pub struct Form {
+    pub kind: FactKind,
+    /// The subject, with the pattern's groups in braces.
+    pub subject: String,
+    /// What the group `value` has to be.
+    pub value: ValueRule,
+    /// Matches the whole clause.
+    pub says: Regex,
+}
+
+/// What the value of a form has to look like.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueRule {
+    #[default]
+    Any,
+    /// A name, a number or an identifier.
+    Name,
+    /// A name or an identifier but no bare number, or a noun with an indefinite article.
+    Thing,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    words: BTreeMap<String, Vec<String>>,
+    key: Key,
+    clause: Clause,
+    never: Never,
+    explicit: Explicit,
+    instruction: Instruction,
+    topics: BTreeMap<String, String>,
+    form: Vec<FormEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Key {
+    indefinite: Vec<String>,
+    articles: Vec<String>,
+    prepositions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Clause {
+    leads: Vec<String>,
+    joints: Vec<String>,
+    starts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Never {
+    message: Vec<String>,
+    condition: Vec<String>,
+    sentence: Vec<String>,
+    clause: Vec<String>,
+    value: Vec<String>,
+    what: Vec<String>,
+    which: Vec<String>,
+    instruction: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Explicit {
+    leads: Vec<String>,
+    trailers: Vec<String>,
+    asks: Vec<String>,
+    tell: Vec<String>,
+    tell_reject: Vec<String>,
+    reject: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Instruction {
+    leads: Vec<String>,
+    forms: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormEntry {
+    kind: FactKind,
+    subject: String,
+    #[serde(default)]
+    value: ValueRule,
+    says: String,
+}
+
+fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
+    let file: File = toml::from_str(file)?;
+    let words = &file.words;
+    let any = |patterns: &[String]| pattern(words, &patterns.join("|"));
+    let joint = format!(
+        r"(?:\s*[,;:]\s+(?:(?:{joints})\s+)*|\s+[–—-]+\s+(?:(?:{joints})\s+)*|\s+(?:{joints})\s+)(?P<next>(?:{starts})\b)",
+        joints = file.clause.joints.join("|"),
+        starts = file.clause.starts.join("|"),
+    );
+    let forms = file.form.into_iter().map(|entry| {
+        let says = pattern(words, &format!("^(?:{})$", entry.says))?;
+        Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, says })
+    });
+    let forms = forms.collect::<Result<_, regex::Error>>()?;
+    let topics = file.topics.iter().map(|(topic, says)| Ok((topic.clone(), pattern(words, says)?)));
+    Ok(Language {
+        lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|")))?,
+        joint: pattern(words, &joint)?,
+        never_message: any(&file.never.message)?,
+        never_condition: any(&file.never.condition)?,
+        never_sentence: any(&file.never.sentence)?,
+        never_clause: any(&file.never.clause)?,
+        never_value: pattern(words, &format!(r"^(?:{})\b", file.never.value.join("|")))?,
+        never_what: pattern(
+            words,
+            &format!(
+                r"^(?:{})\b|(?:^|\s)(?:{})(?:$| (?:with|about|for|of|on|in|at|from|to)\b)",
+                file.never.which.join("|"),
+                file.never.what.join("|"),
+            ),
+        )?,
+        never_instruction: any(&file.never.instruction)?,
+        explicit_lead: pattern(words, &format!("^(?:{})", file.explicit.leads.join("|")))?,
+        explicit_trailer: pattern(
+            words,
+            &format!(r"^(?:{})[.!]*$", file.explicit.trailers.join("|")),
+        )?,
+        explicit_asks: any(&file.explicit.asks)?,
+        tell_lead: pattern(words, &format!("^(?:{})", file.explicit.tell.join("|")))?,
+        tell_reject: any(&file.explicit.tell_reject)?,
+        explicit_reject: any(&file.explicit.reject)?,
+        instruction_lead: pattern(words, &format!("^(?:{})", file.instruction.leads.join("|")))?,
+        instruction_form: pattern(words, &format!("^(?:{})$", file.instruction.forms.join("|")))?,
+        topics: topics.collect::<Result<_, regex::Error>>()?,
+        indefinite: file.key.indefinite,
+        articles: file.key.articles,
+        prepositions: file.key.prepositions,
+        forms,
+    })
+}
+
+/// Compiles `text` with its named words put in; an apostrophe matches the curly one and may be left out.
+fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Result<Regex, regex::Error> {
+    let mut text = text.to_owned();
+    // Words may be made of other words, once.
+    for (name, alternatives) in words.iter().chain(words) {
+        text = text.replace(&format!("{{{name}}}"), &format!("(?:{})", alternatives.join("|")));
+    }
+    // Classes of the Latin script instead of all of Unicode's keep the patterns small.
+    let text = text
+        .replace(r"\w", "[0-9A-Za-zÀ-ɏ_]")
+        .replace(r"\d", "[0-9]")
+        // An "s" alone would be found at the end of any verb.
+        .replace("'s", "[‘’]s")
+        .replace('\'', "['’]?")
+        .replace("[‘’]s", "['’]s");
+    Regex::new(&format!("(?i){text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_file_is_valid() {
+        for file in FILES {
+            read(file).map(|_| ()).unwrap();
+        }
+    }
+}

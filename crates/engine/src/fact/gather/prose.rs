@@ -1,0 +1,115 @@
+//! The sentences of a message that are the user's own words.
+//!
+//! What was pasted is data: code, logs, mails, quotes, and whatever a task hands over after a colon.
+//! This looks at form alone; what a sentence means is decided by the caller.
+//!
+//! Invariant: a sentence is a slice of the message.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A message longer than this is a document rather than talk; the rest is not looked at.
+const MESSAGE_BYTES_MAX: usize = 16 * 1024;
+/// A sentence longer than this is no short statement.
+const SENTENCE_CHARACTERS_MAX: usize = 400;
+
+static LOG_OR_CODE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x)
+        ^\s*\[?\d{4}-\d{2}-\d{2}[T\s] | ^\s*\[?\d{2}:\d{2}:\d{2} | ^\s*(?:\$|>>>|PS|root@\S+)\s
+        | ^\s*<\d+>|^\s*(?:at\s\S+\(|Traceback|File\s") | \b(?:ERROR|WARN|INFO|DEBUG|FATAL|TRACE)\b
+        | [;{}]\s*$ | ^\s*(?://|/\*|\#include|\#!|import\s\S+|def\s|fn\s|class\s\w+[:{(]|let\s\w+\s=|const\s|var\s|return\s|SELECT\s|INSERT\s|UPDATE\s\w+\sSET)
+        | ^\s*[\w.-]+\s*=\s*\S+\s*$ | ^\s*"?[\w-]+"?\s*:\s*["{\[] | ^\s*</?[a-zA-Z][^>]*> | ^\s*[|+]
+        | => | ::\w | \w\(\) | == | && "#,
+    )
+    .expect("the pattern is valid")
+});
+static MAIL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix)
+        ^\s*(?:from|to|cc|subject|sent|date|von|an|betreff|gesendet|datum|de|objet|asunto)\s*:\s\S
+        | ^\s*-{2,}\s*(?:original|forwarded|ursprüngliche|weitergeleitete) | ^\s*begin\sforwarded
+        | ^\s*on\s.+\swrote:\s*$ | ^\s*am\s.+\sschrieb\s.+:\s*$
+        | ^\s*(?:dear|sehr\sgeehrte\w*|liebe[rs]?|hi|hello|hallo)\s[\w\s.]+,\s*$",
+    )
+    .expect("the pattern is valid")
+});
+static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:\b(?:dr|mr|mrs|ms|prof|st|no|nr|vs|e\.g|i\.e|z\.b|d\.h|u\.a|ca|approx|inc|ltd|str)|\b[a-z])\.$")
+        .expect("the pattern is valid")
+});
+
+/// One sentence of the user's own.
+pub struct Sentence<'m> {
+    pub text: &'m str,
+    /// It ends with a question mark.
+    pub is_question: bool,
+}
+
+/// The sentences of `message` that are neither pasted nor quoted.
+pub fn own_sentences(message: &str) -> Vec<Sentence<'_>> {
+    let message = &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)];
+    let mut sentences = Vec::new();
+    let mut in_code = false;
+    for line in message.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            in_code = !in_code;
+            continue;
+        }
+        if MAIL.is_match(line) {
+            // A mail goes on to its end, and nothing says where that is.
+            break;
+        }
+        let pasted = in_code
+            || trimmed.starts_with('>')
+            || line.starts_with("    ")
+            || line.starts_with('\t')
+            || LOG_OR_CODE.is_match(line);
+        if !pasted {
+            let bare = trimmed.trim_start_matches(['-', '*', '•', '#', ' ']);
+            sentences.extend(split(bare).into_iter().filter(|it| is_talk(it.text)));
+        }
+    }
+    sentences
+}
+
+fn split(line: &str) -> Vec<Sentence<'_>> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    for (at, character) in line.char_indices() {
+        if !matches!(character, '.' | '!' | '?' | '…' | '。' | '？') {
+            continue;
+        }
+        let end = at + character.len_utf8();
+        let ends_here = line[end..]
+            .chars()
+            .next()
+            .is_none_or(|next| next.is_whitespace() || "\")”»".contains(next));
+        if ends_here && !(character == '.' && ABBREVIATION.is_match(&line[start..end])) {
+            sentences.push(&line[start..end]);
+            start = end;
+        }
+    }
+    sentences.push(&line[start..]);
+    let sentences = sentences.into_iter().map(str::trim).filter(|text| !text.is_empty());
+    sentences.map(|text| Sentence { text, is_question: text.ends_with(['?', '？']) }).collect()
+}
+
+/// Not a quote, and short enough for a statement.
+fn is_talk(sentence: &str) -> bool {
+    let quoted = sentence.starts_with(['"', '“', '„', '«', '\'', '‘'])
+        || sentence.chars().filter(|it| "\"“”„«»".contains(*it)).count() >= 2
+            && quote_is_a_sentence(sentence);
+    !quoted && sentence.chars().count() <= SENTENCE_CHARACTERS_MAX
+}
+
+/// A quote of four words or more is somebody's words, a shorter one is a name.
+fn quote_is_a_sentence(sentence: &str) -> bool {
+    sentence
+        .split(|it| "\"“”„«»".contains(it))
+        .skip(1)
+        .step_by(2)
+        .any(|quote| quote.split_whitespace().count() > 3)
+}
