@@ -183,6 +183,23 @@ export interface paths {
         patch: operations["conversations_change"];
         trace?: never;
     };
+    "/api/v1/conversations/{id}/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for a person, and which rules about tools hold. */
+        get: operations["chat_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conversations/{id}/approvals/{call}": {
         parameters: {
             query?: never;
@@ -353,6 +370,24 @@ export interface paths {
         post?: never;
         /** Erases a session everywhere, and counts what went. */
         delete: operations["conversations_erase"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/conversations/{id}/permissions/{server}/{tool}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Decides about a tool in this session. It holds for the definition as it is now. */
+        put: operations["chat_set"];
+        post?: never;
+        /** Takes a decision about a tool in this session back. */
+        delete: operations["chat_revoke"];
         options?: never;
         head?: never;
         patch?: never;
@@ -752,6 +787,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools/{server}/{tool}/permission": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Decides about a tool for all sessions of the caller, or of everybody. It holds for the definition as it is now. */
+        put: operations["agents_permit"];
+        post?: never;
+        /** Takes such a decision back. */
+        delete: operations["agents_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{spec_id}/conversations": {
         parameters: {
             query?: never;
@@ -1030,6 +1083,16 @@ export interface components {
             agents: components["schemas"]["AgentView"][];
             /** @description Files of agents that cannot be read as they are now, by name; their last good state is in use. */
             problems: string[];
+        };
+        /** @description What waits, and which rules hold. */
+        Approvals: {
+            /** @description Calls that wait for approval. */
+            awaiting_approval: Record<string, never>[];
+            /**
+             * @description Rules that hold here: `tool`, `rule` (`allow`, `ask`, `deny`, `reads`), `scope` (`operator`, `agent`,
+             *     `everyone`, `user`, `session`), `by`, `at`, and whether they are `in_force`.
+             */
+            rules: Record<string, never>[];
         };
         /** @description An approval. */
         Approved: {
@@ -1536,6 +1599,25 @@ export interface components {
         DecisionBody: {
             /** @description `true` lets the call run, `false` refuses it. */
             approve: boolean;
+            scope?: components["schemas"]["ScopeBody"] | null;
+        };
+        /** @description A decision that was kept. */
+        DecisionView: {
+            /** @description The server. */
+            server: string;
+            /** @description The tool. */
+            name: string;
+            /** @description What was decided. */
+            rule: string;
+            /** @description The definition that it holds for. */
+            fingerprint: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description By whom. */
+            by: string;
         };
         /**
          * @description Which way to page.
@@ -2284,6 +2366,13 @@ export interface components {
             /** @description What could be better. */
             review: components["schemas"]["ReviewView"];
         };
+        /** @description A decision about a tool. */
+        RuleBody: {
+            /** @description `allow`, `ask`, `deny`, or `reads` for a tool that only reads. */
+            rule: string;
+            /** @description Whether it holds for everybody, which only an administrator may say. */
+            everyone?: boolean;
+        };
         /** @description Tokens of a turn by our count. */
         SaidTokens: {
             /** @description Of the message. */
@@ -2291,6 +2380,11 @@ export interface components {
             /** @description Of the reply. */
             reply: number;
         };
+        /**
+         * @description What an approval holds for.
+         * @enum {string}
+         */
+        ScopeBody: "session" | "user";
         /** @description What a search found. */
         SearchHitView: {
             /** @description The session. */
@@ -2360,6 +2454,11 @@ export interface components {
             version: number;
             /** @description The items: `type`, `name`, `serverName` for tools, `includeMode`, and whether they are missing. */
             items: components["schemas"]["SessionItemView"][];
+        };
+        /** @description A decision about a tool in one session. */
+        SessionRuleBody: {
+            /** @description `allow`, `ask`, `deny`, or `reads` for a tool that only reads. */
+            rule: string;
         };
         /** @description Tokens of a session. */
         SessionTokens: components["schemas"]["TokenUsage"] & {
@@ -2540,6 +2639,10 @@ export interface components {
             approved: boolean;
             /** @description Why it may not. */
             refused?: string | null;
+            /** @description What becomes of a plain call: `reads`, `allowed`, `asks` or `denied`. */
+            permission?: string | null;
+            /** @description Why it asks, or is denied. */
+            why?: string | null;
             /** @description Names the definition as it is now. */
             fingerprint: string;
             pinned?: components["schemas"]["Pinned"] | null;
@@ -3214,6 +3317,39 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    chat_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approvals"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     chat_approve: {
         parameters: {
             query?: never;
@@ -3653,6 +3789,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    chat_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+                /** @description The server */
+                server: string;
+                /** @description The tool */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionRuleBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    chat_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+                /** @description The server */
+                server: string;
+                /** @description The tool */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
                 };
             };
             /** @description There is none, or it belongs to somebody else. */
@@ -4569,6 +4783,99 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Approved"];
                 };
+            };
+            /** @description The key does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    agents_permit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The server */
+                server: string;
+                /** @description The tool */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionView"];
+                };
+            };
+            /** @description The key does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    agents_revoke: {
+        parameters: {
+            query?: {
+                /** @description That for everybody, not one's own. */
+                everyone?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The server */
+                server: string;
+                /** @description The tool */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The key does not allow this. */
             403: {
