@@ -16,6 +16,7 @@
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
 //! - [`schema`]: what a tool's schema may cost, and whether arguments fit it.
 //! - [`search`]: ranking of turns, items and tools.
+//! - [`lexicon`], [`weights`]: words of a language, and how much each sign counts.
 //! - [`entity`], [`pack`]: things the conversation is about.
 //! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
 //! - [`engine`]: the door through which transports come in. Nothing here depends on it.
@@ -44,6 +45,7 @@ pub mod indexer;
 pub mod item;
 pub mod labels;
 pub mod layout;
+pub mod lexicon;
 pub mod limits;
 pub mod memory;
 pub mod mode;
@@ -75,4 +77,5 @@ pub mod tombstone;
 pub mod tool;
 pub mod trace;
 pub mod turn;
+pub mod weights;
 pub mod worklist;

@@ -38,7 +38,6 @@ mod topic;
 mod tracked;
 mod trust;
 mod within;
-mod words;
 
 pub use crate::pack::Kind;
 pub use apply::{Moment, add_aliases, with_found};

@@ -28,6 +28,9 @@ pub(super) struct Pack {
     /// Where each type's name is in the text.
     pub places: Vec<Range<usize>>,
     pub guidance: Vec<Guidance>,
+    pub compounds: Vec<String>,
+    pub units: Vec<String>,
+    pub verbs: Vec<String>,
 }
 
 /// Reads and checks one pack.
@@ -63,7 +66,13 @@ pub(super) fn read(text: &str) -> Result<Pack, Refusal> {
     });
     let (types, guidance) = (types.collect::<Result<_, _>>()?, guidance.collect::<Result<_, _>>()?);
     let places = file.types.iter().map(|entry| entry.get_ref().name.span()).collect();
-    Ok(Pack { name, description: file.description.clone(), types, places, guidance })
+    at_most(file.compounds.len(), PACK_WORDS_MAX, "compounds in a pack", None)?;
+    at_most(file.units.len(), PACK_WORDS_MAX, "units in a pack", None)?;
+    at_most(file.verbs.len(), PACK_WORDS_MAX, "verbs in a pack", None)?;
+    let (compounds, units) = (lower(&file.compounds), lower(&file.units));
+    let verbs = lower(&file.verbs);
+    let description = file.description.clone();
+    Ok(Pack { name, description, types, places, guidance, compounds, units, verbs })
 }
 
 fn entity_type(

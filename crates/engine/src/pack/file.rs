@@ -16,6 +16,15 @@ pub(super) struct PackFile {
     pub name: Spanned<String>,
     #[serde(default)]
     pub description: String,
+    /// Nouns that make a compound with a word for a type instead of naming one: "rack elevation".
+    #[serde(default)]
+    pub compounds: Vec<String>,
+    /// Words for a type that are verbs, too: "to host".
+    #[serde(default)]
+    pub verbs: Vec<String>,
+    /// What a number before it counts: "2 u".
+    #[serde(default)]
+    pub units: Vec<String>,
     #[serde(default)]
     pub actions: BTreeMap<Action, Vec<String>>,
     #[serde(default, rename = "type")]

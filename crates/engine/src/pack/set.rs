@@ -205,6 +205,21 @@ impl PackSet {
         })
     }
 
+    /// Whether a noun makes a compound with a word for a type instead of naming one.
+    pub fn makes_compound(&self, word: &str) -> bool {
+        self.packs.iter().any(|pack| pack.compounds.iter().any(|noun| noun == word))
+    }
+
+    /// Whether a word for a type is a verb, too.
+    pub fn is_verb_too(&self, word: &str) -> bool {
+        self.packs.iter().any(|pack| pack.verbs.iter().any(|verb| verb == word))
+    }
+
+    /// Whether a number before a word counts it.
+    pub fn is_unit(&self, word: &str) -> bool {
+        self.packs.iter().any(|pack| pack.units.iter().any(|unit| unit == word))
+    }
+
     /// What a type adds to relevance.
     pub fn bonus(&self, kind: &Kind) -> f64 {
         self.entity_type(kind).map_or(0.0, |entity_type| entity_type.bonus)

@@ -66,6 +66,13 @@ impl EntityType {
         singular.map_or(self.kind.as_str(), |cue| cue.text.as_str())
     }
 
+    /// Whether such a thing can have that name: types whose shape is checked have no other names.
+    pub fn can_be_called(&self, name: &str) -> bool {
+        let mut checked =
+            self.patterns.iter().filter(|pattern| pattern.check != Check::Any).peekable();
+        checked.peek().is_none() || checked.any(|pattern| pattern.matches(name))
+    }
+
     /// What the verb of a tool's name did: the pack's first match, else discussed.
     pub fn action_of(&self, tool: &str) -> Action {
         let words = super::words_of_identifier(tool);
