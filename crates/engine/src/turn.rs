@@ -35,6 +35,7 @@ use crate::entity::KnownEntities;
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::id::{AgentName, SessionId};
+use crate::lexicon::{self, AsksBack};
 use crate::limits::Limits;
 use crate::memory::{Across, Memory, Recalled};
 use crate::mode;
@@ -46,7 +47,7 @@ use crate::persona::Persona;
 use crate::piece::SentPiece;
 use crate::receipt::Parameters;
 use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
-use crate::request::{self, Asks, AssembledRequest, Material, PrefixCache, TurnInput};
+use crate::request::{self, AssembledRequest, Material, PrefixCache, TurnInput};
 use crate::resolve::{LookedUp, Reader, Resolver};
 use crate::select::Selector;
 use crate::session::apply::RequestKey;
@@ -354,9 +355,9 @@ impl Pipeline {
 
         let vector = self.selector.embed(&input.message).await?;
         let message = (input.message.as_str(), vector.as_slice());
-        let parts_max = match request::asks(&input.message) {
-            Asks::Back | Asks::Perhaps => self.limits.recalled_parts,
-            Asks::Nothing => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
+        let parts_max = match lexicon::asks_back(&input.message) {
+            AsksBack::Yes | AsksBack::Perhaps => self.limits.recalled_parts,
+            AsksBack::No => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
         };
         let recalled = match self.memory_scope(turn) {
             MemoryScope::Off => Vec::new(),
@@ -387,7 +388,7 @@ impl Pipeline {
         (message, vector): (&str, &[f32]),
     ) -> Result<Vec<Recalled>> {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = request::asks(message) != Asks::Nothing || session.head.turns == 0;
+        let asks = lexicon::asks_back(message) != AsksBack::No || session.head.turns == 0;
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }

@@ -61,3 +61,26 @@ pub const CONTEXT_DECIDED: f32 = 0.85;
 pub const NAME_FOUND: f32 = 0.75;
 /// How alike a name must be that is offered instead of one that was not found.
 pub const ALIKE_MIN: f64 = 0.8;
+
+// --- the way without a model (crate::reply)
+
+/// How alike a name must be, besides being few letters away, to be offered for one that was not found.
+pub const NEAR_MIN: f64 = 0.85;
+/// A tool has the very verb of the message in its name, or among its parameters.
+pub const TOOL_VERB_EXACT: f32 = 2.0;
+/// A tool's verb asks for the same kind of act as the message's.
+pub const TOOL_VERB: f32 = 1.5;
+/// A tool's verb asks for a similar kind of act.
+pub const TOOL_VERB_NEAR: f32 = 0.3;
+/// Both only look, but one at several things and the other at one.
+pub const TOOL_VERB_OTHER: f32 = -0.5;
+/// A noun of the tool's name is said, a value that it takes is there, or the thing spoken of is its own.
+pub const TOOL_NOUN: f32 = 1.0;
+/// A noun of the tool's name is not said: of two tools, the plainer one.
+pub const TOOL_NOUN_UNSAID: f32 = 0.2;
+/// A parameter is named.
+pub const TOOL_SLOT: f32 = 0.7;
+/// A word of the message stands in the tool's description.
+pub const TOOL_DESCRIBED: f32 = 0.3;
+/// A tool below this is not what was meant.
+pub const TOOL_MIN: f32 = 1.2;

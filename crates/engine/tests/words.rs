@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use throughline_engine::entity::{Entities, KnownEntities, notice};
-use throughline_engine::lexicon;
+use throughline_engine::lexicon::{self, AsksBack};
 use throughline_engine::mode::{self, PromptMode};
 use throughline_engine::pack::PackSet;
 use throughline_engine::persona::heat;
@@ -83,7 +83,7 @@ fn check(name: &str, rows: &[Value], key: &str, min: f64, found: impl Fn(&str) -
 #[test]
 fn questions_for_what_was_said_earlier_are_told_in_eight_languages() {
     let rows = rows(include_str!("words/asks.jsonl"));
-    check("asks", &rows, "asks", ASKS_MIN, |text| lexicon::asks_back(text) >= 0.5);
+    check("asks", &rows, "asks", ASKS_MIN, |text| lexicon::asks_back(text) == AsksBack::Yes);
 }
 
 #[test]

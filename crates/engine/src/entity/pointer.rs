@@ -19,17 +19,23 @@ pub(super) struct Pointer {
     pub is_possessive: bool,
 }
 
-/// How many it means, and which.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
+/// How many things a reference means, and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Number {
+    /// One.
     One,
+    /// Several.
     Many,
+    /// Two.
     Both,
     /// The other of two.
     Other,
     /// Of the last list, from a position counted from 1; 0 counts from the end.
     Counted {
+        /// The position of the first.
         from: usize,
+        /// How many.
         count: usize,
     },
     /// The one of the last list that is in what the message names.

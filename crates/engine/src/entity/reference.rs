@@ -3,7 +3,7 @@
 //! A reference becomes a mention only where one antecedent fits; where several do it is asked about,
 //! where none does it is left unresolved. Quoted words point at nothing of ours.
 
-use super::mention::{How, Span};
+use super::mention::{How, Pointed, Span};
 use super::notice::Reading;
 use super::pointer::{Number, Pointer, pointer_at};
 use super::record::EntityRef;
@@ -24,6 +24,12 @@ pub(super) fn read(reading: &mut Reading<'_>) {
             continue;
         };
         let span = reading.span(at, words);
+        reading.noticed.references.push(Pointed {
+            span,
+            number: pointer.number,
+            kinds: pointer.kinds.clone(),
+            is_possessive: pointer.is_possessive,
+        });
         let negated = reading.is_before(at, Class::Not);
         if !negated {
             resolve(reading, span, &pointer);

@@ -29,6 +29,9 @@ pub enum Class {
     /// Says that a name follows: "named".
     Named,
 
+    /// Announces a name that somebody gives: "called".
+    Called,
+
     // --- small words
     /// Begins a phrase about something particular.
     Article,
@@ -171,6 +174,8 @@ pub enum Class {
     // --- words in the names of a tool's parameters
     /// The most that are wanted.
     SlotLimit,
+    /// Where a page begins.
+    SlotOffset,
     /// A free text to search for.
     SlotSearch,
     /// A path in a file system.
@@ -220,4 +225,50 @@ impl Family {
 pub enum Say {
     /// A greeting, thanks or praise is returned.
     SmallTalk,
+    /// What was asked for is given up.
+    Cancelled,
+    /// What can be done: `{what}`.
+    Abilities,
+    /// What was asked first: `{message}`.
+    AskedFirst,
+    /// The earliest message at hand, which is not the first: `{message}`.
+    AskedEarliest,
+    /// What was asked last: `{message}`.
+    AskedLast,
+    /// Several things fit: `{text}`.
+    WhichOne,
+    /// One is nearly like it: `{text}`, `{name}`.
+    DidYouMean,
+    /// Nothing of that name: `{kinds}`, `{text}`.
+    NothingCalled,
+    /// A value that a field cannot have: `{text}`, `{field}`, `{choices}`.
+    NoChoice,
+    /// A word that nothing can be filtered by: `{kinds}`, `{text}`, `{hint}`.
+    UnknownWord,
+    /// A kind of thing that a list cannot be filtered by: `{kinds}`, `{what}`, `{hint}`.
+    NotBy,
+    /// A comparison that cannot be made: `{kinds}`, `{text}`.
+    NoComparison,
+    /// A reference without anything before it: `{text}`.
+    NoReference,
+    /// A list is empty: `{kinds}`, `{filters}`.
+    NoneMatch,
+    /// A number: `{count}`, `{kinds}`, `{filters}`.
+    Counted,
+    /// Nothing fits, and what can be done: `{what}`.
+    Lost,
+    /// What is needed: `{what}`.
+    NeedsSlot,
+    /// The values that are possible: `{choices}`.
+    Possible,
+    /// Nothing can do that: `{what}`.
+    Cannot,
+    /// Words that were not understood: `{understood}`, `{left}`.
+    NotUnderstood,
+    /// A thing lacks a field: `{thing}`, `{field}`.
+    NoField,
+    /// A thing has an empty field: `{thing}`, `{field}`.
+    EmptyField,
+    /// Servers that could not be asked: `{servers}`.
+    Unavailable,
 }

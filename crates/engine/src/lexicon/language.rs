@@ -104,6 +104,11 @@ impl Language {
         phrase.or_else(|| self.is(class, first).then_some(1))
     }
 
+    /// Whether a verb or a word of any class is known.
+    pub(super) fn knows(&self, word: &str) -> bool {
+        self.families.contains_key(word) || self.words.values().any(|words| words.contains(word))
+    }
+
     /// What kind of act a verb asks for.
     pub fn family(&self, verb: &str) -> Option<Family> {
         self.families.get(verb).copied()

@@ -77,9 +77,11 @@ impl Lexicon {
         let words = language::words(message);
         let weight = |language: &Language| language.function_words(message, &words);
         let mut best = (first, weight(first));
+        let known = words.iter().any(|word| first.knows(word));
         for language in &self.languages[1..] {
             let found = weight(language);
-            if found > best.1 {
+            // One word that both have says little: "list em".
+            if found > best.1 && (found > 1 || !known) {
                 best = (language, found);
             }
         }
@@ -116,9 +118,25 @@ pub fn english() -> &'static Language {
     &current().languages[0]
 }
 
-/// How likely a message asks for something that was said earlier, 0–1; from 0.5 on it does.
-pub fn asks_back(message: &str) -> f32 {
-    of(message).cues.asks(message)
+/// Whether a message asks for something that was said earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AsksBack {
+    /// It does not.
+    No,
+    /// It asks, but perhaps only for an answer.
+    Perhaps,
+    /// It does.
+    Yes,
+}
+
+/// Whether a message asks for something that was said earlier.
+pub fn asks_back(message: &str) -> AsksBack {
+    let question = message.trim_end().ends_with(['?', '？', '؟']);
+    match of(message).cues.asks(message) >= crate::weights::CUE_MIN {
+        true => AsksBack::Yes,
+        false if question => AsksBack::Perhaps,
+        false => AsksBack::No,
+    }
 }
 
 /// How likely a message is heated, 0–1, and the sign of it; from 0.5 on it is.

@@ -10,10 +10,12 @@ use toml::Spanned;
 
 use super::Kind;
 use super::alias;
-use super::file::{Action, MatchMeans, NumberMeans, PackFile, PatternFile, ResolveFile, TypeFile};
+use super::file::{
+    Action, Generic, MatchMeans, NumberMeans, PackFile, PatternFile, ResolveFile, TypeFile,
+};
 use super::limits::*;
 use super::steering::Guidance;
-use super::types::{Cue, EntityType, Grammar, Pattern, Resolver};
+use super::types::{Cue, EntityType, Grammar, Objects, PackTool, Pattern, Resolver};
 use super::words_of_identifier;
 
 /// A reason and its place.
@@ -31,6 +33,8 @@ pub(super) struct Pack {
     pub compounds: Vec<String>,
     pub units: Vec<String>,
     pub verbs: Vec<String>,
+    pub generic: Option<Generic>,
+    pub tools: Vec<PackTool>,
 }
 
 /// Reads and checks one pack.
@@ -72,7 +76,14 @@ pub(super) fn read(text: &str) -> Result<Pack, Refusal> {
     let (compounds, units) = (lower(&file.compounds), lower(&file.units));
     let verbs = lower(&file.verbs);
     let description = file.description.clone();
-    Ok(Pack { name, description, types, places, guidance, compounds, units, verbs })
+    at_most(file.tools.len(), PACK_TOOLS_MAX, "tools in a pack", None)?;
+    let tools = file.tools.iter().map(|tool| {
+        let mut parameters = tool.parameters.clone();
+        parameters.sort();
+        PackTool { name: tool.name.clone(), parameters, reads_only: tool.reads_only }
+    });
+    let (tools, generic) = (tools.collect(), file.generic.clone());
+    Ok(Pack { name, description, types, places, guidance, compounds, units, verbs, generic, tools })
 }
 
 fn entity_type(
@@ -87,7 +98,8 @@ fn entity_type(
     count(entry.pattern.len(), TYPE_PATTERNS_MAX, "patterns of a type")?;
     count(entry.aliases.len(), TYPE_ALIASES_MAX, "alias rules of a type")?;
     count(entry.resolve.len(), TYPE_RESOLVERS_MAX, "ways to resolve a type")?;
-    for list in [&entry.keys, &entry.urls, &entry.shape, &entry.id, &entry.label] {
+    let lists = [&entry.keys, &entry.urls, &entry.shape, &entry.id, &entry.label, &entry.fields];
+    for list in lists.into_iter().chain(entry.choices.values()).chain(entry.narrows.values()) {
         count(list.len(), TYPE_LIST_MAX, "entries in a list of a type")?;
     }
     count(entry.parents.len(), TYPE_LIST_MAX, "parents of a type")?;
@@ -134,6 +146,22 @@ fn entity_type(
             .map(|entry| resolver(file, entry))
             .collect::<Result<_, _>>()?,
         actions: file.actions.clone(),
+        objects: Objects {
+            object: entry.object.clone(),
+            list_tool: entry.list_tool.clone(),
+            fields: entry.fields.clone(),
+            name_filter: entry.name_filter.clone(),
+            number_filter: entry.number_filter.clone(),
+            filters: entry.filters.clone(),
+            choices: entry.choices.clone(),
+            flags: entry.flags.clone(),
+            means: entry.means.clone(),
+        },
+        narrowed_by: entry.narrowed_by.as_ref().map(identifier).transpose()?.map(Kind::new),
+        narrows: entry.narrows.clone(),
+        place: entry.place,
+        attributes: entry.attributes.clone(),
+        instead: entry.instead.iter().map(|(of, is)| (Kind::new(of), Kind::new(is))).collect(),
     })
 }
 

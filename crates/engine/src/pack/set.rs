@@ -9,11 +9,13 @@ use std::sync::LazyLock;
 use super::Kind;
 use super::alias::aliases_of;
 use super::check::{self, Pack};
+use super::file::Generic;
 use super::limits::PACKS_MAX;
 use super::noun::{Nouns, words_of_identifier};
 use super::problem::PackProblem;
 use super::steering::{Guidance, Steering, padded};
-use super::types::{EntityType, Grammar, Pattern};
+use super::types::{EntityType, Grammar, PackTool, Pattern};
+use crate::tool::ToolDefinition;
 
 const BUILTIN: [(&str, &str); 3] = [
     ("netbox.toml", include_str!("../../packs/netbox.toml")),
@@ -218,6 +220,30 @@ impl PackSet {
     /// Whether a number before a word counts it.
     pub fn is_unit(&self, word: &str) -> bool {
         self.packs.iter().any(|pack| pack.units.iter().any(|unit| unit == word))
+    }
+
+    /// How generic servers are asked, with the types that each pack knows there.
+    pub fn generic(&self) -> impl Iterator<Item = (&Generic, &[EntityType])> {
+        self.packs.iter().filter_map(|pack| Some((pack.generic.as_ref()?, pack.types.as_slice())))
+    }
+
+    /// The type that a generic server calls `object`.
+    pub fn type_of_object(&self, object: &str) -> Option<&EntityType> {
+        self.types.iter().find(|known| known.objects.object.as_deref() == Some(object))
+    }
+
+    /// Whether a pack knows a tool by its name and its parameters, and that it only reads.
+    pub fn knows_as_reading(&self, tool: &ToolDefinition) -> bool {
+        let properties = tool.input_schema.get("properties").and_then(serde_json::Value::as_object);
+        let mut parameters: Vec<&String> =
+            properties.into_iter().flat_map(|all| all.keys()).collect();
+        parameters.sort();
+        let known = |known: &&PackTool| {
+            known.reads_only
+                && known.name == tool.tool.name
+                && known.parameters.iter().collect::<Vec<_>>() == parameters
+        };
+        self.packs.iter().flat_map(|pack| &pack.tools).any(|one| known(&one))
     }
 
     /// What a type adds to relevance.

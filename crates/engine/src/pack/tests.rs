@@ -7,7 +7,7 @@ use super::{Action, PackSet};
 fn the_shipped_packs_hold_the_types_of_the_three_domains() {
     let packs = PackSet::builtin();
     let of = |name: &str| packs.only(&[name]).types().len();
-    assert_eq!((of("netbox"), of("sdelements"), of("workflow")), (21, 6, 1));
+    assert_eq!((of("netbox"), of("sdelements"), of("workflow")), (25, 6, 1));
     let bonus = |kind: &str| packs.bonus(&Kind::new(kind));
     let bonuses = ["device", "site", "rack", "ip_address", "interface"].map(bonus);
     assert_eq!(bonuses, [3.0, 2.0, 2.0, 1.0, 1.0]);

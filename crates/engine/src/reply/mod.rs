@@ -8,7 +8,6 @@
 pub mod call;
 mod converse;
 mod earlier;
-mod fill;
 mod offline;
 mod recollect;
 mod suspicion;
@@ -27,11 +26,11 @@ use crate::events::Events;
 use crate::limits::Limits;
 use crate::model::Usage;
 use crate::models::ModelChoice;
-use crate::notice::{Understanding, Understood};
 use crate::pack::PackSet;
 use crate::request::AssembledRequest;
 use crate::select::Selector;
 use crate::session::LoadedSession;
+use crate::session::dialogue::Dialogue;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{CallRecord, TurnError, TurnKind, TurnStatus};
 
@@ -90,12 +89,6 @@ impl ReplyRequest<'_> {
         }
     }
 
-    /// The message, understood.
-    fn understood(&self) -> Understood<'_> {
-        let Understanding { noticed, known, .. } = &self.assembled.understanding;
-        Understood { noticed, entities: &self.session.head.entities, known }
-    }
-
     fn is_query(&self) -> bool {
         self.kind == TurnKind::Query
     }
@@ -116,6 +109,8 @@ pub struct Answer {
     pub calls: Vec<CallRecord>,
     /// Tokens.
     pub usage: Option<Usage>,
+    /// What the way without a model keeps for the next message.
+    pub dialogue: Option<Dialogue>,
 }
 
 /// How a reply ends.

@@ -90,6 +90,7 @@ impl Pipeline {
         expected: Option<u64>,
     ) -> Result<Recorded> {
         self.learn_factor(&draft, &answer);
+        let dialogue = answer.dialogue.clone();
         let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
         let (mut record, understanding) = draft.record(answer, self.clock.now());
         usage::mark(&mut record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
@@ -111,6 +112,11 @@ impl Pipeline {
             if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
                 answered.version = version.number + 1;
             }
+            head.dialogue =
+                dialogue.clone().filter(|dialogue| !dialogue.is_empty()).map(|mut dialogue| {
+                    dialogue.number(record.turn);
+                    Box::new(dialogue)
+                });
             let at = Moment { turn: record.turn, now };
             self.remember(head, &record.message, &understanding, &harvests, at);
             head.condense(summary.clone());
