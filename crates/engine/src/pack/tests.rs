@@ -133,3 +133,14 @@ fn a_question_is_steered_to_lists_and_only_a_wish_for_a_report_to_reports() {
     check("rename device core-sw-01", "update_device", "create_device");
     check("delete rack R12", "delete_rack", "list_racks");
 }
+
+#[test]
+fn the_documented_pack_is_read() {
+    let document = include_str!("../../../../docs/packs.md");
+    let blocks = document.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let text: String = blocks.collect::<Vec<_>>().join("\n");
+    let (packs, problems) = PackSet::load(vec![("harbour.toml".into(), text)]);
+    assert!(problems.is_empty(), "{problems:?}");
+    assert!(packs.entity_type(&Kind::new("vessel")).is_some());
+    assert_eq!(packs.only(&["harbour"]).generic().count(), 1);
+}

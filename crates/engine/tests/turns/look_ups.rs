@@ -46,6 +46,18 @@ async fn several_that_fit_are_asked_about_and_the_second_one_is_then_meant() {
 }
 
 #[tokio::test]
+async fn a_question_that_waits_for_an_answer_survives_a_restart() {
+    let before = offline().await;
+    let two = projects(&[(123, "Payment Gateway"), (124, "Payment Gateway")]);
+    before.tools.answers.lock().unwrap().insert("list_projects", two);
+    before.turn("show project Payment Gateway").await;
+    let after = bench().tools().on(before.store.clone()).start().await;
+    after.turn("the second one").await;
+    let (tool, arguments) = after.tools.called.lock().unwrap().last().cloned().unwrap();
+    assert_eq!((tool.as_str(), &arguments), ("get_project", &json!({"project_id": 124})));
+}
+
+#[tokio::test]
 async fn a_place_without_a_word_for_its_type_is_understood_where_a_look_up_finds_it() {
     let bench = offline().await;
     let site = json!({"id": 1, "name": "Amsterdam", "slug": "ams1", "url": "/dcim/sites/1/"});
