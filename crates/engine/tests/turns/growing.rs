@@ -118,14 +118,14 @@ async fn what_was_recalled_stays_with_its_turn_and_does_not_come_twice() {
         exchange(&bench, &format!("Item {number} is done."), &LONG.repeat(2), Some(900)).await;
     }
     let question = "Where does my sister Marta live?";
-    let (first, receipt) = exchange(&bench, question, "In Gdansk.", Some(1_000)).await;
+    let (first, receipt) = exchange(&bench, question, "In Gdansk.", Some(900)).await;
     assert!(first.contains("My sister Marta lives in Gdansk."), "{first}");
     let marta = |receipt: &Receipt| {
         let mut found = receipt.pieces.iter();
         found.any(|piece| piece.sent() && matches!(piece.source, Source::Recalled { turn: 1, .. }))
     };
     assert!(marta(&receipt));
-    let (second, receipt) = exchange(&bench, question, "Still in Gdansk.", Some(1_000)).await;
+    let (second, receipt) = exchange(&bench, question, "Still in Gdansk.", Some(900)).await;
     assert!(second.starts_with(&first));
     assert_eq!(second.matches("My sister Marta lives in Gdansk.").count(), 1);
     let since = receipt.pieces.iter().find(|piece| {
