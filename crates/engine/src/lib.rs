@@ -17,6 +17,7 @@
 //! - [`schema`]: what a tool's schema may cost, and whether arguments fit it.
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`permission`], [`rule`], [`pin`], [`catalog`]: which tools there are, and what a call needs to run.
+//! - [`lexicon`], [`weights`]: words of a language, and how much each sign counts.
 //! - [`entity`], [`pack`]: things the conversation is about.
 //! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
 //! - [`engine`]: the door through which transports come in. Nothing here depends on it.
@@ -45,6 +46,7 @@ pub mod indexer;
 pub mod item;
 pub mod labels;
 pub mod layout;
+pub mod lexicon;
 pub mod limits;
 pub mod memory;
 pub mod mode;
@@ -78,4 +80,5 @@ pub mod tombstone;
 pub mod tool;
 pub mod trace;
 pub mod turn;
+pub mod weights;
 pub mod worklist;

@@ -3,13 +3,16 @@
 //! A mode is inferred from the message's words and the tools used before; it adds a short piece beside
 //! the message, so that the stable part of the prompt does not change with it.
 //!
-//! Invariant: inference is a pure function of the message and the last tools; without a cue it is
-//! `General`.
+//! Invariant: inference is a pure function of the message and the last tools; guidance is given only for a
+//! mode that is sure.
 
 use serde::{Deserialize, Serialize};
 
+use crate::lexicon::{self, Class, Family, Mode};
+use crate::pack::words_of_identifier;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt;
+use crate::weights::{self, CUE_HINT};
 
 /// What the message is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -51,109 +54,65 @@ impl PromptMode {
     }
 }
 
-const CUES: [(PromptMode, &[&str]); 4] = [
-    (PromptMode::Creation, &["create", "make", "build", "generate", "draft"]),
-    (
-        PromptMode::Modification,
-        &[
-            "update",
-            "change",
-            "modify",
-            "rename",
-            "delete",
-            "remove",
-            "move",
-            "set",
-            "edit",
-            "replace",
-            "disable",
-            "enable",
-            "decommission",
-            "add",
-        ],
-    ),
-    (
-        PromptMode::Analysis,
-        &[
-            "why",
-            "analyse",
-            "analyze",
-            "compare",
-            "explain",
-            "difference",
-            "impact",
-            "assess",
-            "review",
-            "risk",
-            "conflict",
-        ],
-    ),
-    (
-        PromptMode::Search,
-        &["list", "find", "show", "search", "which", "where", "display", "get", "lookup", "many"],
-    ),
-];
+impl From<Mode> for PromptMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Creation => Self::Creation,
+            Mode::Search => Self::Search,
+            Mode::Modification => Self::Modification,
+            Mode::Analysis => Self::Analysis,
+        }
+    }
+}
 
-/// Words by which a user agrees to what was proposed.
-const AGREEMENTS: [&str; 11] = [
-    "yes",
-    "y",
-    "ok",
-    "okay",
-    "sure",
-    "confirm",
-    "confirmed",
-    "approved",
-    "proceed",
-    "agreed",
-    "ahead",
-];
+/// A mode, how sure it is, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inferred {
+    /// The mode.
+    pub mode: PromptMode,
+    /// 0–1; under [`weights::CUE_MIN`] no guidance goes along.
+    pub confidence: f32,
+    /// Why.
+    pub why: String,
+}
+
+impl Inferred {
+    /// The mode where it is sure, else the general one, and why.
+    pub fn decided(self) -> (PromptMode, String) {
+        let sure = self.confidence >= weights::CUE_MIN;
+        (if sure { self.mode } else { PromptMode::General }, self.why)
+    }
+}
 
 /// Whether a message asks for something to be made or changed, or agrees to it and asks for nothing else.
 pub fn asks_for_change(message: &str) -> bool {
+    let language = lexicon::of(message);
     let words: Vec<String> =
         message.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-    let says = |wanted: &dyn Fn(PromptMode) -> bool| {
-        let cues = CUES.iter().filter(|(mode, _)| wanted(*mode)).flat_map(|(_, cues)| cues.iter());
-        cues.into_iter().any(|cue| words.iter().any(|word| word == cue))
-    };
-    let changes = |mode| matches!(mode, PromptMode::Creation | PromptMode::Modification);
-    let agrees = words.iter().any(|word| AGREEMENTS.contains(&word.as_str()));
-    says(&changes) || (agrees && !says(&|mode| !changes(mode)))
+    let says = |class: Class| words.iter().any(|word| language.is(class, word));
+    says(Class::Changing) || (says(Class::Yes) && !says(Class::Looking))
 }
 
-/// The words at the start of a message that decide; a cue later in a long message says little.
-const DECIDING_WORDS: usize = 24;
-
-/// The mode of a message and why.
-pub fn infer(message: &str, last_tools: &[&str]) -> (PromptMode, String) {
-    let words: Vec<String> = message
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .take(DECIDING_WORDS)
-        .map(str::to_lowercase)
-        .collect();
-    let first_cue = words.iter().find_map(|word| {
-        CUES.iter()
-            .find(|(_, cues)| cues.contains(&word.as_str()))
-            .map(|(mode, _)| (*mode, word.clone()))
-    });
-    if let Some((mode, word)) = first_cue {
-        return (mode, format!("the message says \"{word}\""));
+/// The mode of a message. One that only the tools of the turn before suggest is not sure.
+pub fn infer(message: &str, last_tools: &[&str]) -> Inferred {
+    let language = lexicon::of(message);
+    if let Some((mode, confidence)) = language.cues.mode(message) {
+        return Inferred { mode: mode.into(), confidence, why: "the message says so".into() };
     }
     let continued = last_tools.iter().rev().find_map(|tool| {
-        let mode = match tool.split('_').next()? {
-            "create" => PromptMode::Creation,
-            "update" | "delete" | "add" | "set" => PromptMode::Modification,
-            "list" | "get" | "search" | "find" => PromptMode::Search,
-            _ => return None,
+        let mode = match lexicon::english().family(words_of_identifier(tool).first()?)? {
+            Family::Create => PromptMode::Creation,
+            Family::Add | Family::Remove | Family::Change => PromptMode::Modification,
+            Family::List | Family::Show | Family::Find => PromptMode::Search,
         };
-        Some((mode, *tool))
+        Some(Inferred { mode, confidence: CUE_HINT, why: format!("the turn before used {tool}") })
     });
-    match continued {
-        Some((mode, tool)) => (mode, format!("the turn before used {tool}")),
-        None => (PromptMode::General, "no cue in the message".into()),
-    }
+    let none = || Inferred {
+        mode: PromptMode::General,
+        confidence: 0.0,
+        why: "no cue in the message".into(),
+    };
+    continued.unwrap_or_else(none)
 }
 
 /// The parts of our instructions that every request starts with.
@@ -207,7 +166,7 @@ mod tests {
 
     #[track_caller]
     fn check(message: &str, tools: &[&str], expected: PromptMode) {
-        assert_eq!(infer(message, tools).0, expected, "{message:?}");
+        assert_eq!(infer(message, tools).mode, expected, "{message:?}");
     }
 
     #[test]

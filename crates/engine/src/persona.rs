@@ -8,8 +8,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::lexicon;
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt;
+use crate::weights;
 
 /// The longest prompt of a persona, in bytes.
 pub const PROMPT_BYTES_MAX: usize = 32 * 1024;
@@ -103,47 +105,10 @@ pub fn calm(message: &str) -> Option<Piece> {
     Some(Piece::new(Source::Calm, why, Place::Aside, Rank::Required, text))
 }
 
-const HEATED_WORDS: [&str; 24] = [
-    "stupid",
-    "idiot",
-    "idiotic",
-    "useless",
-    "hate",
-    "furious",
-    "angry",
-    "ridiculous",
-    "worst",
-    "pathetic",
-    "incompetent",
-    "shut",
-    "damn",
-    "hell",
-    "wtf",
-    "garbage",
-    "trash",
-    "moron",
-    "fed",
-    "sick",
-    "terrible",
-    "awful",
-    "liar",
-    "unacceptable",
-];
-
 /// The sign of heat in a message, if there is one.
 pub fn heat(message: &str) -> Option<&'static str> {
-    let letters = message.chars().filter(|c| c.is_alphabetic()).count();
-    let capitals = message.chars().filter(|c| c.is_uppercase()).count();
-    if letters >= 12 && capitals * 10 >= letters * 7 {
-        return Some("it is written in capitals");
-    }
-    if message.contains("!!") || message.contains("?!") {
-        return Some("it is full of exclamation marks");
-    }
-    let heated = message
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| HEATED_WORDS.contains(&word.to_lowercase().as_str()));
-    heated.then_some("its words are strong")
+    let (heat, sign) = lexicon::heat(message);
+    (heat >= weights::CUE_MIN).then_some(sign)
 }
 
 #[cfg(test)]
@@ -152,8 +117,11 @@ mod tests {
 
     #[test]
     fn heat_is_seen_and_calm_is_left_alone() {
-        assert_eq!(heat("WHY IS THIS STILL BROKEN"), Some("it is written in capitals"));
-        assert_eq!(heat("answer me!!"), Some("it is full of exclamation marks"));
+        assert_eq!(heat("WHERE IS MY ORDER NOW"), Some("it is written in capitals"));
+        assert!(heat("answer me!!").is_some());
+        assert_eq!(heat("Wow!! thank you"), None);
+        assert_eq!(heat("My cat is sick"), None);
+        assert_eq!(heat("Halt die Klappe, du Idiot"), Some("its words are strong"));
         assert_eq!(heat("You are useless."), Some("its words are strong"));
         assert_eq!(heat("Could you list the devices in BER-1, please?"), None);
     }

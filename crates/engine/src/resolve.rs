@@ -25,6 +25,7 @@ use crate::entity::{
 };
 use crate::error::{Error, Result};
 use crate::failure::{UpstreamError, UpstreamFault};
+use crate::lexicon::{self, Class};
 use crate::pack::PackSet;
 use crate::permission::{Effect, Permission, Policy, Taint, may_read, permission};
 use crate::pin::PinState;
@@ -179,11 +180,11 @@ fn reading_tools(policy: &Policy, tools: &[KnownTool]) -> Vec<ToolDefinition> {
 
 /// Whether an error only says that there is no such thing, as many servers answer it.
 fn says_none(error: &str) -> bool {
-    const SAYINGS: [&str; 5] =
-        ["not found", "no such", "does not exist", "doesn't exist", "no match"];
-    let error = error.to_lowercase();
-    let mut words = error.split(|c: char| !c.is_alphanumeric());
-    SAYINGS.iter().any(|saying| error.contains(saying)) || words.any(|word| word == "404")
+    let words: Vec<String> =
+        error.split(|c: char| !(c.is_alphanumeric() || c == '\'')).map(str::to_lowercase).collect();
+    let language = lexicon::english();
+    let says = |at: usize| words[at..].iter().map(String::as_str);
+    (0..words.len()).any(|at| language.starts(Class::NotFound, says(at)).is_some())
 }
 
 fn mention_of(entity: &EntityRef) -> Mention {

@@ -325,7 +325,7 @@ impl Pipeline {
 
         let mode = match head.settings.mode {
             Some(mode) => (mode, "set for the session".to_owned()),
-            None => mode::infer(&input.message, &head.last_tools()),
+            None => mode::infer(&input.message, &head.last_tools()).decided(),
         };
         let zone = head.settings.zone(&self.limits.timezone);
         let budget = self.budget(turn, input.budget_tokens);

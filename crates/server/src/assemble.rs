@@ -1,12 +1,14 @@
 //! Configuration becomes an engine: the store, the embedder, the tools, the models, the agents.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_engine::agent::{Agent, AgentServer};
 use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::lexicon;
 use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::store::Store;
@@ -23,11 +25,11 @@ use crate::backup::kept::KeptCopies;
 use crate::backup::watched::Watched;
 use crate::backup::{self, restore, unfinished};
 use crate::clock;
-use crate::config::{Config, EmbedderKind, PacksSettings};
+use crate::config::{Config, EmbedderKind, LexiconSettings, PacksSettings};
 use crate::failure::Failure;
 
 /// The most pack files that are read.
-const PACK_FILES_MAX: usize = 64;
+const TOML_FILES_MAX: usize = 64;
 
 /// An engine and what runs beside it.
 pub struct Assembled {
@@ -191,6 +193,7 @@ pub async fn engine(
         Failure::wrong_use(error.to_string(), "correct it under [servers] in the configuration")
     })?;
     let servers = Arc::new(servers);
+    install_languages(&config.lexicon);
     let (url, options) = store_options(config)?;
     let parts = Parts {
         store,
@@ -278,22 +281,34 @@ async fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     Ok(Arc::new(Cached::new(inner, config.cache.vectors_bytes)))
 }
 
-/// The shipped packs and those of the folder; a wrong one is named in the log and left out.
-fn packs(settings: &PacksSettings) -> PackSet {
-    let mut files = Vec::new();
-    let mut paths: Vec<_> = std::fs::read_dir(&settings.folder)
+/// The TOML files of a folder; one that cannot be read is named in the log and left out.
+fn toml_files(folder: &Path) -> Vec<(String, String)> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
         .map(|found| found.filter_map(|entry| Some(entry.ok()?.path())).collect())
         .unwrap_or_default();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     paths.sort();
-    paths.truncate(PACK_FILES_MAX);
+    paths.truncate(TOML_FILES_MAX);
+    let mut files = Vec::new();
     for path in paths {
         match std::fs::read_to_string(&path) {
             Ok(text) => files.push((path.display().to_string(), text)),
-            Err(error) => tracing::warn!(pack.file = %path.display(), %error, "a pack is left out"),
+            Err(error) => tracing::warn!(file = %path.display(), %error, "a file is left out"),
         }
     }
-    let (packs, problems) = PackSet::load(files);
+    files
+}
+
+/// Puts the languages of the folder beside the shipped ones; a wrong one is named in the log and left out.
+fn install_languages(settings: &LexiconSettings) {
+    for problem in lexicon::install(&toml_files(&settings.folder)) {
+        tracing::warn!(lexicon.problem = %problem, "a language is left out");
+    }
+}
+
+/// The shipped packs and those of the folder; a wrong one is named in the log and left out.
+fn packs(settings: &PacksSettings) -> PackSet {
+    let (packs, problems) = PackSet::load(toml_files(&settings.folder));
     for problem in problems {
         tracing::warn!(pack.problem = %problem, "a pack is left out");
     }

@@ -8,6 +8,7 @@ use super::notice::Reading;
 use super::record::EntityRef;
 use super::reference;
 use super::token::Gap;
+use crate::lexicon::Class;
 use crate::pack::{Grammar, Kind};
 
 /// A correction is short; a longer message that begins with "no" answers a question.
@@ -48,20 +49,25 @@ fn marks_correction(reading: &Reading<'_>) -> bool {
     if words.is_empty() || words.len() > CORRECTION_WORDS_MAX {
         return false;
     }
-    let says = |phrase: [&str; 2]| words.windows(2).any(|pair| pair == phrase);
-    if says(["i", "meant"]) || says(["not", "that"]) || says(["not", "this"]) {
+    let language = reading.language;
+    let says = |class: Class| {
+        (0..words.len()).any(|at| language.starts(class, words[at..].iter().copied()).is_some())
+    };
+    let first = |class: Class| language.is(class, words[0]);
+    let says_more = tokens.get(1).is_some_and(|token| token.gap != Gap::Space);
+    if says(Class::Meant) {
         return true;
     }
-    let says_more = tokens.get(1).is_some_and(|token| token.gap != Gap::Space);
-    match words[0] {
-        "no" | "nope" | "wrong" => {
-            says_more || matches!(words.get(1), Some(&("wait" | "sorry" | "actually")))
-        }
-        "not" => words.contains(&"but") || says_more || words.len() <= 4,
-        "sorry" | "actually" | "oops" => says_more && (says(["i", "mean"]) || words.len() <= 6),
-        "i" => says(["i", "mean"]),
-        _ => false,
+    if first(Class::No) {
+        return says_more || words.get(1).is_some_and(|word| language.is(Class::Wait, word));
     }
+    if first(Class::Not) {
+        return says(Class::But) || says_more || words.len() <= 4;
+    }
+    if first(Class::Sorry) {
+        return says_more && (says(Class::Mean) || words.len() <= 6);
+    }
+    language.starts(Class::Mean, words.iter().copied()).is_some()
 }
 
 /// What the message says it is not, and what it says it is.
@@ -70,7 +76,7 @@ fn sides(reading: &Reading<'_>) -> (Option<EntityRef>, Option<EntityRef>) {
         let first = reading.tokens.partition_point(|token| token.span.start < mention.span.start);
         let from = first.saturating_sub(3);
         let words = &reading.tokens[from..first];
-        let after_not = words.iter().rposition(|token| token.lower == "not");
+        let after_not = words.iter().rposition(|token| reading.is(Class::Not, &token.lower));
         after_not.is_some_and(|at| words[at + 1..].iter().all(|token| token.gap == Gap::Space))
     };
     let mentions = || reading.noticed.mentions.iter();
@@ -81,7 +87,7 @@ fn sides(reading: &Reading<'_>) -> (Option<EntityRef>, Option<EntityRef>) {
 
 fn bare_kind(reading: &Reading<'_>) -> Option<Kind> {
     let singular = reading.bare_cues.iter().find(|cue| cue.grammar == Grammar::Singular)?;
-    let definite = matches!(reading.before(singular.at), Some("the" | "a" | "that" | "this"));
+    let definite = reading.is_before(singular.at, Class::Article);
     definite.then(|| singular.entity_type.kind.clone())
 }
 
@@ -95,5 +101,5 @@ fn same_name_as(reading: &Reading<'_>, wrong: &EntityRef, kind: &Kind) -> Option
 }
 
 fn says_other(reading: &Reading<'_>) -> bool {
-    reading.tokens.iter().any(|token| token.lower == "other")
+    (0..reading.tokens.len()).any(|at| reading.is_at(at, Class::Other))
 }

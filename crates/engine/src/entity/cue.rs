@@ -6,8 +6,9 @@
 use super::mention::{How, Mention};
 use super::notice::{BareCue, Open, Reading};
 use super::token::{Clitic, Gap, Setting, Shape, TOKEN_BYTES_MAX, Token};
-use super::words::{follows_as_noun, is_ordinary};
+use crate::lexicon::Class;
 use crate::pack::{EntityType, Grammar, NamedBefore, NumberMeans};
+use crate::weights;
 
 /// Words in a name made of capitalised words.
 const RUN_WORDS_MAX: usize = 6;
@@ -33,7 +34,8 @@ struct Expected {
 pub(super) fn read(reading: &mut Reading<'_>) {
     let mut at = 0;
     while at < reading.tokens.len() {
-        let free = reading.is_own(at) && !reading.taken[at] && !begins_name(reading, at);
+        let free = reading.is_own(at) && !reading.taken[at];
+        let free = free && !begins_name(reading, at) && !is_verb(reading, at);
         let cue = reading.cue_at(at).filter(|_| free);
         let Some((entity_type, words, grammar)) = cue else {
             at += 1;
@@ -53,6 +55,34 @@ pub(super) fn read(reading: &mut Reading<'_>) {
         }
         at = end.max(at + words);
     }
+    doubt_what_is_told(reading);
+}
+
+/// One new name without digits in a message that asks for nothing, where nothing is known yet: "our tenant
+/// Mr Okoye paid early" may be about anybody.
+fn doubt_what_is_told(reading: &mut Reading<'_>) {
+    if reading.asks || !reading.entities.tracked.is_empty() {
+        return;
+    }
+    if let [only] = reading.noticed.mentions.as_mut_slice()
+        && !only.name.bytes().any(|byte| byte.is_ascii_digit())
+        && only.id.is_none()
+    {
+        only.confidence = only.confidence.min(weights::NAME_TOLD);
+    }
+}
+
+/// Whether a cue word is a verb here: "to host a party", "Jakob hosts a podcast".
+fn is_verb(reading: &Reading<'_>, at: usize) -> bool {
+    if !reading.packs.is_verb_too(&reading.tokens[at].lower) {
+        return false;
+    }
+    let next = reading.tokens.get(at + 1).filter(|token| token.gap == Gap::Space);
+    let marked = |token: &Token<'_>| {
+        matches!(token.shape, Shape::Identifier | Shape::Number) || token.setting != Setting::Own
+    };
+    let after_to = reading.is_before(at, Class::To) && !next.is_some_and(marked);
+    after_to || next.is_some_and(|token| reading.is(Class::A, &token.lower))
 }
 
 /// Whether a cue word is the start of a name before another cue: "the Customer Portal project".
@@ -83,14 +113,15 @@ fn after(
     let mut at = cue + words;
     let mut means = entity_type.number;
     while let Some(token) = reading.tokens.get(at).filter(|token| token.gap == Gap::Space) {
-        match token.lower.as_str() {
-            "id" | "ids" => means = NumberMeans::Id,
-            "named" | "called" | "name" | "number" | "no" | "nr" => {}
-            _ => break,
+        if reading.is(Class::Id, &token.lower) {
+            means = NumberMeans::Id;
+        } else if !reading.is(Class::Named, &token.lower) {
+            break;
         }
         at += 1;
     }
-    let placed = matches!(reading.before(cue), Some("in" | "at" | "from" | "for" | "of"));
+    let placed =
+        [Class::In, Class::From, Class::Of].iter().any(|class| reading.is_before(cue, *class));
     let announced = at > cue + words;
     let one = grammar == Grammar::Singular;
     let expected = Expected { means, grammar, loose: one && (placed || announced), announced };
@@ -102,7 +133,7 @@ fn after(
         at = name.first + name.words;
         named.push(name);
         let Some(next) = reading.tokens.get(at) else { break };
-        let joined = matches!(next.lower.as_str(), "and" | "or" | "&");
+        let joined = reading.is(Class::And, &next.lower);
         match next.gap {
             Gap::Space | Gap::Pause if joined => at += 1,
             Gap::Pause => {}
@@ -138,46 +169,62 @@ fn name_at(
         Some(Named { first: at, words, means: NumberMeans::Name, confidence })
     };
     if let Setting::Quoted(number) = token.setting {
-        return sure(quotation_words(reading, at, number)?, 0.9);
+        return sure(quotation_words(reading, at, number)?, weights::NAME_MARKED);
     }
     let starts_cue = reading.cue_at(at).is_some();
     if let Some((words, ..)) = reading.known_at(at, |kind| *kind == entity_type.kind)
         && token.shape != Shape::Number
         && !(starts_cue && words == 1 && token.shape == Shape::Plain)
-        && !is_ordinary(&token.lower)
+        && !reading.is(Class::Ordinary, &token.lower)
     {
-        return sure(words, 0.95);
+        return sure(words, weights::NAME_KNOWN);
     }
     if starts_cue && !matches!(token.shape, Shape::Identifier | Shape::Number) {
         return None;
     }
-    let ordinary = !may_name(token) || follows_as_noun(&token.lower);
+    let ordinary = !may_name(reading, token) || reading.makes_compound(&token.lower);
     match token.shape {
         Shape::Number
             if token.text.len() <= 12
                 && means != NumberMeans::Nothing
                 && !counts_something(reading, at) =>
         {
-            Some(Named { first: at, words: 1, means, confidence: 0.9 })
+            Some(Named { first: at, words: 1, means, confidence: weights::NAME_MARKED })
         }
-        Shape::Plain if token.text.starts_with('#') && token.text.len() > 1 => {
-            Some(Named { first: at, words: 1, means: NumberMeans::Id, confidence: 0.9 })
-        }
+        Shape::Plain if token.text.starts_with('#') && token.text.len() > 1 => Some(Named {
+            first: at,
+            words: 1,
+            means: NumberMeans::Id,
+            confidence: weights::NAME_MARKED,
+        }),
         Shape::Identifier => {
             let looks = reading.packs.pattern_of(token.text, 1);
             let other = looks.is_some_and(|(theirs, pattern)| {
-                theirs.kind != entity_type.kind && pattern.confidence >= 0.85 && !announced
+                theirs.kind != entity_type.kind
+                    && pattern.confidence >= weights::PATTERN_WINS
+                    && !announced
             });
             let id = reading.packs.pattern_of(token.text, 1).filter(|(theirs, pattern)| {
                 theirs.kind == entity_type.kind && pattern.means == NumberMeans::Id
             });
             let means = if id.is_some() { NumberMeans::Id } else { NumberMeans::Name };
-            (!other).then_some(Named { first: at, words: 1, means, confidence: 0.9 })
+            (!other).then_some(Named {
+                first: at,
+                words: 1,
+                means,
+                confidence: weights::NAME_MARKED,
+            })
         }
-        Shape::Capitalised if !ordinary => sure(run_from(reading, at), 0.85),
-        Shape::Capitalised if run_from(reading, at) > 1 => sure(run_from(reading, at), 0.8),
-        Shape::Compound if grammar == Grammar::Singular && !ordinary => sure(1, 0.75),
-        Shape::Plain if loose && !ordinary && ends_phrase(reading, at + 1) => sure(1, 0.7),
+        Shape::Capitalised if !ordinary => sure(run_from(reading, at), weights::NAME_CAPITALISED),
+        Shape::Capitalised if run_from(reading, at) > 1 => {
+            sure(run_from(reading, at), weights::NAME_BEFORE)
+        }
+        Shape::Compound if grammar == Grammar::Singular && !ordinary => {
+            sure(1, weights::NAME_COMPOUND)
+        }
+        Shape::Plain if loose && !ordinary && ends_phrase(reading, at + 1) => {
+            sure(1, weights::NAME_PLAIN)
+        }
         _ => None,
     }
 }
@@ -200,7 +247,7 @@ fn before(
         }
         return quotation_words(reading, first, number)
             .filter(|_| reading.tokens[first].text.contains(char::is_alphanumeric))
-            .map(|words| named(first, words, 0.85))
+            .map(|words| named(first, words, weights::NAME_CAPITALISED))
             .into_iter()
             .collect();
     }
@@ -209,7 +256,7 @@ fn before(
         return Vec::new();
     }
     if let Some((first, words)) = known_before(reading, cue, entity_type) {
-        return vec![named(first, words, 0.95)];
+        return vec![named(first, words, weights::NAME_KNOWN)];
     }
     let any = entity_type.named_before != NamedBefore::Identifier;
     let Some(run) = run_before(reading, cue, any) else { return Vec::new() };
@@ -233,9 +280,7 @@ fn joined_before(reading: &Reading<'_>, first: usize) -> Option<usize> {
     let previous = first.checked_sub(1)?;
     match reading.tokens[first].gap {
         Gap::Pause => Some(first),
-        Gap::Space if matches!(reading.tokens[previous].lower.as_str(), "and" | "or" | "&") => {
-            Some(previous)
-        }
+        Gap::Space if reading.is_at(previous, Class::And) => Some(previous),
         _ => None,
     }
 }
@@ -250,7 +295,7 @@ fn known_before(
         let phrase = reading.phrase(first, words)?;
         let tokens = &reading.tokens[first..cue];
         let numeric = tokens.iter().all(|token| token.shape == Shape::Number);
-        let ordinary = tokens.iter().all(|token| is_ordinary(&token.lower));
+        let ordinary = tokens.iter().all(|token| reading.is(Class::Ordinary, &token.lower));
         let found = reading.known.under(&phrase);
         let fits = found.iter().any(|(entity, _)| entity.entity.kind == entity_type.kind);
         (fits && !numeric && !ordinary).then_some((first, words))
@@ -267,7 +312,7 @@ fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
             Shape::Identifier => true,
             // "New" of "the New York site", but not of "New sites".
             Shape::Capitalised if first < end && token.gap != Gap::Stop => any,
-            Shape::Capitalised => any && may_name(token),
+            Shape::Capitalised => any && may_name(reading, token),
             _ => false,
         };
         let joined = first == end || reading.tokens[first].gap == Gap::Space;
@@ -286,7 +331,7 @@ fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
     let token = reading.tokens.get(first).filter(|_| words > 0)?;
     // One capitalised word at the start of a sentence may be any word.
     let unsure = words == 1 && token.gap == Gap::Stop && token.shape == Shape::Capitalised;
-    (!unsure).then(|| named(first, words, 0.8))
+    (!unsure).then(|| named(first, words, weights::NAME_BEFORE))
 }
 
 fn named(first: usize, words: usize, confidence: f32) -> Named {
@@ -310,7 +355,7 @@ fn run_from(reading: &Reading<'_>, at: usize) -> usize {
             || (looks
                 && token.gap == Gap::Space
                 && reading.tokens[at + index - 1].clitic == Clitic::None
-                && may_name(token)
+                && may_name(reading, token)
                 && !other
                 && reading.cue_at(at + index).is_none())
     });
@@ -319,43 +364,24 @@ fn run_from(reading: &Reading<'_>, at: usize) -> usize {
 
 /// Whether a word can be part of a name: an ordinary one only if it is written with a capital letter
 /// where the language needs none, as in "the Expense Report workflow".
-fn may_name(token: &Token<'_>) -> bool {
+fn may_name(reading: &Reading<'_>, token: &Token<'_>) -> bool {
     let raised = token.shape == Shape::Capitalised && token.gap == Gap::Space;
-    !is_ordinary(&token.lower) || (raised && token.text.len() > 4)
+    !reading.is(Class::Ordinary, &token.lower) || (raised && token.text.len() > 4)
 }
 
 /// Whether a number counts what follows it: "2 weeks", "3 others".
 fn counts_something(reading: &Reading<'_>, at: usize) -> bool {
     let next = reading.tokens.get(at + 1).filter(|token| token.gap == Gap::Space);
     next.is_some_and(|token| {
-        matches!(
-            token.lower.as_str(),
-            "week"
-                | "weeks"
-                | "day"
-                | "days"
-                | "hour"
-                | "hours"
-                | "minutes"
-                | "seconds"
-                | "times"
-                | "units"
-                | "u"
-                | "percent"
-                | "years"
-                | "months"
-                | "other"
-                | "others"
-                | "more"
-                | "gb"
-                | "mb"
-        )
+        reading.is(Class::Unit, &token.lower) || reading.packs.is_unit(&token.lower)
     })
 }
 
 /// Whether a phrase may end before the word at `at`.
 fn ends_phrase(reading: &Reading<'_>, at: usize) -> bool {
-    reading.tokens.get(at).is_none_or(|token| token.gap != Gap::Space || is_ordinary(&token.lower))
+    let ends =
+        |token: &Token<'_>| token.gap != Gap::Space || reading.is(Class::Ordinary, &token.lower);
+    reading.tokens.get(at).is_none_or(ends)
 }
 
 fn mention<'a>(reading: &mut Reading<'a>, entity_type: &'a EntityType, found: &Named) {
@@ -375,6 +401,10 @@ fn mention<'a>(reading: &mut Reading<'a>, entity_type: &'a EntityType, found: &N
     if !known.is_empty() {
         let (first, words) = (found.first, found.words);
         reading.leave_open(Open { first, words, candidates: known, how, confidence });
+        return;
+    }
+    // A prefix that is no network, an address that is none: the word meant something else.
+    if !is_id && !entity_type.can_be_called(&text) {
         return;
     }
     let (name, id) = if is_id { (String::new(), Some(text)) } else { (text, None) };

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::pointer::Number;
 use super::record::EntityRef;
 use crate::pack::Kind;
 
@@ -40,6 +41,9 @@ pub struct Noticed {
     /// Types that were named without naming one of them: "its *interfaces*", "all *sites*".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked_about: Vec<Kind>,
+    /// Words that point at something, whatever that is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Pointed>,
     /// The message was longer than what is looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
@@ -119,6 +123,19 @@ impl How {
     pub fn names_it(self) -> bool {
         matches!(self, Self::Cue | Self::Pattern | Self::Name | Self::Alias | Self::Found)
     }
+}
+
+/// Words that point at something: "it", "the second one", "those devices".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pointed {
+    /// Where in the message.
+    pub span: Span,
+    /// How many, and which.
+    pub number: Number,
+    /// The types that it can mean; all where it does not say.
+    pub kinds: Option<Vec<Kind>>,
+    /// "its": what follows belongs to it.
+    pub is_possessive: bool,
 }
 
 /// Words that fit several entities.

@@ -33,12 +33,11 @@ mod relevance;
 mod resolution;
 mod settle;
 mod spelling;
-mod token;
+pub(crate) mod token;
 mod topic;
 mod tracked;
 mod trust;
 mod within;
-mod words;
 
 pub use crate::pack::Kind;
 pub use apply::{Moment, add_aliases, with_found};
@@ -47,8 +46,11 @@ pub use find::{Found, Reference};
 pub use harvest::{Harvest, harvest};
 pub use known::KnownEntities;
 pub use limits::*;
-pub use mention::{Ambiguity, Correction, Guess, How, Mention, Noticed, Span, Topic, Unresolved};
+pub use mention::{
+    Ambiguity, Correction, Guess, How, Mention, Noticed, Pointed, Span, Topic, Unresolved,
+};
 pub use notice::notice;
+pub use pointer::Number;
 pub use recall::{Bearing, EntityNote, recall, usage};
 pub use record::{ActionAt, Entity, EntityRef, MentionContext, Relation, RelationKind};
 pub use relevance::relevance;

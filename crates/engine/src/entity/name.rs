@@ -6,11 +6,9 @@
 use super::mention::How;
 use super::notice::{Open, Reading};
 use super::token::{Gap, Setting, Shape};
-use super::words::{is_article, is_ordinary, is_placing};
+use crate::lexicon::Class;
 use crate::pack::PackSet;
-
-/// How sure a misspelt name is: never enough to act on.
-const MISSPELT: f32 = 0.6;
+use crate::weights;
 
 /// Words of one message that are compared with the spelling of known names.
 const SPELLINGS_TRIED_MAX: usize = 64;
@@ -29,14 +27,17 @@ pub(super) fn read(reading: &mut Reading<'_>) {
         }
         reading.take(at, words);
         let phrase_is_vague = how == How::Alias
-            && reading.tokens[at].lower == "my"
+            && reading.is_at(at, Class::My)
             && !names_a_type(reading.packs, reading, at, words);
         if phrase_is_vague {
             let span = reading.span(at, words);
             let refs = candidates.iter().map(|entity| entity.entity.clone()).collect();
             reading.ask(span, refs);
         } else {
-            let confidence = if how == How::Name { 0.95 } else { 0.85 };
+            let confidence = match how {
+                How::Name => weights::NAME_KNOWN,
+                _ => weights::NAME_ALIAS,
+            };
             reading.leave_open(Open { first: at, words, candidates, how, confidence });
         }
         at += words;
@@ -51,7 +52,10 @@ fn names_a_type(packs: &PackSet, reading: &Reading<'_>, at: usize, words: usize)
 
 fn is_meant(reading: &Reading<'_>, at: usize, words: usize) -> bool {
     let tokens = &reading.tokens[at..at + words];
-    if tokens.iter().all(|token| token.shape == Shape::Number || is_ordinary(&token.lower)) {
+    if tokens
+        .iter()
+        .all(|token| token.shape == Shape::Number || reading.is(Class::Ordinary, &token.lower))
+    {
         return false;
     }
     let [token] = tokens else { return true };
@@ -61,9 +65,9 @@ fn is_meant(reading: &Reading<'_>, at: usize, words: usize) -> bool {
         Shape::Capitalised => true,
         Shape::Compound => true,
         Shape::Plain => {
-            let article = reading.before(at).is_some_and(is_article);
+            let article = reading.is_before(at, Class::Article);
             let first = if article { at - 1 } else { at };
-            let placed = reading.before(first).is_some_and(is_placing);
+            let placed = reading.is_before(first, Class::Placing);
             let quoted = matches!(token.setting, Setting::Quoted(_));
             let cue = reading.cue_at(at).is_some();
             (placed || quoted || token.clitic == super::token::Clitic::S) && !cue
@@ -79,7 +83,9 @@ pub(super) fn read_misspelt(reading: &mut Reading<'_>) {
         let token = &reading.tokens[at];
         let looks = match token.shape {
             Shape::Identifier => true,
-            Shape::Capitalised => token.gap != Gap::Stop && !is_ordinary(&token.lower),
+            Shape::Capitalised => {
+                token.gap != Gap::Stop && !reading.is(Class::Ordinary, &token.lower)
+            }
             Shape::Compound => true,
             _ => false,
         };
@@ -96,7 +102,7 @@ pub(super) fn read_misspelt(reading: &mut Reading<'_>) {
             near.iter().filter_map(|(slot, _)| reading.known.at(*slot)).collect();
         if !candidates.is_empty() {
             reading.take(at, 1);
-            let (how, confidence) = (How::Fuzzy, MISSPELT);
+            let (how, confidence) = (How::Fuzzy, weights::NAME_MISSPELT);
             reading.leave_open(Open { first: at, words: 1, candidates, how, confidence });
         }
     }
@@ -120,7 +126,7 @@ fn misspelt_beside_cues(reading: &mut Reading<'_>) {
                 mention.entity = Some(one.entity.clone());
                 mention.name = one.entity.name.clone();
                 mention.id = one.entity.id.clone();
-                (mention.how, mention.confidence) = (How::Fuzzy, MISSPELT);
+                (mention.how, mention.confidence) = (How::Fuzzy, weights::NAME_MISSPELT);
             }
             several => {
                 let refs: Vec<_> = several.iter().map(|entity| entity.entity.clone()).collect();

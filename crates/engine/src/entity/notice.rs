@@ -11,10 +11,10 @@ use super::limits::{CANDIDATES_MAX, MENTIONS_MAX};
 use super::mention::{Ambiguity, How, Mention, Noticed, Span, Unresolved};
 use super::record::{Entity, EntityRef};
 use super::token::{self, Gap, Setting, Token};
-use super::words::{HYPOTHETICAL, is_article, is_placing};
 use super::{
     Entities, KnownEntities, correction, cue, name, pattern, reference, settle, topic, within,
 };
+use crate::lexicon::{self, Class, Language};
 use crate::pack::{EntityType, Grammar, Kind, PackSet};
 
 /// Quotations of this many words or more are sentences, not names.
@@ -55,6 +55,8 @@ pub(super) fn notice_counted(
 /// A message while it is being read.
 pub(super) struct Reading<'a> {
     pub message: &'a str,
+    /// The language it is read in.
+    pub language: &'static Language,
     pub tokens: Vec<Token<'a>>,
     /// Words that already take part in something.
     pub taken: Vec<bool>,
@@ -67,6 +69,8 @@ pub(super) struct Reading<'a> {
     /// Words that fit several known entities, until the rest of the message is read.
     pub open: Vec<Open<'a>>,
     hypothetical: Vec<bool>,
+    /// Whether the message asks for something; what only tells something is hardly about things of a pack.
+    pub asks: bool,
     steps: Cell<usize>,
 }
 
@@ -95,9 +99,11 @@ impl<'a> Reading<'a> {
         packs: &'a PackSet,
     ) -> Self {
         let (tokens, cut) = token::tokens(message);
-        let hypothetical = hypothetical(&tokens);
+        let language = lexicon::of(message);
+        let hypothetical = hypothetical(&tokens, language);
         Self {
             message,
+            language,
             taken: vec![false; tokens.len()],
             tokens,
             entities,
@@ -107,6 +113,7 @@ impl<'a> Reading<'a> {
             bare_cues: Vec::new(),
             open: Vec::new(),
             hypothetical,
+            asks: language.asks_for_something(message),
             steps: Cell::new(0),
         }
     }
@@ -202,6 +209,26 @@ impl<'a> Reading<'a> {
         around.iter().filter(|token| token.setting == setting).count() >= QUOTED_NAME_WORDS_MAX
     }
 
+    /// Whether a noun makes a compound with a word for a type: "site visit".
+    pub fn makes_compound(&self, word: &str) -> bool {
+        self.is(Class::Compound, word) || self.packs.makes_compound(word)
+    }
+
+    /// Whether a word in lower case is of a class.
+    pub fn is(&self, class: Class, word: &str) -> bool {
+        self.language.is(class, word)
+    }
+
+    /// Whether a word is of a class.
+    pub fn is_at(&self, at: usize, class: Class) -> bool {
+        self.tokens.get(at).is_some_and(|token| self.is(class, &token.lower))
+    }
+
+    /// Whether the word before, if only spaces are between, is of a class.
+    pub fn is_before(&self, at: usize, class: Class) -> bool {
+        self.before(at).is_some_and(|word| self.is(class, word))
+    }
+
     /// The word before, if only spaces are between, in lower case.
     pub fn before(&self, at: usize) -> Option<&str> {
         let joined = self.tokens.get(at)?.gap == Gap::Space;
@@ -255,10 +282,10 @@ impl<'a> Reading<'a> {
                 return false;
             };
             let is_cue = self.packs.cue_at(std::iter::once(token.lower.as_str())).is_some();
-            if is_placing(&token.lower) {
+            if self.language.is(Class::Placing, &token.lower) {
                 return true;
             }
-            if !(is_article(&token.lower) || is_cue) || first - before > 3 {
+            if !(self.language.is(Class::Article, &token.lower) || is_cue) || first - before > 3 {
                 return false;
             }
             before -= 1;
@@ -284,7 +311,10 @@ impl<'a> Reading<'a> {
         self.noticed.mentions.sort_by_key(|mention| mention.span.start);
         for cue in &self.bare_cues {
             let kind = &cue.entity_type.kind;
-            if cue.grammar == Grammar::Plural && !self.noticed.asked_about.contains(kind) {
+            if self.asks
+                && cue.grammar == Grammar::Plural
+                && !self.noticed.asked_about.contains(kind)
+            {
                 self.noticed.asked_about.push(kind.clone());
             }
         }
@@ -294,21 +324,17 @@ impl<'a> Reading<'a> {
 }
 
 /// For each word, whether a phrase before it in the same sentence makes its names examples.
-fn hypothetical(tokens: &[Token<'_>]) -> Vec<bool> {
-    let starts = |at: usize, phrase: &str| {
-        let mut words = phrase.split(' ');
-        let mut given = tokens[at..].iter().map(|token| token.lower.as_str());
-        words.all(|word| given.next() == Some(word))
-    };
+fn hypothetical(tokens: &[Token<'_>], language: &Language) -> Vec<bool> {
     let mut active = false;
     let mut marks = Vec::with_capacity(tokens.len());
     for at in 0..tokens.len() {
-        let abbreviated = at > 0 && matches!(tokens[at - 1].lower.as_str(), "e.g" | "i.e");
+        let abbreviated = at > 0 && language.is(Class::Abbreviation, &tokens[at - 1].lower);
         if tokens[at].gap == Gap::Stop && !abbreviated {
             active = false;
         }
         let own = tokens[at].setting == Setting::Own;
-        active |= own && HYPOTHETICAL.iter().any(|phrase| starts(at, phrase));
+        let words = tokens[at..].iter().map(|token| token.lower.as_str());
+        active |= own && language.starts(Class::Hypothetical, words).is_some();
         marks.push(active);
     }
     marks

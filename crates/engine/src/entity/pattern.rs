@@ -7,9 +7,7 @@ use super::mention::{How, Mention};
 use super::notice::{Open, Reading};
 use super::token::{Shape, TOKEN_BYTES_MAX};
 use crate::pack::NumberMeans;
-
-/// How sure a match is of something already known; a pattern's own figure is for what is new.
-const KNOWN: f32 = 0.95;
+use crate::weights;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
     for at in 0..reading.tokens.len() {
@@ -54,7 +52,7 @@ fn read_at(reading: &mut Reading<'_>, at: usize, words: usize) -> bool {
         let kind = kind.clone();
         reading.mention(Mention { kind, name, id, entity: None, span, how, confidence });
     } else {
-        let confidence = confidence.max(KNOWN);
+        let confidence = confidence.max(weights::NAME_KNOWN);
         reading.leave_open(Open { first: at, words, candidates, how, confidence });
     }
     true

@@ -3,9 +3,8 @@
 use super::expletive::is_empty_it;
 use super::notice::{BareCue, Reading};
 use super::token::Gap;
-use super::words::{cardinal, ordinal};
-use crate::pack::Grammar;
-use crate::pack::Kind;
+use crate::lexicon::Class;
+use crate::pack::{Grammar, Kind};
 
 /// A reference.
 pub(super) struct Pointer {
@@ -20,17 +19,23 @@ pub(super) struct Pointer {
     pub is_possessive: bool,
 }
 
-/// How many it means, and which.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
+/// How many things a reference means, and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Number {
+    /// One.
     One,
+    /// Several.
     Many,
+    /// Two.
     Both,
     /// The other of two.
     Other,
     /// Of the last list, from a position counted from 1; 0 counts from the end.
     Counted {
+        /// The position of the first.
         from: usize,
+        /// How many.
         count: usize,
     },
     /// The one of the last list that is in what the message names.
@@ -49,140 +54,159 @@ impl Pointer {
 
 /// The reference that begins at a word, and how many words it has.
 pub(super) fn pointer_at(reading: &Reading<'_>, at: usize) -> Option<(usize, Pointer)> {
-    let word = |ahead: usize| {
-        let token = reading.tokens.get(at + ahead)?;
-        let joined = ahead == 0 || token.gap == Gap::Space;
-        joined.then_some(token.lower.as_str())
+    let ahead = Ahead { reading, at };
+    let possessive = |number: Number| {
+        let mut pointer = Pointer::new(number, owners_after(reading, at));
+        pointer.is_possessive = true;
+        Some((1, pointer))
     };
-    let cue = |ahead: usize| {
-        word(ahead)?;
-        reading.bare_cue_at(at + ahead).filter(|cue| !reading.taken[cue.at])
-    };
-    match word(0)? {
-        "it" if !is_empty_it(&reading.tokens, at) => Some((1, Pointer::new(Number::One, None))),
-        "its" => {
-            let mut pointer = Pointer::new(Number::One, owners_after(reading, at));
-            pointer.is_possessive = true;
-            Some((1, pointer))
-        }
-        "they" | "them" => Some((1, Pointer::new(Number::Many, None))),
-        "their" => {
-            let mut pointer = Pointer::new(Number::Many, owners_after(reading, at));
-            pointer.is_possessive = true;
-            Some((1, pointer))
-        }
-        "that" | "this" => match (word(1), cue(1)) {
-            (Some("one"), _) => Some((2, Pointer::new(Number::One, None))),
-            (_, Some(cue)) if cue.grammar == Grammar::Singular => {
-                Some((1 + cue.words, Pointer::of(Number::One, cue)))
-            }
-            _ => None,
-        },
-        "those" | "these" => match (word(1), cue(1)) {
-            (Some("ones"), _) => Some((2, Pointer::new(Number::Many, None))),
-            (Some("two"), _) if cue(2).is_none() => Some((2, Pointer::new(Number::Both, None))),
-            (_, Some(cue)) => Some((1 + cue.words, Pointer::of(Number::Many, cue))),
-            (Some(next), None) if cardinal(next).is_some() => {
-                cue(2).map(|cue| (2 + cue.words, Pointer::of(Number::Many, cue)))
-            }
-            (None, None) => Some((1, Pointer::new(Number::Many, None))),
-            _ => None,
-        },
-        "both" => match (word(1), cue(1)) {
-            (_, Some(cue)) => Some((1 + cue.words, Pointer::of(Number::Both, cue))),
-            (Some("of"), _) if matches!(word(2), Some("them" | "these" | "those")) => {
-                Some((3, Pointer::new(Number::Both, None)))
-            }
-            _ if names_two_after(reading, at) => None,
-            _ => Some((1, Pointer::new(Number::Both, None))),
-        },
-        "the" => definite(reading, at),
-        "same" | "my" => {
-            let cue = cue(1).filter(|cue| cue.grammar == Grammar::Singular)?;
-            let mut pointer = Pointer::of(Number::One, cue);
-            pointer.expects_something = word(0) == Some("same");
-            Some((1 + cue.words, pointer))
-        }
+    if ahead.is(0, Class::It) && !is_empty_it(reading, at) {
+        return Some((1, Pointer::new(Number::One, None)));
+    }
+    if ahead.is(0, Class::Its) {
+        return possessive(Number::One);
+    }
+    if ahead.is(0, Class::They) {
+        return Some((1, Pointer::new(Number::Many, None)));
+    }
+    if ahead.is(0, Class::Their) {
+        return possessive(Number::Many);
+    }
+    if ahead.is(0, Class::This) {
+        return this(&ahead);
+    }
+    if ahead.is(0, Class::These) {
+        return these(&ahead);
+    }
+    if ahead.is(0, Class::Both) {
+        return both(&ahead);
+    }
+    if ahead.is(0, Class::The) {
+        return definite(&ahead);
+    }
+    let same = ahead.is(0, Class::Same);
+    if same || ahead.is(0, Class::My) {
+        let cue = ahead.one(1)?;
+        let mut pointer = Pointer::of(Number::One, cue);
+        pointer.expects_something = same;
+        return Some((1 + cue.words, pointer));
+    }
+    None
+}
+
+/// The words from one on, as long as only spaces are between.
+struct Ahead<'a, 'b> {
+    reading: &'a Reading<'b>,
+    at: usize,
+}
+
+impl<'a, 'b> Ahead<'a, 'b> {
+    fn word(&self, ahead: usize) -> Option<&'a str> {
+        let token = self.reading.tokens.get(self.at + ahead)?;
+        (ahead == 0 || token.gap == Gap::Space).then_some(token.lower.as_str())
+    }
+
+    fn is(&self, ahead: usize, class: Class) -> bool {
+        self.word(ahead).is_some_and(|word| self.reading.is(class, word))
+    }
+
+    fn cue(&self, ahead: usize) -> Option<&'a BareCue<'b>> {
+        self.word(ahead)?;
+        let cue = self.reading.bare_cue_at(self.at + ahead)?;
+        (!self.reading.taken[cue.at]).then_some(cue)
+    }
+
+    /// The cue of one thing.
+    fn one(&self, ahead: usize) -> Option<&'a BareCue<'b>> {
+        self.cue(ahead).filter(|cue| cue.grammar == Grammar::Singular)
+    }
+
+    fn number(&self, ahead: usize) -> Option<usize> {
+        self.reading.language.cardinal(self.word(ahead)?)
+    }
+}
+
+/// "that one", "that device".
+fn this(ahead: &Ahead<'_, '_>) -> Option<(usize, Pointer)> {
+    if ahead.is(1, Class::One) {
+        return Some((2, Pointer::new(Number::One, None)));
+    }
+    ahead.one(1).map(|cue| (1 + cue.words, Pointer::of(Number::One, cue)))
+}
+
+/// "those ones", "those two", "those devices", "those three devices", "those".
+fn these(ahead: &Ahead<'_, '_>) -> Option<(usize, Pointer)> {
+    if ahead.is(1, Class::Ones) {
+        return Some((2, Pointer::new(Number::Many, None)));
+    }
+    if let Some(cue) = ahead.cue(1) {
+        return Some((1 + cue.words, Pointer::of(Number::Many, cue)));
+    }
+    match (ahead.number(1), ahead.cue(2)) {
+        (Some(_), Some(cue)) => Some((2 + cue.words, Pointer::of(Number::Many, cue))),
+        (Some(2), None) => Some((2, Pointer::new(Number::Both, None))),
+        (None, _) if ahead.word(1).is_none() => Some((1, Pointer::new(Number::Many, None))),
         _ => None,
     }
+}
+
+/// "both", "both devices", "both of them".
+fn both(ahead: &Ahead<'_, '_>) -> Option<(usize, Pointer)> {
+    if let Some(cue) = ahead.cue(1) {
+        return Some((1 + cue.words, Pointer::of(Number::Both, cue)));
+    }
+    if ahead.is(1, Class::Of) && (ahead.is(2, Class::They) || ahead.is(2, Class::These)) {
+        return Some((3, Pointer::new(Number::Both, None)));
+    }
+    let named = names_two_after(ahead.reading, ahead.at);
+    (!named).then(|| (1, Pointer::new(Number::Both, None)))
 }
 
 /// "the second one", "the other device", "the same site", "the device".
-fn definite(reading: &Reading<'_>, at: usize) -> Option<(usize, Pointer)> {
-    let word = |ahead: usize| {
-        let token = reading.tokens.get(at + ahead)?;
-        (token.gap == Gap::Space).then_some(token.lower.as_str())
-    };
-    let cue = |ahead: usize| {
-        word(ahead)?;
-        reading.bare_cue_at(at + ahead)
-    };
-    match word(1)? {
-        "same" => {
-            let cue = cue(2).filter(|cue| cue.grammar == Grammar::Singular)?;
-            let mut pointer = Pointer::of(Number::One, cue);
-            pointer.looks_back = true;
-            Some((2 + cue.words, pointer))
-        }
-        "other" => match (word(2), cue(2)) {
-            (Some("one"), _) => Some((3, Pointer::new(Number::Other, None))),
-            (_, Some(cue)) if cue.grammar == Grammar::Singular => {
-                Some((2 + cue.words, Pointer::of(Number::Other, cue)))
-            }
-            (None, _) => Some((2, Pointer::new(Number::Other, None))),
-            _ => None,
-        },
-        "one" if matches!(word(2), Some("in" | "at" | "on" | "from" | "with")) => {
-            Some((2, Pointer::new(Number::Within, None)))
-        }
-        first => match ordinal(first) {
-            Some(from) => counted(reading, at, from),
-            None => {
-                let cue = cue(1).filter(|cue| cue.grammar == Grammar::Singular)?;
-                // "the site of core-sw-01" asks for a site; it does not point at one.
-                let asks = matches!(
-                    word(1 + cue.words),
-                    Some(
-                        "of" | "where"
-                            | "which"
-                            | "that"
-                            | "it"
-                            | "with"
-                            | "named"
-                            | "called"
-                            | "containing"
-                    )
-                );
-                let mut pointer = Pointer::of(Number::One, cue);
-                pointer.expects_something = false;
-                (!asks).then_some((1 + cue.words, pointer))
-            }
-        },
+fn definite(ahead: &Ahead<'_, '_>) -> Option<(usize, Pointer)> {
+    let first = ahead.word(1)?;
+    if ahead.is(1, Class::Same) {
+        let cue = ahead.one(2)?;
+        let mut pointer = Pointer::of(Number::One, cue);
+        pointer.looks_back = true;
+        return Some((2 + cue.words, pointer));
     }
+    if ahead.is(1, Class::Other) {
+        return match ahead.one(2) {
+            _ if ahead.is(2, Class::One) => Some((3, Pointer::new(Number::Other, None))),
+            Some(cue) => Some((2 + cue.words, Pointer::of(Number::Other, cue))),
+            None if ahead.word(2).is_none() => Some((2, Pointer::new(Number::Other, None))),
+            None => None,
+        };
+    }
+    let placed = [Class::Placing, Class::With].iter().any(|class| ahead.is(2, *class));
+    if ahead.is(1, Class::One) && placed {
+        return Some((2, Pointer::new(Number::Within, None)));
+    }
+    if let Some(from) = ahead.reading.language.ordinal(first) {
+        return counted(ahead, from);
+    }
+    let cue = ahead.one(1)?;
+    // "the site of core-sw-01" asks for a site; it does not point at one.
+    let asks = ahead.is(1 + cue.words, Class::Asking);
+    let mut pointer = Pointer::of(Number::One, cue);
+    pointer.expects_something = false;
+    (!asks).then_some((1 + cue.words, pointer))
 }
 
 /// "the second one", "the first two", "the last three devices", "the third".
-fn counted(reading: &Reading<'_>, at: usize, from: usize) -> Option<(usize, Pointer)> {
-    let word = |ahead: usize| {
-        let token = reading.tokens.get(at + ahead)?;
-        (token.gap == Gap::Space).then_some(token.lower.as_str())
-    };
-    let cue = |ahead: usize| {
-        word(ahead)?;
-        reading.bare_cue_at(at + ahead)
-    };
-    let several = word(2).filter(|word| *word != "one").and_then(cardinal);
-    let ahead = if several.is_some() { 3 } else { 2 };
+fn counted(ahead: &Ahead<'_, '_>, from: usize) -> Option<(usize, Pointer)> {
+    let several = ahead.number(2).filter(|_| !ahead.is(2, Class::One));
+    let next = if several.is_some() { 3 } else { 2 };
     let number = Number::Counted { from, count: several.unwrap_or(1) };
-    match (word(ahead), cue(ahead)) {
-        (_, Some(cue)) => Some((ahead + cue.words, Pointer::of(number, cue))),
-        (Some("one" | "ones"), _) => Some((ahead + 1, Pointer::new(number, None))),
-        (None | Some("and" | "or" | "please" | "instead" | "again"), _) => {
-            Some((ahead, Pointer::new(number, None)))
-        }
-        _ if several.is_some() => Some((ahead, Pointer::new(number, None))),
-        _ => None,
+    if let Some(cue) = ahead.cue(next) {
+        return Some((next + cue.words, Pointer::of(number, cue)));
     }
+    if ahead.is(next, Class::One) || ahead.is(next, Class::Ones) {
+        return Some((next + 1, Pointer::new(number, None)));
+    }
+    let ends = ahead.word(next).is_none() || ahead.is(next, Class::Ending);
+    (ends || several.is_some()).then(|| (next, Pointer::new(number, None)))
 }
 
 /// The types that what follows belongs to: devices, for "its interfaces".

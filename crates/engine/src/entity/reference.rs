@@ -3,15 +3,13 @@
 //! A reference becomes a mention only where one antecedent fits; where several do it is asked about,
 //! where none does it is left unresolved. Quoted words point at nothing of ours.
 
-use super::mention::{How, Span};
+use super::mention::{How, Pointed, Span};
 use super::notice::Reading;
 use super::pointer::{Number, Pointer, pointer_at};
 use super::record::EntityRef;
+use crate::lexicon::Class;
 use crate::pack::Kind;
-
-/// How sure a reference with a type is, and one without.
-const WITH_TYPE: f32 = 0.85;
-const WITHOUT_TYPE: f32 = 0.8;
+use crate::weights::{REFERENCE_BARE, REFERENCE_TYPED};
 
 /// A clause is shorter than this, in bytes.
 const CLAUSE_BYTES_MAX: usize = 512;
@@ -26,7 +24,13 @@ pub(super) fn read(reading: &mut Reading<'_>) {
             continue;
         };
         let span = reading.span(at, words);
-        let negated = reading.before(at) == Some("not");
+        reading.noticed.references.push(Pointed {
+            span,
+            number: pointer.number,
+            kinds: pointer.kinds.clone(),
+            is_possessive: pointer.is_possessive,
+        });
+        let negated = reading.is_before(at, Class::Not);
         if !negated {
             resolve(reading, span, &pointer);
         }
@@ -39,7 +43,7 @@ fn resolve(reading: &mut Reading<'_>, span: Span, pointer: &Pointer) {
     // Each looks through what was mentioned and spoken of, both of which are bounded.
     reading.work(reading.noticed.mentions.len());
     let meant = antecedent(reading, span.start, pointer);
-    let confidence = if pointer.kinds.is_some() { WITH_TYPE } else { WITHOUT_TYPE };
+    let confidence = if pointer.kinds.is_some() { REFERENCE_TYPED } else { REFERENCE_BARE };
     match meant {
         Meant::These(entities) => {
             for entity in entities {
@@ -185,8 +189,7 @@ fn new_clause_since_mention(reading: &Reading<'_>, before: usize) -> bool {
     let to = reading.tokens.partition_point(|token| token.span.start < before);
     reading.work(before - last);
     let mut between = reading.tokens[from..to].iter();
-    let joins = ["and", "then", "but", "if", "because", "so", "when", "while", "or", "where"];
-    stops || between.any(|token| joins.contains(&token.lower.as_str()))
+    stops || between.any(|token| reading.is(Class::Clause, &token.lower))
 }
 
 /// The one thing of a fitting type that the main thing of the conversation is related to.
@@ -215,8 +218,8 @@ fn several(reading: &Reading<'_>, before: usize, fits: &dyn Fn(&Kind) -> bool) -
     let spoken_turn = reading.entities.focus.first().map_or(0, |focus| focus.turn);
     let at = reading.tokens.partition_point(|token| token.span.start < before);
     // "all of them" and "which of those" are about the whole list.
-    let whole =
-        reading.before(at) == Some("of") || reading.tokens.iter().any(|token| token.lower == "all");
+    let whole = reading.is_before(at, Class::Of)
+        || (0..reading.tokens.len()).any(|at| reading.is_at(at, Class::All));
     if shown.len() > 1 && (whole || reading.entities.listed_turn >= spoken_turn) {
         return shown;
     }

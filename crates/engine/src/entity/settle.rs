@@ -5,6 +5,7 @@
 
 use super::notice::{Open, Reading};
 use super::record::{Entity, EntityRef};
+use crate::weights::CONTEXT_DECIDED;
 
 pub(super) fn settle(reading: &mut Reading<'_>) {
     let (single, several): (Vec<Open<'_>>, Vec<Open<'_>>) =
@@ -49,8 +50,8 @@ fn choose(
     if let Some(entity) =
         only(&|entity| active.iter().any(|one| one.id.is_some() && one.is(&entity.entity)))
     {
-        return Some((entity, 0.85));
+        return Some((entity, CONTEXT_DECIDED));
     }
     let main = active.first()?;
-    only(&|entity| related(entity, main)).map(|entity| (entity, 0.85))
+    only(&|entity| related(entity, main)).map(|entity| (entity, CONTEXT_DECIDED))
 }

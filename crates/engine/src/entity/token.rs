@@ -15,7 +15,7 @@ pub(super) const TOKEN_BYTES_MAX: usize = 128;
 
 /// One word.
 #[derive(Debug, Clone)]
-pub(super) struct Token<'a> {
+pub(crate) struct Token<'a> {
     pub text: &'a str,
     pub lower: String,
     pub span: Span,
@@ -30,7 +30,7 @@ pub(super) struct Token<'a> {
 
 /// What stands before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Gap {
+pub(crate) enum Gap {
     /// Nothing or spaces.
     Space,
     /// A comma, a slash between spaces, an opening bracket or quotation mark.
@@ -41,7 +41,7 @@ pub(super) enum Gap {
 
 /// What was cut off the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clitic {
+pub(crate) enum Clitic {
     None,
     /// `'s`: of it, or is.
     S,
@@ -51,7 +51,7 @@ pub(super) enum Clitic {
 
 /// Whose words they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Setting {
+pub(crate) enum Setting {
     /// The writer's.
     Own,
     /// Within quotation marks; the number tells one quotation from the next.
@@ -62,7 +62,7 @@ pub(super) enum Setting {
 
 /// What a word looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Digits only.
     Number,
     /// Letters and digits, or signs that ordinary words do not have: `core-sw-01`, `R12`, `C++`.
@@ -76,7 +76,7 @@ pub(super) enum Shape {
 }
 
 /// The words of a message, and whether it was cut.
-pub(super) fn tokens(message: &str) -> (Vec<Token<'_>>, bool) {
+pub(crate) fn tokens(message: &str) -> (Vec<Token<'_>>, bool) {
     let mut end = message.len().min(MESSAGE_BYTES_MAX);
     while !message.is_char_boundary(end) {
         end -= 1;

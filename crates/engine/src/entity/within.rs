@@ -7,8 +7,9 @@
 use super::mention::{Guess, How, Mention};
 use super::notice::Reading;
 use super::token::{Gap, Shape};
-use super::words::{is_calendar, is_ordinary};
+use crate::lexicon::Class;
 use crate::pack::Kind;
+use crate::weights;
 
 /// How far after a cue or a name its place may stand, in words.
 const REACH_WORDS: usize = 6;
@@ -16,8 +17,6 @@ const REACH_WORDS: usize = 6;
 const PLACE_WORDS_MAX: usize = 3;
 /// Places of one message that are guessed at, since each costs a look-up.
 const GUESSES_MAX: usize = 2;
-/// How sure it is: enough to look it up, less than a cue of its own.
-const CONFIDENCE: f32 = 0.75;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
     let bare = reading.bare_cues.iter().map(|cue| (cue.at + cue.words, cue.entity_type));
@@ -30,8 +29,9 @@ pub(super) fn read(reading: &mut Reading<'_>) {
         let Some(kind) = &entity_type.within else { continue };
         let to = (from + REACH_WORDS).min(reading.tokens.len());
         let clause = (from..to).take_while(|at| reading.tokens[*at].gap == Gap::Space);
-        let mut places =
-            clause.filter(|at| matches!(reading.tokens[*at].lower.as_str(), "in" | "at"));
+        // Only small words may stand between the things and their place: not "the firewall scene in".
+        let small = |at: &usize| reading.is_at(*at, Class::Ordinary);
+        let mut places = clause.take_while(small).filter(|at| reading.is_at(*at, Class::In));
         if let Some((first, words)) = places.find_map(|at| place_after(reading, at)) {
             found.push((kind.clone(), first, words));
         }
@@ -53,7 +53,7 @@ pub(super) fn guess(reading: &mut Reading<'_>) {
     }
     let mut guesses = Vec::new();
     for at in 0..reading.tokens.len() {
-        let placing = matches!(reading.tokens[at].lower.as_str(), "in" | "at" | "from");
+        let placing = reading.is_at(at, Class::In) || reading.is_at(at, Class::From);
         if !placing || reading.is_hypothetical(at) || guesses.len() == GUESSES_MAX {
             continue;
         }
@@ -72,7 +72,7 @@ fn place_after(reading: &Reading<'_>, at: usize) -> Option<(usize, usize)> {
         let token = reading.tokens.get(at).filter(|token| token.gap == Gap::Space)?;
         reading.work(1);
         let free = !reading.taken[at] && reading.is_own(at) && reading.cue_at(at).is_none();
-        let calendar = is_calendar(&token.lower);
+        let calendar = reading.is(Class::Calendar, &token.lower);
         (free && !calendar && token.shape == Shape::Capitalised).then_some(token)
     };
     let words = (first..first + PLACE_WORDS_MAX).take_while(|at| looks(*at).is_some()).count();
@@ -81,7 +81,7 @@ fn place_after(reading: &Reading<'_>, at: usize) -> Option<(usize, usize)> {
         let free = !reading.taken[first] && reading.is_own(first);
         return (free && is_short_code(token.text)).then_some((first, 1));
     }
-    let ordinary = words == 1 && is_ordinary(&reading.tokens[first].lower);
+    let ordinary = words == 1 && reading.is_at(first, Class::Ordinary);
     (!ordinary).then_some((first, words))
 }
 
@@ -96,6 +96,6 @@ fn mention(reading: &mut Reading<'_>, kind: Kind, first: usize, words: usize) {
     let span = reading.span(first, words);
     let name = reading.message[span.start..span.end].to_owned();
     reading.take(first, words);
-    let (how, confidence) = (How::Cue, CONFIDENCE);
+    let (how, confidence) = (How::Cue, weights::NAME_PLACE);
     reading.mention(Mention { kind, name, id: None, entity: None, span, how, confidence });
 }

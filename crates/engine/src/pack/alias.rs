@@ -5,6 +5,7 @@
 
 use super::file::TypeFile;
 use super::types::{Cue, Grammar};
+use crate::lexicon::{self, Class};
 
 /// The most aliases kept for one entity.
 pub const ENTITY_ALIASES_MAX: usize = 24;
@@ -62,7 +63,8 @@ impl<'a> Name<'a> {
     /// The first word, where there are several and it is long enough to mean something.
     fn first(&self) -> Option<&'a str> {
         let first = self.lower.split_whitespace().next()?;
-        let names_something = first.chars().count() >= 3 && !LEADING.contains(&first);
+        let names_something =
+            first.chars().count() >= 3 && !lexicon::of(self.lower).is(Class::Leading, first);
         (first.len() < self.lower.len() && names_something).then_some(first)
     }
 
@@ -82,8 +84,6 @@ impl<'a> Name<'a> {
         self.lower.chars().filter(|letter| letter.is_alphanumeric()).collect()
     }
 }
-
-const LEADING: [&str; 8] = ["the", "new", "old", "our", "all", "and", "for", "main"];
 
 /// The aliases that `rules` make for `name`, without repeats.
 pub(super) fn aliases_of(name: &str, rules: &[AliasRule], cues: &[Cue]) -> Vec<String> {

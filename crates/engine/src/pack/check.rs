@@ -10,11 +10,13 @@ use toml::Spanned;
 
 use super::Kind;
 use super::alias;
-use super::file::{Action, MatchMeans, NumberMeans, PackFile, PatternFile, ResolveFile, TypeFile};
+use super::file::{
+    Action, Generic, MatchMeans, NumberMeans, PackFile, PatternFile, ResolveFile, TypeFile,
+};
 use super::limits::*;
 use super::reader::KnownReader;
 use super::steering::Guidance;
-use super::types::{Cue, EntityType, Grammar, Pattern, Resolver};
+use super::types::{Cue, EntityType, Grammar, Objects, Pattern, Resolver};
 use super::words_of_identifier;
 
 /// A reason and its place.
@@ -31,6 +33,10 @@ pub(super) struct Pack {
     pub guidance: Vec<Guidance>,
     /// Tools that are known to read.
     pub reads: Vec<KnownReader>,
+    pub compounds: Vec<String>,
+    pub units: Vec<String>,
+    pub verbs: Vec<String>,
+    pub generic: Option<Generic>,
 }
 
 /// Reads and checks one pack.
@@ -67,8 +73,14 @@ pub(super) fn read(text: &str) -> Result<Pack, Refusal> {
     let (types, guidance) = (types.collect::<Result<_, _>>()?, guidance.collect::<Result<_, _>>()?);
     let places = file.types.iter().map(|entry| entry.get_ref().name.span()).collect();
     at_most(file.reads.len(), PACK_READERS_MAX, "tools that are known to read", None)?;
+    at_most(file.compounds.len(), PACK_WORDS_MAX, "compounds in a pack", None)?;
+    at_most(file.units.len(), PACK_WORDS_MAX, "units in a pack", None)?;
+    at_most(file.verbs.len(), PACK_WORDS_MAX, "verbs in a pack", None)?;
+    let (compounds, units) = (lower(&file.compounds), lower(&file.units));
+    let verbs = lower(&file.verbs);
     let (description, reads) = (file.description.clone(), file.reads.clone());
-    Ok(Pack { name, description, types, places, guidance, reads })
+    let generic = file.generic.clone();
+    Ok(Pack { name, description, types, places, guidance, reads, compounds, units, verbs, generic })
 }
 
 fn entity_type(
@@ -83,7 +95,8 @@ fn entity_type(
     count(entry.pattern.len(), TYPE_PATTERNS_MAX, "patterns of a type")?;
     count(entry.aliases.len(), TYPE_ALIASES_MAX, "alias rules of a type")?;
     count(entry.resolve.len(), TYPE_RESOLVERS_MAX, "ways to resolve a type")?;
-    for list in [&entry.keys, &entry.urls, &entry.shape, &entry.id, &entry.label] {
+    let lists = [&entry.keys, &entry.urls, &entry.shape, &entry.id, &entry.label, &entry.fields];
+    for list in lists.into_iter().chain(entry.choices.values()).chain(entry.narrows.values()) {
         count(list.len(), TYPE_LIST_MAX, "entries in a list of a type")?;
     }
     count(entry.parents.len(), TYPE_LIST_MAX, "parents of a type")?;
@@ -130,6 +143,22 @@ fn entity_type(
             .map(|entry| resolver(file, entry))
             .collect::<Result<_, _>>()?,
         actions: file.actions.clone(),
+        objects: Objects {
+            object: entry.object.clone(),
+            list_tool: entry.list_tool.clone(),
+            fields: entry.fields.clone(),
+            name_filter: entry.name_filter.clone(),
+            number_filter: entry.number_filter.clone(),
+            filters: entry.filters.clone(),
+            choices: entry.choices.clone(),
+            flags: entry.flags.clone(),
+            means: entry.means.clone(),
+        },
+        narrowed_by: entry.narrowed_by.as_ref().map(identifier).transpose()?.map(Kind::new),
+        narrows: entry.narrows.clone(),
+        place: entry.place,
+        attributes: entry.attributes.clone(),
+        instead: entry.instead.iter().map(|(of, is)| (Kind::new(of), Kind::new(is))).collect(),
     })
 }
 

@@ -18,15 +18,59 @@ pub(super) struct PackFile {
     pub name: Spanned<String>,
     #[serde(default)]
     pub description: String,
-    /// Tools that are known to read, whatever their server says.
+    /// Nouns that make a compound with a word for a type instead of naming one: "rack elevation".
     #[serde(default)]
-    pub reads: Vec<KnownReader>,
+    pub compounds: Vec<String>,
+    /// Words for a type that are verbs, too: "to host".
+    #[serde(default)]
+    pub verbs: Vec<String>,
+    /// What a number before it counts: "2 u".
+    #[serde(default)]
+    pub units: Vec<String>,
     #[serde(default)]
     pub actions: BTreeMap<Action, Vec<String>>,
     #[serde(default, rename = "type")]
     pub types: Vec<Spanned<TypeFile>>,
     #[serde(default)]
     pub guidance: Vec<Spanned<GuidanceFile>>,
+    #[serde(default)]
+    pub generic: Option<Generic>,
+    /// Tools that are known to read, whatever their server says.
+    #[serde(default)]
+    pub reads: Vec<KnownReader>,
+}
+
+/// `[generic]`: a server whose tools take the type of object as an argument.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generic {
+    /// The tool that lists objects of a type.
+    pub list: String,
+    /// The tool that shows one by its id.
+    pub get: String,
+    /// The tool that searches in several types.
+    pub search: String,
+    /// The parameter that takes the type.
+    #[serde(rename = "type")]
+    pub type_parameter: String,
+    /// The parameter that takes filters, an object.
+    pub filters: String,
+    /// The parameter that takes the fields that are wanted.
+    pub fields: String,
+    /// The parameter of `get` that takes the id.
+    pub id: String,
+    /// The parameter of `search` that takes the words.
+    pub query: String,
+    /// The parameter of `search` that takes the types.
+    pub types: String,
+    /// The parameter that takes the length of a page.
+    pub limit: String,
+    /// The parameter that takes the start of a page.
+    pub offset: String,
+    /// The longest page.
+    pub page: u32,
+    /// Added to the key of a filter, it matches a part of a text, whatever its case.
+    pub contains: String,
 }
 
 /// One `[[type]]`.
@@ -66,6 +110,49 @@ pub(super) struct TypeFile {
     pub url: Vec<String>,
     #[serde(default)]
     pub parameters: BTreeMap<String, Field>,
+    /// The type's name on a generic server.
+    #[serde(default)]
+    pub object: Option<String>,
+    /// A tool of its own that lists it on a generic server, with filters only.
+    #[serde(default)]
+    pub list_tool: Option<String>,
+    /// The fields that a list asks for.
+    #[serde(default)]
+    pub fields: Vec<String>,
+    /// The key of the filter for its name.
+    #[serde(default = "name_key")]
+    pub name_filter: String,
+    /// The key of the filter for a name that is a number.
+    #[serde(default)]
+    pub number_filter: Option<String>,
+    /// Keys of filters by the type of thing that they take; `"*"` takes a name of any type. A key that ends
+    /// in `_id` takes an id, any other the name.
+    #[serde(default)]
+    pub filters: BTreeMap<String, String>,
+    /// Values of a field that it can be filtered by.
+    #[serde(default)]
+    pub choices: BTreeMap<String, Vec<String>>,
+    /// Words for what is true or not, and the key of the filter for it.
+    #[serde(default)]
+    pub flags: BTreeMap<String, String>,
+    /// Words that mean a choice: `deleted = { action = "delete" }`.
+    #[serde(default)]
+    pub means: BTreeMap<String, BTreeMap<String, String>>,
+    /// The type of thing that a narrower word names: the role, for "firewalls".
+    #[serde(default)]
+    pub narrowed_by: Option<Spanned<String>>,
+    /// For such a word, the words of which the other thing's name has one; none where it narrows nothing.
+    #[serde(default)]
+    pub narrows: BTreeMap<String, Vec<String>>,
+    /// Other things are in it.
+    #[serde(default)]
+    pub place: bool,
+    /// Fields by the words that people use for them.
+    #[serde(default)]
+    pub attributes: BTreeMap<String, String>,
+    /// The type that is meant instead, by the type of thing it belongs to.
+    #[serde(default)]
+    pub instead: BTreeMap<String, String>,
     #[serde(default)]
     pub pattern: Vec<PatternFile>,
     #[serde(default)]
@@ -184,6 +271,10 @@ pub enum Field {
     Name,
     /// Its slug.
     Slug,
+}
+
+fn name_key() -> String {
+    "name".to_owned()
 }
 
 fn one_word() -> usize {

@@ -6,6 +6,8 @@ pub const PACK_BYTES_MAX: usize = 256 * 1024;
 pub const PACKS_MAX: usize = 32;
 /// The most types in one pack.
 pub const PACK_TYPES_MAX: usize = 64;
+/// The most words in a list of one pack.
+pub const PACK_WORDS_MAX: usize = 256;
 /// The most cue words of one type, singular and plural together.
 pub const TYPE_CUES_MAX: usize = 48;
 /// The most words in one cue.

@@ -23,14 +23,14 @@ mod steering;
 mod types;
 
 pub use alias::{AliasRule, ENTITY_ALIASES_MAX};
-pub use file::{Action, Check, Field, NamedBefore, NumberMeans};
+pub use file::{Action, Check, Field, Generic, NamedBefore, NumberMeans};
 pub use kind::Kind;
 pub use limits::*;
 pub use noun::words_of_identifier;
 pub use problem::PackProblem;
 pub use set::PackSet;
 pub use steering::{Guidance, Steering};
-pub use types::{Cue, EntityType, Grammar, Pattern, Resolver};
+pub use types::{Cue, EntityType, Grammar, Objects, Pattern, Resolver};
 
 #[cfg(test)]
 mod tests;

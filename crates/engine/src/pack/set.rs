@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use super::Kind;
 use super::alias::aliases_of;
 use super::check::{self, Pack};
+use super::file::Generic;
 use super::limits::PACKS_MAX;
 use super::noun::{Nouns, words_of_identifier};
 use super::problem::PackProblem;
@@ -210,6 +211,31 @@ impl PackSet {
             aliases.retain(|alias| alias != name);
             aliases
         })
+    }
+
+    /// Whether a noun makes a compound with a word for a type instead of naming one.
+    pub fn makes_compound(&self, word: &str) -> bool {
+        self.packs.iter().any(|pack| pack.compounds.iter().any(|noun| noun == word))
+    }
+
+    /// Whether a word for a type is a verb, too.
+    pub fn is_verb_too(&self, word: &str) -> bool {
+        self.packs.iter().any(|pack| pack.verbs.iter().any(|verb| verb == word))
+    }
+
+    /// Whether a number before a word counts it.
+    pub fn is_unit(&self, word: &str) -> bool {
+        self.packs.iter().any(|pack| pack.units.iter().any(|unit| unit == word))
+    }
+
+    /// How generic servers are asked, with the types that each pack knows there.
+    pub fn generic(&self) -> impl Iterator<Item = (&Generic, &[EntityType])> {
+        self.packs.iter().filter_map(|pack| Some((pack.generic.as_ref()?, pack.types.as_slice())))
+    }
+
+    /// The type that a generic server calls `object`.
+    pub fn type_of_object(&self, object: &str) -> Option<&EntityType> {
+        self.types.iter().find(|known| known.objects.object.as_deref() == Some(object))
     }
 
     /// What a type adds to relevance.

@@ -7,7 +7,7 @@ use super::{Action, PackSet};
 fn the_shipped_packs_hold_the_types_of_the_three_domains() {
     let packs = PackSet::builtin();
     let of = |name: &str| packs.only(&[name]).types().len();
-    assert_eq!((of("netbox"), of("sdelements"), of("workflow")), (21, 6, 1));
+    assert_eq!((of("netbox"), of("sdelements"), of("workflow")), (25, 6, 1));
     let bonus = |kind: &str| packs.bonus(&Kind::new(kind));
     let bonuses = ["device", "site", "rack", "ip_address", "interface"].map(bonus);
     assert_eq!(bonuses, [3.0, 2.0, 2.0, 1.0, 1.0]);
@@ -132,4 +132,15 @@ fn a_question_is_steered_to_lists_and_only_a_wish_for_a_report_to_reports() {
     check("generate a report of all projects", "create_advanced_report", "list_projects");
     check("rename device core-sw-01", "update_device", "create_device");
     check("delete rack R12", "delete_rack", "list_racks");
+}
+
+#[test]
+fn the_documented_pack_is_read() {
+    let document = include_str!("../../../../docs/packs.md");
+    let blocks = document.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let text: String = blocks.collect::<Vec<_>>().join("\n");
+    let (packs, problems) = PackSet::load(vec![("harbour.toml".into(), text)]);
+    assert!(problems.is_empty(), "{problems:?}");
+    assert!(packs.entity_type(&Kind::new("vessel")).is_some());
+    assert_eq!(packs.only(&["harbour"]).generic().count(), 1);
 }

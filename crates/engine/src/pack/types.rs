@@ -57,6 +57,41 @@ pub struct EntityType {
     pub resolvers: Vec<Resolver>,
     /// What a tool's verb did to it.
     pub actions: BTreeMap<Action, Vec<String>>,
+    /// How a generic server is asked for it.
+    pub objects: Objects,
+    /// The type of thing that a narrower word names, and what each such word stands for.
+    pub narrowed_by: Option<Kind>,
+    /// For a narrower word, the words of which the other thing's name has one.
+    pub narrows: BTreeMap<String, Vec<String>>,
+    /// Other things are in it.
+    pub place: bool,
+    /// Fields by the words that people use for them.
+    pub attributes: BTreeMap<String, String>,
+    /// The type that is meant instead, by the type of thing it belongs to.
+    pub instead: BTreeMap<Kind, Kind>,
+}
+
+/// How a generic server is asked for things of a type.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// The type's name there.
+    pub object: Option<String>,
+    /// A tool of its own, with filters only.
+    pub list_tool: Option<String>,
+    /// The fields that a list asks for.
+    pub fields: Vec<String>,
+    /// The key of the filter for its name.
+    pub name_filter: String,
+    /// The key of the filter for a name that is a number.
+    pub number_filter: Option<String>,
+    /// Keys of filters by the type of thing that they take.
+    pub filters: BTreeMap<String, String>,
+    /// Values of a field that it can be filtered by.
+    pub choices: BTreeMap<String, Vec<String>>,
+    /// Words for what is true or not, and the key of the filter for it.
+    pub flags: BTreeMap<String, String>,
+    /// Words that mean a choice.
+    pub means: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl EntityType {
@@ -64,6 +99,13 @@ impl EntityType {
     pub fn word(&self) -> &str {
         let singular = self.cues.iter().find(|cue| cue.grammar == Grammar::Singular);
         singular.map_or(self.kind.as_str(), |cue| cue.text.as_str())
+    }
+
+    /// Whether such a thing can have that name: types whose shape is checked have no other names.
+    pub fn can_be_called(&self, name: &str) -> bool {
+        let mut checked =
+            self.patterns.iter().filter(|pattern| pattern.check != Check::Any).peekable();
+        checked.peek().is_none() || checked.any(|pattern| pattern.matches(name))
     }
 
     /// What the verb of a tool's name did: the pack's first match, else discussed.

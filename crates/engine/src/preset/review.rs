@@ -7,6 +7,8 @@
 
 use serde::Serialize;
 
+use crate::lexicon;
+
 /// Below this many characters a prompt says too little.
 const SHORT_CHARACTERS: usize = 120;
 /// Above this many characters a model loses the thread, and every turn pays for it.
@@ -37,70 +39,10 @@ impl Review {
     }
 }
 
-const ROLE: [&str; 8] = [
-    "you are a",
-    "you are an",
-    "you are the",
-    "act as",
-    "your role",
-    "you work as",
-    "you play",
-    "you serve as",
-];
-const PRESSURE: [&str; 20] = [
-    "calm",
-    "composure",
-    "composed",
-    "steady",
-    "upset",
-    "angry",
-    "anger",
-    "stress",
-    "emotional",
-    "frustrat",
-    "heated",
-    "rude",
-    "pressure",
-    "shout",
-    "impatient",
-    "anxious",
-    "insult",
-    "hostile",
-    "provok",
-    "distress",
-];
-const BOUNDARY: [&str; 7] =
-    ["never", "do not", "don't", "avoid", "refrain", "only when", "must not"];
-const UNFINISHED: [&str; 7] = ["{{", "}}", "[insert", "<insert", "todo", "lorem ipsum", "xxx"];
-const SURRENDER: [(&str, &str); 8] = [
-    ("match the user's mood", "keep an even tone whatever the user's mood"),
-    ("mirror the user", "keep an even tone instead of mirroring the user"),
-    ("match their tone", "keep your own tone"),
-    ("match the user's tone", "keep your own tone"),
-    ("always agree", "say where you disagree, and why"),
-    ("do whatever the user", "say what the persona will not do"),
-    ("give in", "hold to what the facts support"),
-    ("never say no", "say when the persona declines, and what it offers instead"),
-];
-/// Words that pull in two directions.
-const CONTRADICTIONS: [(&[&str], &[&str]); 6] = [
-    (
-        &["concise", "brief", "short answers", "one sentence"],
-        &["in great detail", "exhaustive", "at length", "as long as possible"],
-    ),
-    (&["formal"], &["casual", "slang", "chatty"]),
-    (&["never ask", "do not ask"], &["ask questions", "ask one question", "ask clarifying"]),
-    (
-        &["no emotion", "without emotion", "emotionless", "ignore emotions"],
-        &["empath", "warm", "compassion"],
-    ),
-    (&["always agree"], &["objective", "critical", "honest"]),
-    (&["never apologise", "never apologize"], &["always apologise", "always apologize"]),
-];
-
 /// Reviews a prompt together with the description of the character.
 pub fn review(system_prompt: &str, personality: &str) -> Review {
     let prompt = system_prompt.to_lowercase();
+    let words = &lexicon::of(system_prompt).review;
     let both = format!("{prompt}\n{}", personality.to_lowercase());
     let mut found: Vec<(u8, Advice)> = Vec::new();
     let mut say = |weight: u8, aspect: &'static str, advice: String| {
@@ -124,20 +66,21 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
             ),
         );
     }
-    if !has(&prompt, &ROLE) {
+    if words.role.first_in(&prompt).is_none() {
         say(25, "role", "State the role in the first sentence: \"You are a …\".".into());
     }
-    if !words(&prompt).any(|word| matches!(word, "you" | "your")) {
+    let mut said = prompt.split(|c: char| !c.is_alphanumeric());
+    if !said.any(|word| words.address.0.iter().any(|address| address == word)) {
         say(15, "address", "Speak to the persona in the second person (\"you answer…\", not \"it should answer…\").".into());
     }
-    if !has(&prompt, &PRESSURE) {
+    if words.pressure.first_in(&prompt).is_none() {
         say(25, "pressure", "Say what the persona does when the user is angry, stressed or insists: for example \"When the user is upset, keep the same tone, acknowledge it in one sentence and go on with the facts\".".into());
     }
-    if !has(&prompt, &BOUNDARY) {
+    if words.boundary.first_in(&prompt).is_none() {
         say(10, "boundaries", "Name at least one thing the persona does not do (\"Do not promise…\", \"Never invent…\").".into());
     }
-    for (one, other) in CONTRADICTIONS {
-        if let (Some(one), Some(other)) = (first(&both, one), first(&both, other)) {
+    for (one, other) in &words.contradictions {
+        if let (Some(one), Some(other)) = (one.first_in(&both), other.first_in(&both)) {
             say(
                 20,
                 "contradiction",
@@ -147,8 +90,8 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
             );
         }
     }
-    for (phrase, instead) in SURRENDER {
-        if prompt.contains(phrase) {
+    for (phrase, instead) in &words.surrender {
+        if prompt.contains(phrase.as_str()) {
             say(
                 20,
                 "stability",
@@ -156,7 +99,7 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
             );
         }
     }
-    if let Some(mark) = first(&prompt, &UNFINISHED) {
+    if let Some(mark) = words.unfinished.first_in(&prompt) {
         say(
             20,
             "unfinished",
@@ -171,18 +114,6 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
         score: 100u8.saturating_sub(lost),
         advice: found.into_iter().map(|(_, advice)| advice).collect(),
     }
-}
-
-fn has(text: &str, phrases: &[&str]) -> bool {
-    first(text, phrases).is_some()
-}
-
-fn first<'a>(text: &str, phrases: &[&'a str]) -> Option<&'a str> {
-    phrases.iter().copied().find(|phrase| text.contains(phrase))
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
 }
 
 #[cfg(test)]

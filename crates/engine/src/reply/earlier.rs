@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::entity::Mention;
+use crate::lexicon::{self, Class};
 use crate::search::words::stems;
 use crate::session::record::{CallRecord, TurnRecord};
 
@@ -32,7 +33,13 @@ pub struct Earlier {
 
 /// The newest earlier result that answers `message`, which mentions these things, if one does.
 pub fn find(message: &str, mentions: &[Mention], turns: &[Arc<TurnRecord>]) -> Option<Earlier> {
-    let wanted: BTreeSet<String> = stems(message).into_iter().collect();
+    let language = lexicon::of(message);
+    let says = |word: &&str| {
+        let lower = word.to_lowercase();
+        ![Class::Filler, Class::Ones, Class::What].iter().any(|class| language.is(*class, &lower))
+    };
+    let content: Vec<&str> = words(message).filter(says).collect();
+    let wanted: BTreeSet<String> = stems(&content.join(" ")).into_iter().collect();
     if wanted.is_empty() {
         return None;
     }
@@ -97,6 +104,18 @@ pub(super) fn names(values: &Value, mention: &Mention) -> bool {
     values.as_object().is_some_and(|values| values.values().any(is))
 }
 
+/// Whether two stems are verbs for the same change: "dropped" asks for what was `deselected`.
+fn is_same_act(one: &str, two: &str) -> bool {
+    let family = |stem: &str| {
+        let english = lexicon::english();
+        english
+            .family(stem)
+            .or_else(|| english.family(&format!("{stem}e")))
+            .filter(|family| !family.reads())
+    };
+    family(one).is_some() && family(one) == family(two)
+}
+
 /// The first value whose key accounts for all the words that the tool's name does not, with what holds it.
 /// Of a list with several entries nobody has said which one is meant.
 fn search<'a>(
@@ -111,7 +130,9 @@ fn search<'a>(
                 let words: BTreeSet<String> = stems(key).into_iter().collect();
                 !key.ends_with("_count")
                     && !found.is_null()
-                    && own.iter().all(|word| words.contains(*word))
+                    && own.iter().all(|word| {
+                        words.contains(*word) || words.iter().any(|key| is_same_act(word, key))
+                    })
             });
             if let Some((key, found)) = named {
                 return Some((value, key, found));

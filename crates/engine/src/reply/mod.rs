@@ -8,11 +8,9 @@
 pub mod call;
 mod converse;
 mod earlier;
-mod fill;
 pub mod notes;
 mod offline;
 mod recollect;
-mod verb;
 pub mod wording;
 
 use std::sync::{Arc, Mutex};
@@ -27,12 +25,12 @@ use crate::events::Events;
 use crate::limits::Limits;
 use crate::model::Usage;
 use crate::models::ModelChoice;
-use crate::notice::{Understanding, Understood};
 use crate::pack::PackSet;
 use crate::permission::{Policy, Taint};
 use crate::request::AssembledRequest;
 use crate::select::Selector;
 use crate::session::LoadedSession;
+use crate::session::dialogue::Dialogue;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{CallRecord, TurnError, TurnKind, TurnStatus};
 
@@ -102,12 +100,6 @@ impl ReplyRequest<'_> {
         }
     }
 
-    /// The message, understood.
-    fn understood(&self) -> Understood<'_> {
-        let Understanding { noticed, known, .. } = &self.assembled.understanding;
-        Understood { noticed, entities: &self.session.head.entities, known }
-    }
-
     fn is_query(&self) -> bool {
         self.kind == TurnKind::Query
     }
@@ -128,6 +120,8 @@ pub struct Answer {
     pub calls: Vec<CallRecord>,
     /// Tokens.
     pub usage: Option<Usage>,
+    /// What the way without a model keeps for the next message.
+    pub dialogue: Option<Dialogue>,
 }
 
 /// How a reply ends.

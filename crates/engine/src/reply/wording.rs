@@ -9,16 +9,17 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::lexicon;
 use crate::session::record::CallRecord;
 
 /// Things of a list that are told.
-const THINGS_MAX: usize = 20;
+const THINGS_MAX: usize = 50;
 /// Things of a list inside another thing that are named.
 const INNER_THINGS_MAX: usize = 12;
 /// Details of a thing in a list.
-const DETAILS_MAX: usize = 4;
+const DETAILS_MAX: usize = 6;
 /// Lines about a single thing.
-const LINES_MAX: usize = 24;
+const LINES_MAX: usize = 60;
 /// The most characters of a plain text.
 const TEXT_CHARACTERS_MAX: usize = 4_000;
 
@@ -55,12 +56,12 @@ pub fn subject(tool: &str) -> String {
 /// A JSON value in words; `subject` names what a list holds.
 pub fn value(json: &Value, subject: &str) -> String {
     match json {
-        Value::Array(things) => list(things, things.len(), subject),
+        Value::Array(things) => counted(things, things.len(), subject),
         Value::Object(object) => match rows(object) {
             Some(things) => {
                 let count = object.get("count").and_then(Value::as_u64);
                 let count = count.and_then(|c| usize::try_from(c).ok()).unwrap_or(things.len());
-                list(things, count, subject)
+                counted(things, count, subject)
             }
             None => thing(object),
         },
@@ -87,14 +88,20 @@ fn is_frame(object: &Map<String, Value>) -> bool {
     object.len() <= 3 && !is_thing(object) && !object.values().any(Value::is_object)
 }
 
-fn list(things: &[Value], count: usize, subject: &str) -> String {
+fn counted(things: &[Value], count: usize, subject: &str) -> String {
     if things.is_empty() {
         return format!("There are no {subject}.");
     }
-    let mut text = match count {
-        1 => format!("1 {}:", singular(subject)),
+    let head = match count {
+        1 => format!("1 {}:", lexicon::english().singular(subject)),
         count => format!("{count} {subject}:"),
     };
+    list(&head, &things.iter().collect::<Vec<_>>(), count)
+}
+
+/// Things below a heading, of `count` that there are.
+pub fn list(head: &str, things: &[&Value], count: usize) -> String {
+    let mut text = head.to_owned();
     for thing in things.iter().take(THINGS_MAX) {
         let _ = write!(text, "\n- {}", line(thing));
     }
@@ -104,12 +111,11 @@ fn list(things: &[Value], count: usize, subject: &str) -> String {
     text
 }
 
-fn singular(subject: &str) -> String {
-    match subject {
-        s if s.ends_with("sses") => s[..s.len() - 2].to_owned(),
-        s if s.ends_with("ies") => format!("{}y", &s[..s.len() - 3]),
-        s if s.ends_with('s') && !s.ends_with("ss") => s[..s.len() - 1].to_owned(),
-        s => s.to_owned(),
+/// All that is known of one thing.
+pub fn thing_shown(row: &Value) -> String {
+    match row {
+        Value::Object(object) => thing(object),
+        other => value(other, "results"),
     }
 }
 
@@ -145,14 +151,28 @@ fn thing(object: &Map<String, Value>) -> String {
         if is_name_key(key) || key == "message" || value.is_null() {
             continue;
         }
-        lines.push(format!("- {}: {}", words(key), inner(value)));
+        match value {
+            Value::Array(things) if !is_thing(object) && things.iter().any(has_details) => {
+                lines.push(format!("{} {}:", things.len(), words(key)));
+                lines.extend(
+                    things.iter().take(THINGS_MAX).map(|thing| format!("- {}", line(thing))),
+                );
+            }
+            value => lines.push(format!("- {}: {}", words(key), inner(value))),
+        }
     }
+    lines.extend(address(object).map(|url| format!("- address: {url}")));
     let more = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
     if more > 0 {
         lines.push(format!("… and {more} more lines"));
     }
     lines.join("\n")
+}
+
+/// Where a person can look at a thing.
+fn address(object: &Map<String, Value>) -> Option<&str> {
+    ["display_url", "html_url", "web_url", "url"].iter().find_map(|key| object.get(*key)?.as_str())
 }
 
 fn inner(value: &Value) -> String {
@@ -185,10 +205,26 @@ fn short(value: &Value) -> String {
         Value::Object(object) => ["label", "display", "name", "model", "text", "value", "id"]
             .iter()
             .find_map(|key| object.get(*key).filter(|v| !v.is_object()))
-            .map_or_else(|| format!("{} fields", object.len()), scalar),
-        Value::Array(values) => format!("{}", values.len()),
+            .map_or_else(|| fields(object), scalar),
+        Value::Array(values) => values.iter().map(scalar).collect::<Vec<_>>().join("; "),
         other => scalar(other),
     }
+}
+
+/// Whether more is known of a thing than what it is called.
+fn has_details(value: &Value) -> bool {
+    value.as_object().is_some_and(|object| object.keys().any(|key| !is_name_key(key)))
+}
+
+/// The plain fields of a thing without a name.
+fn fields(object: &Map<String, Value>) -> String {
+    let plain = object
+        .iter()
+        .filter(|(_, value)| !value.is_object() && !value.is_array() && !value.is_null());
+    let shown =
+        plain.take(DETAILS_MAX).map(|(key, value)| format!("{} {}", words(key), scalar(value)));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    if shown.is_empty() { "none".into() } else { shown }
 }
 
 fn name_of(object: &Map<String, Value>) -> Option<String> {
@@ -203,13 +239,29 @@ fn is_thing(object: &Map<String, Value>) -> bool {
 }
 
 fn is_name_key(key: &str) -> bool {
-    matches!(key, "id" | "name" | "title" | "display" | "text" | "slug" | "url" | "label")
+    matches!(
+        key,
+        "id" | "name"
+            | "title"
+            | "display"
+            | "text"
+            | "slug"
+            | "url"
+            | "display_url"
+            | "html_url"
+            | "web_url"
+            | "label"
+    )
 }
 
 /// Whether a value says something in a few words.
 fn is_short(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Array(_) => false,
+        Value::Null => false,
+        Value::Array(values) => {
+            let plain = |value: &Value| value.is_string() || value.is_number();
+            !values.is_empty() && values.len() <= INNER_THINGS_MAX && values.iter().all(plain)
+        }
         Value::String(text) => !text.is_empty() && text.len() <= 60,
         _ => true,
     }

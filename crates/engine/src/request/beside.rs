@@ -14,6 +14,7 @@ use crate::hash::ContentHash;
 use crate::history;
 use crate::id::SessionId;
 use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
+use crate::lexicon::{self, AsksBack};
 use crate::memory::Recalled;
 use crate::mode;
 use crate::persona;
@@ -50,14 +51,14 @@ impl Beside {
     /// What could stand beside the message of `material`.
     pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
         let (limits, input) = (material.limits, material.input);
-        let (share, most) = match asks(&input.message) {
-            Asks::Back => (limits.recall_share_asking, limits.recall_tokens_max),
-            Asks::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
+        let (share, most) = match lexicon::asks_back(&input.message) {
+            AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
+            AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
             // What a conversation begins with may go on with another.
-            Asks::Nothing if material.head.turns == 0 => {
+            AsksBack::No if material.head.turns == 0 => {
                 (limits.recall_share, limits.recall_tokens_max / 4)
             }
-            Asks::Nothing => (0.0, 0),
+            AsksBack::No => (0.0, 0),
         };
         let recall_room = material.budget.share(share).min(most);
         let mut others = material.about.clone();
@@ -165,28 +166,6 @@ impl Beside {
         }
         (pieces, already)
     }
-}
-
-/// Whether a message asks for something that was said earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asks {
-    /// It does not.
-    Nothing,
-    /// It asks, but perhaps only for an answer.
-    Perhaps,
-    /// It does.
-    Back,
-}
-
-/// Whether a message asks for something that was said earlier.
-pub fn asks(message: &str) -> Asks {
-    if !message.trim_end().ends_with(['?', '？', '؟']) {
-        return Asks::Nothing;
-    }
-    let to_partner = message
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| ["you", "your", "yours"].contains(&word.to_lowercase().as_str()));
-    if to_partner { Asks::Perhaps } else { Asks::Back }
 }
 
 /// What a stream shows.

@@ -39,7 +39,7 @@ use crate::session::head::{SessionHead, Summary};
 use crate::session::record::TurnRecord;
 use crate::tool::ToolDefinition;
 
-pub use beside::{Asks, Beside, asks};
+pub use beside::Beside;
 pub use client::{Addition, addition, place};
 pub use prefix::{Prefix, PrefixCache};
 pub(crate) use report::must_be_kept;

@@ -6,25 +6,14 @@
 //! Invariant: cutting a text twice gives the same words; at most [`WORDS_MAX`] of them.
 
 use super::stem::stem;
+use crate::lexicon::{self, Class};
 
 /// The most words of one text that are indexed; what follows is not found by its words.
 pub const WORDS_MAX: usize = 4_096;
 
-/// Words that say nothing about what a text is about. Names of question (`when`, `who`) are among them.
-const STOP_WORDS: &str = "a about after again all also am an and any are aren as at be because been \
-    before being both but by can could couldn d did didn do does doesn doing don down during each \
-    few for from further had hadn has hasn have haven having he her here hers herself him himself \
-    his how i if in into is isn it its itself just ll m me more most my myself no nor not now of \
-    off on once only or other our ours ourselves out over own re s same shan she should shouldn so \
-    some such t than that the their theirs them themselves then there these they this those through \
-    to too under until up ve very was wasn we were weren what when where which while who whom whose \
-    why will with won would wouldn you your yours yourself yourselves";
-
 /// Whether a lower-case word is one of the stop words.
 pub fn is_stop_word(word: &str) -> bool {
-    static SORTED: std::sync::LazyLock<std::collections::HashSet<&'static str>> =
-        std::sync::LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
-    SORTED.contains(word)
+    lexicon::english().is(Class::Stop, word)
 }
 
 /// The stems of the content words of `text`, in order, repeated as often as they occur.

@@ -33,6 +33,7 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         return Ok(0);
     }
     let overwritten = sessions.overwrite(key, |head| {
+        head.dialogue = None;
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
         Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())

@@ -25,6 +25,7 @@ use crate::receipt::ReplayCost;
 use crate::rule::Decision;
 use crate::tool::ToolName;
 
+use super::dialogue::Dialogue;
 use super::pending::PendingTurn;
 use super::tool_words::ToolWords;
 use super::unsettled::UnsettledTurn;
@@ -121,6 +122,9 @@ pub struct SessionHead {
     /// A turn that waits for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Box<PendingTurn>>,
+    /// What the way without a model keeps between turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialogue: Option<Box<Dialogue>>,
     /// Keyed requests that are being worked on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<UnderWay>,
@@ -328,6 +332,7 @@ impl SessionHead {
             contents: BTreeMap::new(),
             answered: VecDeque::new(),
             pending: None,
+            dialogue: None,
             under_way: Vec::new(),
             shown_items: Vec::new(),
             unsettled: Vec::new(),

@@ -10,6 +10,7 @@
 pub mod apply;
 mod cache;
 pub mod client_body;
+pub mod dialogue;
 pub mod erase;
 mod group_commit;
 pub mod head;

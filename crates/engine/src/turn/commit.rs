@@ -95,6 +95,7 @@ impl Pipeline {
         expected: Option<u64>,
     ) -> Result<Recorded> {
         self.learn_factor(&draft, &answer);
+        let dialogue = answer.dialogue.clone();
         let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
         let (id_of_turn, ends_pause) = (draft.id, draft.ends_pause);
         let (mut record, understanding) = draft.record(answer, self.clock.now());
@@ -121,6 +122,11 @@ impl Pipeline {
             head.unsettled.retain(|turn| turn.id != id_of_turn);
             head.pending = head.pending.take().filter(|pending| Some(pending.at) != ends_pause);
             named.remember(&mut head.tool_words);
+            head.dialogue =
+                dialogue.clone().filter(|dialogue| !dialogue.is_empty()).map(|mut dialogue| {
+                    dialogue.number(record.turn);
+                    Box::new(dialogue)
+                });
             let at = Moment { turn: record.turn, now };
             self.remember(head, &record.message, &understanding, &harvests, at);
             head.condense(summary.clone());

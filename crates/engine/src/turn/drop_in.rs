@@ -223,7 +223,7 @@ impl DropInTurn {
         }
         draft.took_ms = u64::try_from(turn.started.elapsed().as_millis()).ok();
         let form = ReplyForm::Model { model };
-        let answer = Answer { text: reply, status, error, form, calls, usage };
+        let answer = Answer { text: reply, status, error, form, calls, usage, dialogue: None };
         let committing = pipeline.commit(&caller, &turn, draft, answer, key.as_ref(), None);
         let recorded = committing.instrument(turn.span.clone()).await;
         match &recorded {

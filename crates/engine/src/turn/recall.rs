@@ -8,9 +8,10 @@ use crate::agent::MemoryScope;
 use crate::enrich::{Enrichment, EnrichmentKey, MadeOf};
 use crate::entity::KnownEntities;
 use crate::error::Result;
+use crate::lexicon::{self, AsksBack};
 use crate::memory::{Across, Recalled};
 use crate::notice::{self, Understanding, Understood};
-use crate::request::{self, Asks, TurnInput};
+use crate::request::TurnInput;
 use crate::resolve::{self, LookedUp, Reader};
 use crate::session::record::TurnKind;
 
@@ -46,9 +47,9 @@ impl Pipeline {
 
         let vector = self.selector.embed(&input.message).await?;
         let message = (input.message.as_str(), vector.as_slice());
-        let parts_max = match request::asks(&input.message) {
-            Asks::Back | Asks::Perhaps => self.limits.recalled_parts,
-            Asks::Nothing => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
+        let parts_max = match lexicon::asks_back(&input.message) {
+            AsksBack::Yes | AsksBack::Perhaps => self.limits.recalled_parts,
+            AsksBack::No => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
         };
         let recalled = match self.memory_scope(turn) {
             MemoryScope::Off => Vec::new(),
@@ -79,7 +80,7 @@ impl Pipeline {
         (message, vector): (&str, &[f32]),
     ) -> Result<Vec<Recalled>> {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = request::asks(message) != Asks::Nothing || session.head.turns == 0;
+        let asks = lexicon::asks_back(message) != AsksBack::No || session.head.turns == 0;
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }

@@ -82,6 +82,7 @@ impl Pipeline {
             form: ReplyForm::Caller,
             calls,
             usage: None,
+            dialogue: None,
         };
         let (key, expected) = (exchange.key.as_ref(), exchange.expected);
         let recorded = self.commit(caller, &turn, draft, answer, key, expected).await?;

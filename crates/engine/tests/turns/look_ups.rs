@@ -37,10 +37,23 @@ async fn several_that_fit_are_asked_about_and_the_second_one_is_then_meant() {
     let two = projects(&[(123, "Payment Gateway"), (124, "Payment Gateway")]);
     bench.tools.answers.lock().unwrap().insert("list_projects", two);
     let turn = bench.turn("show project Payment Gateway").await;
-    assert!(turn.reply.contains("Which do you mean by \"Payment Gateway\"?"), "{}", turn.reply);
-    assert_eq!(bench.tools.names(), ["list_projects"]);
+    assert!(turn.reply.contains("Which one do you mean by \"Payment Gateway\"?"), "{}", turn.reply);
+    // Once to look the name up, once for what is shown.
+    assert_eq!(bench.tools.names(), ["list_projects", "list_projects"]);
     bench.turn("show the second one").await;
     let (tool, arguments) = bench.tools.called.lock().unwrap().last().cloned().unwrap();
+    assert_eq!((tool.as_str(), &arguments), ("get_project", &json!({"project_id": 124})));
+}
+
+#[tokio::test]
+async fn a_question_that_waits_for_an_answer_survives_a_restart() {
+    let before = offline().await;
+    let two = projects(&[(123, "Payment Gateway"), (124, "Payment Gateway")]);
+    before.tools.answers.lock().unwrap().insert("list_projects", two);
+    before.turn("show project Payment Gateway").await;
+    let after = bench().tools().on(before.store.clone()).start().await;
+    after.turn("the second one").await;
+    let (tool, arguments) = after.tools.called.lock().unwrap().last().cloned().unwrap();
     assert_eq!((tool.as_str(), &arguments), ("get_project", &json!({"project_id": 124})));
 }
 

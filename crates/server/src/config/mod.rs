@@ -32,8 +32,8 @@ pub use environment::Environment;
 pub use layers::{Layers, Origin, Shown};
 pub use models::{ModelEntry, ModelsSettings};
 pub use sections::{
-    AgentsSettings, BackupSettings, CacheSettings, EmbedderKind, EmbedderSettings, LogSettings,
-    PacksSettings, StoreSettings, TelemetrySettings, ToolsSettings,
+    AgentsSettings, BackupSettings, CacheSettings, EmbedderKind, EmbedderSettings, LexiconSettings,
+    LogSettings, PacksSettings, StoreSettings, TelemetrySettings, ToolsSettings,
 };
 pub use server::ServerSettings;
 pub use servers::ServerEntry;
@@ -74,6 +74,8 @@ pub struct Config {
     pub agents: AgentsSettings,
     /// Where packs are.
     pub packs: PacksSettings,
+    /// Where further languages are.
+    pub lexicon: LexiconSettings,
     /// Copies of the store.
     pub backups: BackupSettings,
     /// Counters.

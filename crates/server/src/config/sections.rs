@@ -109,6 +109,14 @@ pub struct PacksSettings {
     pub folder: PathBuf,
 }
 
+/// The section `lexicon`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LexiconSettings {
+    /// A folder of languages.
+    pub folder: PathBuf,
+}
+
 /// The section `backups`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

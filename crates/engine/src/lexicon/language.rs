@@ -1,0 +1,212 @@
+//! One language: classes of words and phrases, numbers, plurals, verbs, and sentences to answer with.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::class::{Class, Family, Say};
+use super::cues::Cues;
+use super::file::{LanguageFile, Script};
+
+/// Words at the start of a message among which its verb or question word stands.
+const LEADING_WORDS: usize = 4;
+
+/// Bytes of a message that tell its language and whether it asks.
+const MESSAGE_BYTES_MAX: usize = 4096;
+
+/// A language, ready for use.
+#[derive(Debug)]
+pub struct Language {
+    /// Its code: `en`.
+    pub code: String,
+    /// Its name.
+    pub name: String,
+    script: Script,
+    words: HashMap<Class, HashSet<String>>,
+    /// Phrases of a class by their first word, the longest first.
+    phrases: HashMap<Class, HashMap<String, Vec<Vec<String>>>>,
+    families: HashMap<String, Family>,
+    ordinals: Vec<Vec<String>>,
+    cardinals: Vec<String>,
+    plurals: Vec<(String, String)>,
+    fields: BTreeMap<String, Vec<Vec<String>>>,
+    say: HashMap<Say, String>,
+    /// Cues for what a message is after.
+    pub cues: Cues,
+    /// Words by which a persona's prompt is reviewed.
+    pub review: super::file::Review,
+}
+
+impl Language {
+    /// Reads a language file; the reason where it cannot be read.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let file: LanguageFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        let cues = Cues::new(&file);
+        let mut language = Self {
+            code: file.code,
+            name: file.name,
+            script: file.script,
+            words: HashMap::new(),
+            phrases: HashMap::new(),
+            families: HashMap::new(),
+            ordinals: file.ordinals.into_iter().map(|forms| forms.0).collect(),
+            cardinals: file.cardinals.0,
+            plurals: file.plurals,
+            fields: BTreeMap::new(),
+            say: file.say.into_iter().collect(),
+            cues,
+            review: file.review,
+        };
+        for (class, list) in file.words {
+            for entry in list.0 {
+                language.add(class, &entry);
+            }
+        }
+        for (family, list) in file.verbs {
+            for verb in list.0 {
+                language.families.insert(verb, family);
+            }
+        }
+        for (field, list) in file.fields {
+            let phrases = list.0.iter().map(|entry| words(entry));
+            language.fields.insert(field, phrases.collect());
+        }
+        Ok(language)
+    }
+
+    fn add(&mut self, class: Class, entry: &str) {
+        let mut split: Vec<String> = entry.split_whitespace().map(str::to_lowercase).collect();
+        if let [word] = split.as_mut_slice() {
+            self.words.entry(class).or_default().insert(std::mem::take(word));
+        } else if let Some(first) = split.first().cloned() {
+            let phrases = self.phrases.entry(class).or_default().entry(first).or_default();
+            phrases.push(split);
+            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
+        }
+    }
+
+    /// Whether a word in lower case is of a class.
+    pub fn is(&self, class: Class, word: &str) -> bool {
+        self.words.get(&class).is_some_and(|words| words.contains(word))
+    }
+
+    /// How many words the longest entry of a class has that begins `words`, in lower case.
+    pub fn starts<'a>(
+        &self,
+        class: Class,
+        words: impl Iterator<Item = &'a str> + Clone,
+    ) -> Option<usize> {
+        let first = words.clone().next()?;
+        let phrases = self.phrases.get(&class).and_then(|phrases| phrases.get(first));
+        let fits = |phrase: &&Vec<String>| {
+            let mut given = words.clone();
+            phrase.iter().all(|word| given.next() == Some(word.as_str()))
+        };
+        let phrase = phrases.and_then(|phrases| phrases.iter().find(fits)).map(Vec::len);
+        phrase.or_else(|| self.is(class, first).then_some(1))
+    }
+
+    /// Whether a verb or a word of any class is known.
+    pub(super) fn knows(&self, word: &str) -> bool {
+        self.families.contains_key(word) || self.words.values().any(|words| words.contains(word))
+    }
+
+    /// What kind of act a verb asks for.
+    pub fn family(&self, verb: &str) -> Option<Family> {
+        self.families.get(verb).copied()
+    }
+
+    /// The number that an ordinal means, from 1; 0 is the last.
+    pub fn ordinal(&self, word: &str) -> Option<usize> {
+        self.ordinals.iter().position(|forms| forms.iter().any(|form| form == word))
+    }
+
+    /// The number that a word or figures mean, up to a hundred.
+    pub fn cardinal(&self, word: &str) -> Option<usize> {
+        let spelt = self.cardinals.iter().position(|form| form == word);
+        spelt.or_else(|| word.parse().ok().filter(|number| (1..=100).contains(number)))
+    }
+
+    /// A word without its plural ending.
+    pub fn singular(&self, word: &str) -> String {
+        let rule = self.plurals.iter().find(|(ending, _)| word.ends_with(ending.as_str()));
+        match rule {
+            Some((ending, instead)) if word.len() > ending.len() + 1 => {
+                format!("{}{instead}", &word[..word.len() - ending.len()])
+            }
+            _ => word.to_owned(),
+        }
+    }
+
+    /// The field that words ask about: "how tall" asks for the height. With it, how many words those are.
+    pub fn field<'a>(&self, words: impl Iterator<Item = &'a str> + Clone) -> Option<(&str, usize)> {
+        let all = self.fields.iter().flat_map(|(field, list)| list.iter().map(move |p| (field, p)));
+        let fits = |phrase: &Vec<String>| {
+            let mut given = words.clone();
+            phrase.iter().all(|word| given.next() == Some(word.as_str()))
+        };
+        let found = all.filter(|(_, phrase)| fits(phrase)).max_by_key(|(_, phrase)| phrase.len());
+        found.map(|(field, phrase)| (field.as_str(), phrase.len()))
+    }
+
+    /// Whether a message asks a question or for something to be done.
+    pub fn asks_for_something(&self, message: &str) -> bool {
+        let words = words(&message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)]);
+        let asks = |word: &String| {
+            [Class::What, Class::Count, Class::Who, Class::Where, Class::When, Class::Looking]
+                .iter()
+                .any(|class| self.is(*class, word))
+                || self.family(word).is_some()
+        };
+        words.iter().any(|word| word == "?")
+            || words.iter().take(LEADING_WORDS).any(asks)
+            || self.cues.mode(message).is_some()
+    }
+
+    /// A sentence with its places filled; `None` where the language does not have it.
+    pub fn say(&self, what: Say, with: &[(&str, &str)]) -> Option<String> {
+        let mut text = self.say.get(&what)?.clone();
+        for (place, value) in with {
+            text = text.replace(&format!("{{{place}}}"), value);
+        }
+        Some(text)
+    }
+
+    /// How many function words of this language a message has.
+    pub(super) fn function_words(&self, message: &str, words: &[String]) -> usize {
+        match self.script {
+            Script::Spaced => words.iter().filter(|word| self.is(Class::Stop, word)).count(),
+            Script::Kana => 2 * message.chars().filter(|c| is_kana(*c)).count(),
+            Script::Han => message.chars().filter(|c| is_han(*c)).count(),
+        }
+    }
+}
+
+fn is_kana(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}')
+}
+
+fn is_han(letter: char) -> bool {
+    matches!(letter, '\u{3400}'..='\u{9fff}')
+}
+
+/// The words of a text in lower case; signs that end a sentence are words, too.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    for letter in text.chars().flat_map(char::to_lowercase) {
+        let letter = if letter == '’' { '\'' } else { letter };
+        if letter.is_alphanumeric() || matches!(letter, '\'' | '-' | '&' | '+' | '#' | '@') {
+            word.push(letter);
+            continue;
+        }
+        if !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if matches!(letter, '?' | '!' | '？' | '！') {
+            words.push(if matches!(letter, '?' | '？') { "?" } else { "!" }.into());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}

@@ -1,0 +1,148 @@
+//! The words that understanding a message rests on, one file per language.
+//!
+//! `lexicon/en.toml` is the full one; German is smaller; the others hold the cues for [`asks_back`] and
+//! [`heat`]. An operator adds or replaces languages with files of a folder ([`install`]). Words of a
+//! domain ("rack", "uplink") are not here but in packs.
+//!
+//! Like a locale, the lexicon is one for the process and fixed before the first message. Each message is
+//! read in the language whose function words it has most of ([`of`]).
+//!
+//! Invariant: no other module of the engine holds a list of words of a language.
+
+mod class;
+mod cue;
+mod cues;
+mod file;
+mod language;
+
+use std::sync::OnceLock;
+
+pub use class::{Class, Family, Say};
+pub use cues::{Cues, Mode};
+pub use language::Language;
+
+/// The languages in force. The first one reads messages that fit none.
+#[derive(Debug)]
+pub struct Lexicon {
+    languages: Vec<Language>,
+}
+
+const EMBEDDED: [(&str, &str); 8] = [
+    ("en.toml", include_str!("../../lexicon/en.toml")),
+    ("de.toml", include_str!("../../lexicon/de.toml")),
+    ("fr.toml", include_str!("../../lexicon/fr.toml")),
+    ("es.toml", include_str!("../../lexicon/es.toml")),
+    ("it.toml", include_str!("../../lexicon/it.toml")),
+    ("pt.toml", include_str!("../../lexicon/pt.toml")),
+    ("ja.toml", include_str!("../../lexicon/ja.toml")),
+    ("zh.toml", include_str!("../../lexicon/zh.toml")),
+];
+
+/// Bytes of a message that tell its language.
+const MESSAGE_BYTES_MAX: usize = 4096;
+
+impl Lexicon {
+    /// The languages that ship with Throughline, and those given as `(file name, text)`. A file for a
+    /// language that is there replaces it; one that cannot be read is left out, and named.
+    pub fn load(files: &[(String, String)]) -> (Self, Vec<String>) {
+        let mut lexicon = Self { languages: Vec::new() };
+        let mut problems = Vec::new();
+        let embedded = EMBEDDED.iter().map(|(file, text)| (*file, *text));
+        let given = files.iter().map(|(file, text)| (file.as_str(), text.as_str()));
+        for (file, text) in embedded.chain(given) {
+            match Language::read(text) {
+                Ok(language) => lexicon.add(language),
+                Err(reason) => problems.push(format!("{file}: {reason}")),
+            }
+        }
+        (lexicon, problems)
+    }
+
+    fn add(&mut self, language: Language) {
+        match self.languages.iter_mut().find(|known| known.code == language.code) {
+            Some(known) => *known = language,
+            None => self.languages.push(language),
+        }
+    }
+
+    /// The languages.
+    pub fn languages(&self) -> &[Language] {
+        &self.languages
+    }
+
+    /// The language of a message.
+    pub fn of(&self, message: &str) -> &Language {
+        let first = &self.languages[0];
+        let message = &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)];
+        let words = language::words(message);
+        let weight = |language: &Language| language.function_words(message, &words);
+        let mut best = (first, weight(first));
+        let known = words.iter().any(|word| first.knows(word));
+        for language in &self.languages[1..] {
+            let found = weight(language);
+            // One word that both have says little: "list em".
+            if found > best.1 && (found > 1 || !known) {
+                best = (language, found);
+            }
+        }
+        best.0
+    }
+}
+
+static CURRENT: OnceLock<Lexicon> = OnceLock::new();
+
+/// Puts files of languages beside the shipped ones; says what is wrong with any. Only the first call,
+/// before the first message, has an effect.
+pub fn install(files: &[(String, String)]) -> Vec<String> {
+    let (lexicon, mut problems) = Lexicon::load(files);
+    if CURRENT.set(lexicon).is_err() && !files.is_empty() {
+        problems
+            .push("the lexicon is in use already; its files take effect after a restart".into());
+    }
+    problems
+}
+
+/// The lexicon in force.
+pub fn current() -> &'static Lexicon {
+    CURRENT.get_or_init(|| Lexicon::load(&[]).0)
+}
+
+/// The language of a message.
+pub fn of(message: &str) -> &'static Language {
+    current().of(message)
+}
+
+/// The language that identifiers of programs are written in, and that messages without a language of
+/// their own are read in.
+pub fn english() -> &'static Language {
+    &current().languages[0]
+}
+
+/// Whether a message asks for something that was said earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AsksBack {
+    /// It does not.
+    No,
+    /// It asks, but perhaps only for an answer.
+    Perhaps,
+    /// It does.
+    Yes,
+}
+
+/// Whether a message asks for something that was said earlier.
+pub fn asks_back(message: &str) -> AsksBack {
+    let question = message.trim_end().ends_with(['?', '？', '؟']);
+    match of(message).cues.asks(message) >= crate::weights::CUE_MIN {
+        true => AsksBack::Yes,
+        false if question => AsksBack::Perhaps,
+        false => AsksBack::No,
+    }
+}
+
+/// How likely a message is heated, 0–1, and the sign of it; from 0.5 on it is.
+pub fn heat(message: &str) -> (f32, &'static str) {
+    of(message).cues.heat(message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! What a message asks for, from its parts: what is wanted, of which kind, and the phrases that narrow it.
+//!
+//! Nothing is looked up here; a phrase is words with what stands around them.
+
+use super::read::{Part, Role};
+use super::scene::Scene;
+use crate::entity::token::Gap;
+use crate::entity::{Number, Span};
+use crate::lexicon::{Class, Family};
+use crate::pack::Kind;
+
+/// What a message asks for.
+#[derive(Debug, Default)]
+pub(super) struct Ask {
+    pub verb: Option<(Family, usize)>,
+    /// Words for kinds that name no thing beside them: the subject, or a field of one.
+    pub kinds: Vec<KindWord>,
+    pub phrases: Vec<Phrase>,
+    pub pointers: Vec<Pointer>,
+    pub fields: Vec<String>,
+    pub counts: bool,
+    pub details: bool,
+    /// "which", "what", "any".
+    pub questions: bool,
+    pub follows: Option<Follow>,
+    /// "ones", "them": it is about what was shown.
+    pub of_shown: bool,
+    /// "there".
+    pub there: bool,
+    /// "what else".
+    pub others: bool,
+    /// A comparison, with the words that follow it.
+    pub compared: Option<String>,
+    /// Whether something is placed: "in", "at".
+    pub placed: bool,
+    /// "who has": whose it is, or who did it.
+    pub who: bool,
+}
+
+/// A word for a kind.
+#[derive(Debug, Clone)]
+pub(super) struct KindWord {
+    pub kind: Kind,
+    pub many: bool,
+    pub narrower: Option<String>,
+    pub at: usize,
+}
+
+/// Words that narrow or name something.
+#[derive(Debug, Clone)]
+pub(super) struct Phrase {
+    pub text: String,
+    /// The kind that the words beside it, or its look, say.
+    pub kind: Option<Kind>,
+    /// Whether that is certain.
+    pub is_sure: bool,
+    pub id: Option<String>,
+    /// The word that places it: in, of, from, to, with.
+    pub placed: Option<Class>,
+    pub negated: bool,
+    /// "the power one".
+    pub picks: bool,
+    pub is_literal: bool,
+    pub is_quoted: bool,
+    pub span: Span,
+    pub at: usize,
+}
+
+/// A reference.
+#[derive(Debug, Clone)]
+pub(super) struct Pointer {
+    pub number: Number,
+    pub kinds: Option<Vec<Kind>>,
+    pub is_possessive: bool,
+    pub span: Span,
+    pub at: usize,
+}
+
+/// How a message goes on from the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follow {
+    /// "and …", "what about …".
+    Continues,
+    /// "the same for …".
+    Same,
+    /// "only …".
+    Only,
+    /// "back to …".
+    Back,
+}
+
+impl Scene<'_> {
+    /// Takes the parts apart.
+    pub fn ask(&self, parts: &[Part]) -> Ask {
+        let mut ask = Ask::default();
+        let mut placed = None;
+        let mut negated = false;
+        for (at, part) in parts.iter().enumerate() {
+            if part.gap == Gap::Stop && at > 0 {
+                (placed, negated) = (None, false);
+            }
+            match &part.role {
+                Role::Filler => continue,
+                Role::Verb(family) => ask.verb = Some((*family, at)),
+                Role::Kind { kind, many, narrower } => ask.kinds.push(KindWord {
+                    kind: kind.clone(),
+                    many: *many,
+                    narrower: narrower.clone(),
+                    at,
+                }),
+                Role::Pointer { number, kinds, is_possessive } => {
+                    let (number, kinds) = (*number, kinds.clone());
+                    ask.of_shown |= matches!(number, Number::Many | Number::Both);
+                    let is_possessive = *is_possessive;
+                    ask.pointers.push(Pointer {
+                        number,
+                        kinds,
+                        is_possessive,
+                        span: part.span,
+                        at,
+                    });
+                    placed = None;
+                }
+                Role::Word(class) => {
+                    self.note(&mut ask, *class, at, parts);
+                    match class {
+                        Class::In | Class::Of | Class::From | Class::To | Class::With => {
+                            placed = Some(*class);
+                            ask.placed |= *class == Class::In;
+                        }
+                        Class::Not => negated = true,
+                        Class::And | Class::Relates | Class::Called => {}
+                        _ => placed = None,
+                    }
+                    continue;
+                }
+                role => {
+                    let mut phrase = phrase(part, role, at);
+                    (phrase.placed, phrase.negated) = (placed, negated);
+                    ask.phrases.push(phrase);
+                    // What follows "and" is placed like what comes before it.
+                    let goes_on = parts.get(at + 1).is_some_and(|next| next.is(Class::And));
+                    if !goes_on {
+                        placed = None;
+                    }
+                    negated = false;
+                }
+            }
+        }
+        self.give_kinds(&mut ask, parts);
+        self.take_fields(&mut ask, parts);
+        ask
+    }
+
+    fn note(&self, ask: &mut Ask, class: Class, at: usize, parts: &[Part]) {
+        let leads = parts[..at].iter().all(|part| part.role == Role::Filler);
+        match class {
+            Class::Count => ask.counts = true,
+            Class::Details => ask.details = true,
+            Class::What | Class::Any => ask.questions = true,
+            Class::Who => (ask.questions, ask.who) = (true, true),
+            Class::Where | Class::When => ask.questions = true,
+            Class::Ones | Class::These | Class::They => ask.of_shown = true,
+            Class::There => ask.there = true,
+            Class::Else => ask.others = true,
+            Class::Compare => {
+                let rest = parts[at..].iter().take(3).map(|part| part.text.as_str());
+                ask.compared = Some(rest.collect::<Vec<_>>().join(" "));
+            }
+            Class::SameFor => ask.follows = Some(Follow::Same),
+            Class::BackTo if leads => ask.follows = Some(Follow::Back),
+            Class::Only => ask.follows = Some(Follow::Only),
+            Class::Continue if leads => ask.follows = ask.follows.or(Some(Follow::Continues)),
+            _ => {}
+        }
+    }
+
+    /// Gives a name the kind that stands beside it: "rack B01", "the antwerp site".
+    fn give_kinds(&self, ask: &mut Ask, parts: &[Part]) {
+        let mut taken: Vec<usize> = Vec::new();
+        for phrase in &mut ask.phrases {
+            if phrase.picks || phrase.is_literal {
+                continue;
+            }
+            let beside = |kind: &&KindWord| {
+                let before = kind.at + 1 == phrase.at && parts[phrase.at].gap != Gap::Stop;
+                let after = phrase.at + 1 == kind.at && parts[kind.at].gap == Gap::Space;
+                (before || (after && !is_number(&phrase.text)))
+                    && !kind.many
+                    && !taken.contains(&kind.at)
+            };
+            let Some(kind) = ask.kinds.iter().find(beside).cloned() else { continue };
+            let possessive = parts[phrase.at.min(kind.at)].is_possessive;
+            let is_value = self.is_value(&kind.kind, &phrase.text);
+            let fits = phrase.kind.as_ref().is_none_or(|own| *own == kind.kind || !phrase.is_sure);
+            if fits && !possessive && !is_value {
+                phrase.kind = Some(kind.kind.clone());
+                phrase.is_sure = true;
+                taken.push(kind.at);
+            }
+        }
+        // A cue that a mention covers already names it.
+        ask.kinds.retain(|kind| !taken.contains(&kind.at));
+    }
+
+    /// Whether words are values by which a kind is narrowed, not a name: "offline devices".
+    pub fn is_value(&self, kind: &Kind, text: &str) -> bool {
+        let Some(offer) = self.list_of(kind) else { return false };
+        let mut words = text.split_whitespace();
+        words.all(|word| offer.slots.iter().any(|slot| slot.shape.choice(word).is_some()))
+    }
+
+    /// Fields that are asked for by other words: "who owns", "how tall".
+    fn take_fields(&self, ask: &mut Ask, parts: &[Part]) {
+        let words: Vec<(usize, &str)> = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(at, part)| part.lower.split_whitespace().map(move |word| (at, word)))
+            .collect();
+        let mut index = 0;
+        while index < words.len() {
+            let rest = words[index..].iter().map(|(_, word)| *word);
+            let own = |at: usize| {
+                matches!(parts[at].role, Role::Name { .. } | Role::Quoted | Role::Kind { .. })
+            };
+            match self.language.field(rest).filter(|_| !own(words[index].0)) {
+                Some((field, count)) => {
+                    ask.fields.push(field.to_owned());
+                    let covered: Vec<usize> =
+                        words[index..index + count].iter().map(|(at, _)| *at).collect();
+                    ask.phrases.retain(|phrase| {
+                        let whole = phrase.text.split_whitespace().count() <= count;
+                        !(covered.contains(&phrase.at) && whole)
+                    });
+                    index += count;
+                }
+                None => index += 1,
+            }
+        }
+        ask.fields.dedup();
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn phrase(part: &Part, role: &Role, at: usize) -> Phrase {
+    let (kind, is_sure, id) = match role {
+        Role::Name { kind, is_sure, id } => (kind.clone(), *is_sure, id.clone()),
+        _ => (None, false, None),
+    };
+    Phrase {
+        text: part.text.trim_matches(['"', '\'', '`']).to_owned(),
+        kind,
+        is_sure,
+        id,
+        placed: None,
+        negated: false,
+        picks: *role == Role::Pick,
+        is_literal: matches!(role, Role::Literal(_)),
+        is_quoted: *role == Role::Quoted,
+        span: part.span,
+        at,
+    }
+}

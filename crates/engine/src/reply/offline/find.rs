@@ -1,0 +1,313 @@
+//! From a name to the thing that it names, through what was shown and through lists of the server.
+//!
+//! A name that fits one thing is that thing; one that fits several is asked about; one that fits none is
+//! compared with names nearly like it. Nothing is taken for a thing that was not found.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::offer::{Means, Offer, is_literal};
+use super::rows::{self, Fit};
+use super::scene::{Flow, Scene};
+use super::schema::put;
+use crate::lexicon::Class;
+use crate::pack::{Generic, Kind};
+use crate::session::dialogue::{RowAt, Thing};
+use crate::weights;
+
+/// Kinds that are looked through for one name, where each costs a call.
+const KINDS_MAX: usize = 4;
+/// Parts of a name that are looked for, where the whole is not found.
+const PARTS_MAX: usize = 3;
+/// Things of one type that a search answers.
+const SEARCH_LIMIT: u64 = 20;
+/// Names that are offered instead.
+pub(super) const CANDIDATES_MAX: usize = 8;
+
+/// What a name came to.
+#[derive(Debug)]
+pub(super) enum Found {
+    One(Thing),
+    Several(Vec<Thing>),
+    /// None that fits, but some nearly like it.
+    Near(Vec<Thing>),
+    None,
+    /// It could not be looked for; the reason.
+    Failed(String),
+    /// There is no way to look for such things.
+    Unknown,
+}
+
+impl Scene<'_> {
+    /// The thing that `text` names among things of these kinds, the likelier first. After a word that
+    /// places it ("in"), places come first.
+    pub fn find(&self, text: &str, kinds: &[Kind], placed: Option<Class>) -> Flow<Found> {
+        for kind in kinds {
+            let literal = self.known(kind).filter(|known| is_literal(known));
+            if literal.is_some_and(|known| known.can_be_called(text)) {
+                return Ok(Found::One(bare(kind, text)));
+            }
+        }
+        // A number may be the name of several things, of which only one was shown.
+        let number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let numbered = |kind: &Kind| {
+            number && self.known(kind).is_some_and(|known| known.objects.number_filter.is_some())
+        };
+        let shown =
+            self.shown().filter(|thing| kinds.contains(&thing.kind) && !numbered(&thing.kind));
+        let shown: Vec<&Thing> = shown.collect();
+        let mut exact: Vec<&Thing> = Vec::new();
+        for thing in shown.iter().filter(|thing| rows::fit(&thing.label, text) == Some(Fit::Exact))
+        {
+            if !exact.iter().any(|other| other.is(thing)) {
+                exact.push(thing);
+            }
+        }
+        if let [only] = exact[..] {
+            return Ok(Found::One(only.clone()));
+        }
+        let mut ordered: Vec<Kind> =
+            kinds.iter().filter(|kind| self.list_of(kind).is_some()).cloned().collect();
+        if matches!(placed, Some(Class::In)) {
+            ordered.sort_by_key(|kind| !self.known(kind).is_some_and(|known| known.place));
+        }
+        if ordered.is_empty() {
+            return Ok(Found::Unknown);
+        }
+        let searched = match self.search_tool(&ordered) {
+            Some(search) if ordered.len() > 1 => self.search(search, text, &ordered)?,
+            _ => self.look_through(text, &ordered)?,
+        };
+        let found = match searched {
+            Ok(found) => found,
+            Err(reason) => return Ok(Found::Failed(reason)),
+        };
+        Ok(match self.best(found.fitting, &ordered, placed) {
+            Found::None if found.unread && found.others.is_empty() => Found::Unknown,
+            Found::None => near(text, found.others),
+            found => found,
+        })
+    }
+
+    /// Things that were shown, the latest first.
+    fn shown(&self) -> impl Iterator<Item = &Thing> {
+        let open = self.dialogue.open.iter().flat_map(|open| &open.candidates);
+        let lists = self.dialogue.spoken.iter().flat_map(|spoken| &spoken.shown);
+        open.chain(&self.dialogue.focus).chain(lists)
+    }
+
+    fn search_tool(&self, kinds: &[Kind]) -> Option<&Generic> {
+        let offer = self.list_of(kinds.first()?)?;
+        let (generic, _) = self.packs.generic().find(|(g, _)| g.list == offer.tool.tool.name)?;
+        let tool = self.tools.iter().find(|tool| tool.tool.name == generic.search)?;
+        self.freedom.is_free(tool).then_some(generic)
+    }
+
+    /// Searches several kinds with one call.
+    fn search(
+        &self,
+        generic: &Generic,
+        text: &str,
+        kinds: &[Kind],
+    ) -> Flow<Result<Looked, String>> {
+        let objects: BTreeMap<String, &Kind> = kinds
+            .iter()
+            .filter_map(|kind| Some((self.known(kind)?.objects.object.clone()?, kind)))
+            .collect();
+        let tool = self.tools.iter().find(|tool| tool.tool.name == generic.search);
+        let Some(tool) = tool else { return Ok(Ok(Looked::default())) };
+        let mut looked = Looked::default();
+        for query in queries(text) {
+            let mut arguments = Map::new();
+            arguments.insert(generic.query.clone(), query.clone().into());
+            arguments.insert(generic.types.clone(), json!(objects.keys().collect::<Vec<_>>()));
+            arguments.insert(generic.limit.clone(), SEARCH_LIMIT.into());
+            let (_, record) = self.call(tool, arguments, true)?;
+            if !record.ok() {
+                return Ok(Err(record.result_text()));
+            }
+            let json = record.output.as_ref().and_then(|output| output.json.as_ref());
+            for (object, kind) in &objects {
+                let rows = json.and_then(|json| json.get(object)?.as_array()).into_iter().flatten();
+                for row in rows {
+                    looked.add(self, row, kind, None, text);
+                }
+            }
+            if !looked.fitting.is_empty() {
+                break;
+            }
+        }
+        Ok(Ok(looked))
+    }
+
+    /// Looks through the lists of the kinds, one after the other, until something fits.
+    fn look_through(&self, text: &str, kinds: &[Kind]) -> Flow<Result<Looked, String>> {
+        let mut looked = Looked::default();
+        let mut failed = None;
+        let free =
+            kinds.iter().filter_map(|kind| Some((kind, self.list_of(kind).filter(|o| o.is_free)?)));
+        for (kind, offer) in free.take(KINDS_MAX) {
+            for arguments in self.name_filters(offer, text) {
+                match self.table(offer, &arguments, false)? {
+                    Ok(table) => {
+                        looked.unread |= table.text.is_some() && table.rows.is_empty();
+                        for (at, row) in &table.rows {
+                            looked.add(self, row, kind, Some(*at), text);
+                        }
+                        // The whole list is here: no other way finds more.
+                        if !looked.fitting.is_empty() || arguments == offer.fixed {
+                            break;
+                        }
+                    }
+                    Err(record) => failed = Some(record.result_text()),
+                }
+            }
+            if looked.fitting.iter().any(|(fit, _)| *fit == Fit::Exact) {
+                break;
+            }
+        }
+        match failed {
+            Some(reason) if looked.fitting.is_empty() && looked.others.is_empty() => {
+                Ok(Err(reason))
+            }
+            _ => Ok(Ok(looked)),
+        }
+    }
+
+    /// Ways to ask a list for a name: by a part of it where the server can, else the whole list.
+    fn name_filters(&self, offer: &Offer, text: &str) -> Vec<Map<String, Value>> {
+        let generic = self.packs.generic().find(|(g, _)| g.list == offer.tool.tool.name);
+        let Some((generic, _)) = generic else { return vec![offer.fixed.clone()] };
+        let kind = offer.kind.as_ref().and_then(|kind| self.known(kind));
+        let number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number_key =
+            kind.and_then(|known| known.objects.number_filter.clone()).filter(|_| number);
+        let with = |key: String, value: Value| {
+            let mut arguments = offer.fixed.clone();
+            put(&mut arguments, &[generic.filters.clone(), key], value);
+            arguments
+        };
+        if let Some(key) = number_key {
+            return vec![with(key, text.parse::<i64>().map_or(Value::Null, Value::from))];
+        }
+        let name = kind.map_or("name", |known| known.objects.name_filter.as_str());
+        let key = format!("{name}{}", generic.contains);
+        queries(text).into_iter().map(|query| with(key.clone(), query.into())).collect()
+    }
+
+    /// The best of what fits: the exact before the partial, and by what the word before it says.
+    fn best(&self, mut fitting: Vec<(Fit, Thing)>, kinds: &[Kind], placed: Option<Class>) -> Found {
+        let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else { return Found::None };
+        fitting.retain(|(fit, _)| *fit == best);
+        let is_place = |kind: &Kind| self.known(kind).is_some_and(|known| known.place);
+        let found_kinds: Vec<Kind> = kinds
+            .iter()
+            .filter(|kind| fitting.iter().any(|(_, t)| t.kind == **kind))
+            .cloned()
+            .collect();
+        if found_kinds.len() > 1 {
+            let wanted: Vec<&Kind> = match placed {
+                Some(Class::In) => {
+                    found_kinds.iter().filter(|kind| is_place(kind)).take(1).collect()
+                }
+                Some(Class::Of | Class::From) => {
+                    found_kinds.iter().filter(|kind| !is_place(kind)).collect()
+                }
+                _ => Vec::new(),
+            };
+            if let [only] = wanted[..] {
+                fitting.retain(|(_, thing)| thing.kind == *only);
+            }
+        }
+        let mut things: Vec<Thing> = Vec::new();
+        for (_, thing) in fitting {
+            if !things.iter().any(|other| other.is(&thing)) {
+                things.push(thing);
+            }
+        }
+        match things.len() {
+            1 => Found::One(things.remove(0)),
+            _ => Found::Several(things),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Looked {
+    fitting: Vec<(Fit, Thing)>,
+    others: Vec<Thing>,
+    /// A list came as text that nothing can be found in.
+    unread: bool,
+}
+
+impl Looked {
+    fn add(&mut self, scene: &Scene<'_>, row: &Value, kind: &Kind, at: Option<RowAt>, text: &str) {
+        let Some(mut thing) = rows::thing(row, kind, scene.known(kind)) else { return };
+        thing.row = at;
+        let names = ["slug", "code", "display", "vid", "facility", "asset_tag", "serial"];
+        let further = names.iter().filter_map(|key| row.get(*key)).map(rows::scalar);
+        let exact_id = thing.id.as_deref() == Some(text);
+        let fits = [thing.label.clone()]
+            .into_iter()
+            .chain(further)
+            .filter_map(|name| rows::fit(&name, text));
+        match fits.max().or(exact_id.then_some(Fit::Exact)) {
+            Some(fit) => self.fitting.push((fit, thing)),
+            None => self.others.push(thing),
+        }
+    }
+}
+
+/// A thing of which only its name is known.
+pub(super) fn bare(kind: &Kind, label: &str) -> Thing {
+    Thing { kind: kind.clone(), label: label.to_owned(), id: None, keys: Map::new(), row: None }
+}
+
+/// What a server is asked for: the name, then its parts, the longest first.
+fn queries(text: &str) -> Vec<String> {
+    let mut parts = rows::parts(text);
+    parts.retain(|part| part.chars().count() > 2);
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts.truncate(PARTS_MAX);
+    let mut queries = vec![text.to_owned()];
+    queries.extend(parts.into_iter().filter(|part| *part != text.to_lowercase()));
+    queries
+}
+
+/// Names nearly like the one that was not found.
+fn near(text: &str, others: Vec<Thing>) -> Found {
+    let wanted = text.to_lowercase();
+    let mut near: Vec<(usize, Thing)> = Vec::new();
+    for thing in others {
+        let label = thing.label.to_lowercase();
+        let distance = strsim::osa_distance(&label, &wanted);
+        let alike = strsim::jaro_winkler(&label, &wanted) >= weights::NEAR_MIN;
+        let few = distance <= 1 + wanted.chars().count() / 6;
+        if few && alike && !near.iter().any(|(_, other)| other.is(&thing)) {
+            near.push((distance, thing));
+        }
+    }
+    near.sort_by_key(|(distance, _)| *distance);
+    let closest = near.first().map(|(distance, _)| *distance);
+    near.retain(|(distance, _)| Some(*distance) == closest);
+    near.truncate(CANDIDATES_MAX);
+    match near.is_empty() {
+        true => Found::None,
+        false => Found::Near(near.into_iter().map(|(_, thing)| thing).collect()),
+    }
+}
+
+/// The kinds that a list can be narrowed by, places first.
+pub(super) fn narrowing_kinds(offer: &Offer) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for kind in offer.kinds() {
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+    }
+    if offer.slots.iter().any(|slot| slot.means == Means::AnyName) {
+        kinds.clear();
+    }
+    kinds
+}

@@ -1,0 +1,295 @@
+//! From the phrases of a message to terms that narrow a list, and from terms to a tool's arguments.
+//!
+//! A phrase is a value of a field, a thing, or a word that rows must have. One that is none of these is not
+//! dropped: it is asked about.
+
+use serde_json::{Map, Value};
+
+use super::ask::Phrase;
+use super::find::{Found, bare, narrowing_kinds};
+use super::offer::{Means, Offer, Slot, is_literal};
+use super::scene::{Flow, Scene};
+use super::schema::{Form, put};
+use crate::lexicon::{Class, Family};
+use crate::pack::{Field, Kind};
+use crate::session::dialogue::{Term, Thing, What};
+
+/// Letters that a word needs before a misspelt one is taken for it.
+const MISSPELT_LETTERS_MIN: usize = 6;
+
+/// What a phrase came to.
+pub(super) enum Narrowed {
+    Terms(Vec<Term>),
+    /// It fits several things.
+    Several(String, Vec<Thing>),
+    /// It fits none, but some are nearly like it.
+    Near(String, Vec<Thing>),
+    /// There is nothing of that name.
+    Missing(String, Vec<Kind>),
+    /// The field is understood, the value is not one of its choices.
+    NoChoice(Slot, String),
+    /// It could not be looked up.
+    Failed(String),
+}
+
+impl Scene<'_> {
+    /// What a phrase means for a list.
+    pub fn narrow(&self, offer: &Offer, phrase: &Phrase) -> Flow<Narrowed> {
+        let text = phrase.text.as_str();
+        let thing_term = |thing: Thing| Term {
+            text: text.into(),
+            what: What::Thing(thing),
+            negated: phrase.negated,
+        };
+        let own = offer.kind.as_ref();
+        if let Some(kind) = phrase.kind.as_ref().filter(|kind| phrase.is_sure || self.literal(kind))
+        {
+            if let Some(id) = &phrase.id {
+                let mut thing = bare(kind, text);
+                thing.id = Some(id.clone());
+                return Ok(Narrowed::Terms(vec![thing_term(thing)]));
+            }
+            return self.named(offer, phrase, std::slice::from_ref(kind));
+        }
+        if !phrase.is_quoted
+            && let Some(narrowed) = self.values(offer, phrase)
+        {
+            return narrowed;
+        }
+        let mut kinds = narrowing_kinds(offer);
+        if let Some(kind) = &phrase.kind {
+            kinds.retain(|other| other != kind);
+            kinds.insert(0, kind.clone());
+        }
+        if kinds.is_empty() && offer.slots.iter().any(|slot| slot.means == Means::AnyName) {
+            return Ok(Narrowed::Terms(vec![thing_term(bare(&Kind::new("*"), text))]));
+        }
+        if phrase.placed.is_none() && !phrase.is_quoted && phrase.kind.is_none() {
+            // "how many vms does bluefin seafood have": a name may stand anywhere.
+            let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| Some(kind) != own).collect();
+            let several = phrase.text.contains(' ')
+                || phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
+            let found = if several { self.find(text, &kinds, None)? } else { Found::None };
+            return Ok(Narrowed::Terms(vec![match found {
+                Found::One(thing) => thing_term(thing),
+                _ => self.word(phrase),
+            }]));
+        }
+        // "list devices in lyon": the kind itself is no place of its own.
+        kinds.retain(|kind| Some(kind) != own);
+        self.named(offer, phrase, &kinds)
+    }
+
+    fn literal(&self, kind: &Kind) -> bool {
+        self.known(kind).is_some_and(is_literal)
+    }
+
+    /// A phrase as the name of a thing of one of these kinds.
+    fn named(&self, offer: &Offer, phrase: &Phrase, kinds: &[Kind]) -> Flow<Narrowed> {
+        let text = phrase.text.clone();
+        let term = |thing: Thing| {
+            let (text, negated) = (text.clone(), phrase.negated);
+            Narrowed::Terms(vec![Term { text, what: What::Thing(thing), negated }])
+        };
+        Ok(match self.find(&phrase.text, kinds, phrase.placed)? {
+            Found::One(thing) => term(thing),
+            Found::Several(things) => Narrowed::Several(text, things),
+            Found::Near(things) => Narrowed::Near(text, things),
+            Found::Failed(reason) => Narrowed::Failed(reason),
+            // Nobody can say whether there is such a thing: the tool is asked for it as it was said.
+            Found::Unknown => match kinds.iter().find(|kind| offer.slot_for(kind).is_some()) {
+                Some(kind) => term(bare(kind, &phrase.text)),
+                None => Narrowed::Terms(vec![self.word(phrase)]),
+            },
+            Found::None => Narrowed::Missing(text, kinds.to_vec()),
+        })
+    }
+
+    /// A phrase as a word that rows must have.
+    pub fn word(&self, phrase: &Phrase) -> Term {
+        Term { text: phrase.text.clone(), what: What::Word, negated: phrase.negated }
+    }
+
+    /// A phrase as values of fields: "offline leafs", "status offline", "not connected".
+    fn values(&self, offer: &Offer, phrase: &Phrase) -> Option<Flow<Narrowed>> {
+        let words: Vec<&str> = phrase.text.split_whitespace().collect();
+        let mut terms: Vec<Term> = Vec::new();
+        let mut at = 0;
+        let mut field: Option<&Slot> = None;
+        while at < words.len() {
+            let longest = (at + 1..=words.len()).rev().find_map(|end| {
+                let said = words[at..end].join(" ");
+                Some((end, self.value(offer, &said, field)?))
+            });
+            if let Some((end, (name, value, is_flag))) = longest {
+                let negated = phrase.negated && !is_flag;
+                let value = if is_flag && phrase.negated { Value::Bool(false) } else { value };
+                let what = What::Choice { field: name, value };
+                terms.push(Term { text: words[at..end].join(" "), what, negated });
+                (at, field) = (end, None);
+                continue;
+            }
+            let slot = offer.slots.iter().find(|slot| {
+                slot.means == Means::Choice && slot.words.iter().any(|word| word == words[at])
+            });
+            match slot {
+                Some(slot) if at + 1 < words.len() => (field, at) = (Some(slot), at + 1),
+                _ => match field {
+                    Some(slot) => {
+                        let said = words[at..].join(" ");
+                        return Some(Ok(Narrowed::NoChoice(slot.clone(), said)));
+                    }
+                    None => return None,
+                },
+            }
+        }
+        (!terms.is_empty()).then_some(Ok(Narrowed::Terms(terms)))
+    }
+
+    /// The field and value that words mean, and whether it is a yes or no.
+    fn value(
+        &self,
+        offer: &Offer,
+        said: &str,
+        field: Option<&Slot>,
+    ) -> Option<(String, Value, bool)> {
+        let lower = said.to_lowercase();
+        let known = offer.kind.as_ref().and_then(|kind| self.known(kind));
+        if let Some(meant) = known.and_then(|known| known.objects.means.get(&lower)) {
+            let (field, value) = meant.iter().next()?;
+            return Some((field.clone(), Value::from(value.as_str()), false));
+        }
+        let slots =
+            || offer.slots.iter().filter(|slot| field.is_none_or(|f| f.path() == slot.path()));
+        let choice = |slot: &Slot| slot.shape.choice(&lower).cloned();
+        if let Some((slot, value)) = slots().find_map(|slot| Some((slot, choice(slot)?))) {
+            return Some((slot.name().to_owned(), value, false));
+        }
+        let flag = slots().find(|slot| slot.means == Means::Flag && slot.words.join(" ") == lower);
+        if let Some(slot) = flag {
+            return Some((slot.name().to_owned(), Value::Bool(true), true));
+        }
+        let long = lower.chars().count() >= MISSPELT_LETTERS_MIN;
+        let near = |choice: &&Value| {
+            let choice = choice.as_str().unwrap_or_default();
+            long && choice.len() >= MISSPELT_LETTERS_MIN
+                && strsim::osa_distance(choice, &lower) <= 2
+        };
+        slots().find_map(|slot| {
+            let value = slot.shape.choices.iter().find(near)?;
+            Some((slot.name().to_owned(), value.clone(), false))
+        })
+    }
+
+    /// The arguments that terms give to a list, and the terms that it has no parameter for.
+    pub fn arguments(&self, offer: &Offer, terms: &[Term]) -> (Map<String, Value>, Vec<Term>) {
+        let mut arguments = offer.fixed.clone();
+        let mut left: Vec<Term> = Vec::new();
+        let mut given: Vec<(String, Vec<Value>, Vec<Term>)> = Vec::new();
+        for term in terms {
+            let filled = if term.negated { None } else { self.slot_value(offer, term) };
+            match filled {
+                Some((slot, value)) => {
+                    match given.iter_mut().find(|(path, ..)| *path == slot.path()) {
+                        Some((_, values, terms)) => {
+                            values.push(value);
+                            terms.push(term.clone());
+                        }
+                        None => given.push((slot.path(), vec![value], vec![term.clone()])),
+                    }
+                }
+                None => left.push(term.clone()),
+            }
+        }
+        for (path, mut values, terms) in given {
+            let slot = offer.slots.iter().find(|slot| slot.path() == path);
+            let takes_many =
+                slot.is_some_and(|slot| slot.shape.many || self.is_filter(offer, slot));
+            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+            match (values.len(), takes_many) {
+                (1, _) if !slot.is_some_and(|slot| slot.shape.many) => {
+                    put(&mut arguments, &path, values.remove(0));
+                }
+                (_, true) => put(&mut arguments, &path, Value::Array(values)),
+                // One call each; see `Scene::runs`.
+                _ => left.extend(terms),
+            }
+        }
+        (arguments, left)
+    }
+
+    /// Whether a slot is a filter of a generic server, which takes lists as values.
+    fn is_filter(&self, offer: &Offer, slot: &Slot) -> bool {
+        slot.shape.path.len() > 1
+            && self
+                .packs
+                .generic()
+                .any(|(g, _)| g.list == offer.tool.tool.name && g.filters == slot.shape.path[0])
+    }
+
+    /// The slot that takes a term, and the value for it.
+    pub fn slot_value<'o>(&self, offer: &'o Offer, term: &Term) -> Option<(&'o Slot, Value)> {
+        match &term.what {
+            What::Thing(thing) => {
+                let any = || offer.slots.iter().find(|slot| slot.means == Means::AnyName);
+                let slot = offer.slot_for(&thing.kind).or_else(any)?;
+                Some((slot, thing_value(slot, thing)?))
+            }
+            What::Choice { field, value } => {
+                let slot = offer.slots.iter().find(|slot| slot.name() == field)?;
+                let fits = slot.shape.choices.is_empty() || slot.shape.choices.contains(value);
+                fits.then(|| (slot, value.clone()))
+            }
+            What::Word => None,
+        }
+    }
+
+    /// Whether a list can be narrowed by a term at all.
+    pub fn takes(&self, offer: &Offer, term: &Term) -> bool {
+        matches!(term.what, What::Word) || self.slot_value(offer, term).is_some()
+    }
+}
+
+/// The value by which a tool knows a thing.
+pub(super) fn thing_value(slot: &Slot, thing: &Thing) -> Option<Value> {
+    let field = match &slot.means {
+        Means::Thing(_, field) | Means::Own(field) => *field,
+        _ => Some(Field::Name),
+    };
+    // A key of the row with the parameter's own name is what the tool wants.
+    if let Some(value) = thing.keys.get(slot.name()) {
+        return slot.shape.value(&super::rows::scalar(value));
+    }
+    let numeric = matches!(slot.shape.form, Form::Integer | Form::Number);
+    let code = thing.id.as_ref().filter(|id| id.bytes().any(|byte| !byte.is_ascii_digit()));
+    let text = match field {
+        Some(Field::Id) => thing.id.clone().or_else(|| (!numeric).then(|| thing.label.clone()))?,
+        Some(Field::Slug) => super::rows::scalar(thing.keys.get("slug")?),
+        Some(Field::Name) => thing.label.clone(),
+        None if numeric => thing.id.clone()?,
+        None => code.cloned().unwrap_or_else(|| thing.label.clone()),
+    };
+    slot.shape.value(&text)
+}
+
+/// Whether a placing word fits a parameter by its name: "from" the source, "to" the target.
+pub(super) fn side(slot: &Slot, placed: Class) -> bool {
+    let english = crate::lexicon::english();
+    let class = match placed {
+        Class::From => Class::SlotFrom,
+        Class::To => Class::SlotTo,
+        _ => return false,
+    };
+    slot.words.iter().any(|word| english.is(class, word))
+}
+
+/// Whether a verb can be carried out by an offer.
+pub(super) fn can(offer: &Offer, family: Family) -> bool {
+    match family {
+        Family::List | Family::Show | Family::Find => offer.reads,
+        Family::Create => offer.family == Some(Family::Create),
+        Family::Add => matches!(offer.family, Some(Family::Add | Family::Change | Family::Create)),
+        Family::Remove => offer.family == Some(Family::Remove),
+        Family::Change => matches!(offer.family, Some(Family::Change)),
+    }
+}

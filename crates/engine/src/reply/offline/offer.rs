@@ -1,0 +1,441 @@
+//! What the tools offer: which act on which kind of thing, with which parameters.
+//!
+//! Read from names and schemas alone, so that any server can be asked; a pack adds what a schema does not
+//! say: which types a generic server has, and by which keys they are filtered.
+//!
+//! Invariant: every parameter that a tool requires is a slot, or fixed.
+
+use serde_json::{Map, Value, json};
+
+use super::schema::{Form, Shape, shapes};
+use crate::lexicon::{self, Class, Family, Language};
+use crate::pack::{Check, EntityType, Field, Generic, Kind, PackSet, words_of_identifier};
+use crate::search::words::stems;
+use crate::tool::ToolDefinition;
+
+/// One thing that a tool can do.
+#[derive(Debug, Clone)]
+pub(super) struct Offer {
+    pub tool: ToolDefinition,
+    /// What its verb is, if it has one.
+    pub family: Option<Family>,
+    /// What it is about.
+    pub kind: Option<Kind>,
+    /// Words of its name, in the singular.
+    pub words: Vec<String>,
+    /// Stems of its description.
+    pub described: Vec<String>,
+    /// Arguments that it is always called with.
+    pub fixed: Map<String, Value>,
+    pub slots: Vec<Slot>,
+    pub page: Option<Page>,
+    /// Whether it runs without being asked for approval.
+    pub is_free: bool,
+    /// Whether it changes nothing.
+    pub reads: bool,
+}
+
+/// How a list comes in pages.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    pub limit: String,
+    pub offset: Option<String>,
+    pub length: u64,
+}
+
+/// A parameter and what it means.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub shape: Shape,
+    /// Words of its name, in the singular.
+    pub words: Vec<String>,
+    pub means: Means,
+}
+
+/// What a parameter takes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Means {
+    /// A thing of a kind, by one of its fields; open where the tool takes any.
+    Thing(Kind, Option<Field>),
+    /// The thing that the tool is about.
+    Own(Option<Field>),
+    /// The name of a thing of any kind.
+    AnyName,
+    /// One of its choices.
+    Choice,
+    /// Yes or no.
+    Flag,
+    /// The most that are wanted.
+    Limit,
+    /// Free text that is searched for.
+    Search,
+    /// A path.
+    Path,
+    /// A time zone.
+    Zone,
+    /// A date or a time of day.
+    Date,
+    Time,
+    /// A query in SQL.
+    Sql,
+    Number,
+    Text,
+}
+
+impl Slot {
+    pub fn name(&self) -> &str {
+        self.shape.name()
+    }
+
+    pub fn path(&self) -> String {
+        self.shape.path.join(".")
+    }
+
+    /// Its name in words.
+    pub fn shown(&self) -> String {
+        self.words.join(" ")
+    }
+}
+
+impl Offer {
+    /// The slot that takes things of a kind.
+    pub fn slot_for(&self, kind: &Kind) -> Option<&Slot> {
+        let of = |slot: &&Slot| matches!(&slot.means, Means::Thing(theirs, _) if theirs == kind);
+        let own =
+            |slot: &&Slot| self.kind.as_ref() == Some(kind) && matches!(slot.means, Means::Own(_));
+        self.slots.iter().find(of).or_else(|| self.slots.iter().find(own))
+    }
+
+    /// The words of its name without the verb.
+    pub fn nouns(&self) -> impl Iterator<Item = &String> {
+        let english = lexicon::english();
+        let verb = self.words.iter().position(|word| english.family(word).is_some());
+        self.words.iter().enumerate().filter(move |(at, _)| Some(*at) != verb).map(|(_, word)| word)
+    }
+
+    /// The slots that identify the thing it is about.
+    pub fn own_slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|slot| matches!(slot.means, Means::Own(_)))
+    }
+
+    /// Kinds of things that it can be narrowed by, without its own.
+    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.slots.iter().filter_map(|slot| match &slot.means {
+            Means::Thing(kind, _) => Some(kind),
+            _ => None,
+        })
+    }
+
+    /// Whether it lists several things.
+    pub fn lists(&self) -> bool {
+        self.reads
+            && matches!(self.family, Some(Family::List | Family::Find))
+            && !self.slots.iter().any(|slot| slot.shape.required)
+    }
+
+    /// Whether it shows one thing that is identified by a value.
+    pub fn shows_one(&self) -> bool {
+        self.reads
+            && !self.lists()
+            && self.own_slots().next().is_some()
+            && self
+                .slots
+                .iter()
+                .all(|slot| !slot.shape.required || matches!(slot.means, Means::Own(_)))
+    }
+}
+
+/// What a tool may do unasked, for those who know.
+pub(super) trait Freedom: Sync {
+    fn is_free(&self, tool: &ToolDefinition) -> bool;
+    fn reads(&self, tool: &ToolDefinition) -> bool;
+}
+
+/// Everything that these tools offer.
+pub(super) fn offers(
+    tools: &[ToolDefinition],
+    packs: &PackSet,
+    freedom: &dyn Freedom,
+) -> Vec<Offer> {
+    let generic: Vec<(&Generic, &[EntityType])> = packs
+        .generic()
+        .filter(|(generic, _)| tools.iter().any(|tool| tool.tool.name == generic.list))
+        .collect();
+    let is_generic = |name: &str| {
+        generic.iter().any(|(generic, types)| {
+            [&generic.list, &generic.get, &generic.search].iter().any(|own| *own == name)
+                || types.iter().any(|known| known.objects.list_tool.as_deref() == Some(name))
+        })
+    };
+    let nouns: Vec<Kind> =
+        tools.iter().filter_map(|tool| kind_of(&tool.tool.name, packs)).collect();
+    let mut offers = Vec::new();
+    for tool in tools.iter().filter(|tool| !is_generic(&tool.tool.name)) {
+        offers.push(typed(tool, &nouns, packs, freedom));
+    }
+    for (generic, types) in generic {
+        for known in types {
+            offers.extend(listed(generic, known, tools, freedom));
+            offers.extend(shown(generic, known, tools, freedom));
+        }
+    }
+    offers
+}
+
+/// The kind of thing that a tool's name is about: a pack's type, else its noun.
+fn kind_of(tool: &str, packs: &PackSet) -> Option<Kind> {
+    if let Some(known) = packs.type_of_tool(tool) {
+        return Some(known.kind.clone());
+    }
+    let english = lexicon::english();
+    let words = words_of_identifier(tool);
+    let verb = words.first().and_then(|word| english.family(word));
+    let noun: Vec<String> = words.iter().skip(1).map(|word| english.singular(word)).collect();
+    (verb.is_some() && !noun.is_empty()).then(|| Kind::new(noun.join("_")))
+}
+
+fn typed(tool: &ToolDefinition, nouns: &[Kind], packs: &PackSet, freedom: &dyn Freedom) -> Offer {
+    let english = lexicon::english();
+    let name = words_of_identifier(&tool.tool.name);
+    let family = name.iter().find_map(|word| english.family(word));
+    let kind = kind_of(&tool.tool.name, packs);
+    let mut slots: Vec<Slot> = Vec::new();
+    for shape in shapes(&tool.input_schema) {
+        let means = means(&shape, kind.as_ref(), family, nouns, packs);
+        let words =
+            words_of_identifier(shape.name()).iter().map(|word| english.singular(word)).collect();
+        slots.push(Slot { shape, words, means });
+    }
+    let find = |class: Class| {
+        slots.iter().find(|slot| slot.words.iter().any(|word| english.is(class, word)))
+    };
+    let page =
+        find(Class::SlotLimit).filter(|slot| slot.shape.form == Form::Integer).map(|slot| Page {
+            limit: slot.path(),
+            offset: find(Class::SlotOffset).map(Slot::path),
+            length: slot.shape.maximum.map_or(PAGE_LENGTH, |most| most as u64),
+        });
+    let listed = family.is_some_and(|family| matches!(family, Family::List | Family::Find));
+    let page = page.filter(|_| listed);
+    Offer {
+        family,
+        kind,
+        words: name.iter().map(|word| english.singular(word)).collect(),
+        described: stems(&tool.description),
+        fixed: Map::new(),
+        slots,
+        page,
+        is_free: freedom.is_free(tool),
+        reads: freedom.reads(tool),
+        tool: tool.clone(),
+    }
+}
+
+/// The longest page that is asked for where the schema gives no limit.
+const PAGE_LENGTH: u64 = 100;
+
+/// What a parameter takes, by its name, its schema and its description.
+fn means(
+    shape: &Shape,
+    own: Option<&Kind>,
+    family: Option<Family>,
+    nouns: &[Kind],
+    packs: &PackSet,
+) -> Means {
+    let english = lexicon::english();
+    let words = words_of_identifier(shape.name());
+    let is = |class: Class| words.iter().any(|word| english.is(class, word));
+    let described = shape.description.to_lowercase();
+    if !shape.choices.is_empty() {
+        return Means::Choice;
+    }
+    match (shape.form, shape.format.as_deref()) {
+        (Form::Flag, _) => return Means::Flag,
+        (_, Some("date" | "date-time")) => return Means::Date,
+        (_, Some("time")) => return Means::Time,
+        (Form::Integer | Form::Number, _) if is(Class::SlotLimit) => return Means::Limit,
+        _ => {}
+    }
+    let (kind_words, field) = without_field(&words);
+    let own_words: Vec<String> =
+        own.map(|kind| words_of_identifier(kind.as_str())).unwrap_or_default();
+    let is_own = kind_words.is_empty() || singular(&kind_words, english) == own_words;
+    // The name of something that is made is new, and so is that of something that is renamed.
+    let new_name = field == Some(Field::Name)
+        && kind_words.is_empty()
+        && (family == Some(Family::Create) || (family == Some(Family::Change) && !shape.required));
+    if is_own && field.is_some() && own.is_some() {
+        return if new_name { Means::Text } else { Means::Own(field) };
+    }
+    if is(Class::SlotZone) {
+        return Means::Zone;
+    }
+    if is(Class::SlotPath) {
+        return Means::Path;
+    }
+    if described.split(|c: char| !c.is_alphanumeric()).any(|word| word == "sql") {
+        return Means::Sql;
+    }
+    if described.contains("hh:mm") {
+        return Means::Time;
+    }
+    let key = kind_words.join("_");
+    if let Some((known, declared)) = declared(shape.name(), packs) {
+        let field =
+            if shape.form == Form::Text && declared == Field::Id { None } else { Some(declared) };
+        return match Some(&known) == own {
+            true => Means::Own(field),
+            false => Means::Thing(known, field),
+        };
+    }
+    if is(Class::SlotSearch) {
+        return Means::Search;
+    }
+    if is_own && own.is_some() && family.is_some_and(Family::reads) && !shape.many {
+        return Means::Own(field);
+    }
+    let noun = Kind::new(singular(&kind_words, english).join("_"));
+    let known = packs.type_of_key(&key).map(|known| known.kind.clone());
+    let known = known.or_else(|| nouns.contains(&noun).then_some(noun));
+    match (known, shape.form) {
+        (Some(known), _) if Some(&known) == own => Means::Own(field),
+        (Some(known), Form::Integer) => Means::Thing(known, Some(Field::Id)),
+        (Some(known), _) => Means::Thing(known, field),
+        (None, Form::Integer | Form::Number) => Means::Number,
+        (None, _) => Means::Text,
+    }
+}
+
+fn declared(name: &str, packs: &PackSet) -> Option<(Kind, Field)> {
+    packs
+        .types()
+        .iter()
+        .find_map(|known| known.parameters.get(name).map(|field| (known.kind.clone(), *field)))
+}
+
+/// A parameter's words without the one that names a field.
+fn without_field(words: &[String]) -> (Vec<String>, Option<Field>) {
+    let field = match words.last().map(String::as_str) {
+        Some("id" | "ids") => Some(Field::Id),
+        Some("name" | "names") => Some(Field::Name),
+        Some("slug" | "slugs") => Some(Field::Slug),
+        _ => None,
+    };
+    let kept = words.len() - usize::from(field.is_some());
+    (words[..kept].to_vec(), field)
+}
+
+fn singular(words: &[String], language: &Language) -> Vec<String> {
+    words.iter().map(|word| language.singular(word)).collect()
+}
+
+/// The list of a type on a generic server.
+fn listed(
+    generic: &Generic,
+    known: &EntityType,
+    tools: &[ToolDefinition],
+    freedom: &dyn Freedom,
+) -> Option<Offer> {
+    let objects = &known.objects;
+    let own_tool = objects.list_tool.as_deref();
+    let name = own_tool.unwrap_or(&generic.list);
+    let tool = tools.iter().find(|tool| tool.tool.name == name)?;
+    let mut fixed = Map::new();
+    if own_tool.is_none() {
+        fixed.insert(generic.type_parameter.clone(), objects.object.clone()?.into());
+        if !objects.fields.is_empty() {
+            fixed.insert(generic.fields.clone(), json!(objects.fields));
+        }
+    }
+    fixed.insert(generic.filters.clone(), json!({}));
+    let filter = |key: &str, means: Means| Slot {
+        words: words_of_identifier(key),
+        shape: filter_shape(&[generic.filters.as_str(), key], &means, objects.choices.get(key)),
+        means,
+    };
+    let mut slots = vec![filter(&objects.name_filter, Means::Own(Some(Field::Name)))];
+    slots
+        .extend(objects.number_filter.as_ref().map(|key| filter(key, Means::Own(Some(Field::Id)))));
+    for (kind, key) in &objects.filters {
+        let field = if key.ends_with("_id") { Field::Id } else { Field::Name };
+        slots.push(match kind.as_str() {
+            "*" => filter(key, Means::AnyName),
+            kind => filter(key, Means::Thing(Kind::new(kind), Some(field))),
+        });
+    }
+    slots.extend(objects.choices.keys().map(|key| filter(key, Means::Choice)));
+    slots.extend(
+        objects
+            .flags
+            .iter()
+            .map(|(word, key)| Slot { words: vec![word.clone()], ..filter(key, Means::Flag) }),
+    );
+    let page = own_tool.is_none().then(|| Page {
+        limit: generic.limit.clone(),
+        offset: Some(generic.offset.clone()),
+        length: generic.page.into(),
+    });
+    Some(Offer {
+        family: Some(Family::List),
+        kind: Some(known.kind.clone()),
+        words: words_of_identifier(known.kind.as_str()),
+        described: Vec::new(),
+        fixed,
+        slots,
+        page,
+        is_free: freedom.is_free(tool),
+        reads: true,
+        tool: tool.clone(),
+    })
+}
+
+/// One thing of a type on a generic server, by its id.
+fn shown(
+    generic: &Generic,
+    known: &EntityType,
+    tools: &[ToolDefinition],
+    freedom: &dyn Freedom,
+) -> Option<Offer> {
+    let tool = tools.iter().find(|tool| tool.tool.name == generic.get)?;
+    let mut fixed = Map::new();
+    fixed.insert(generic.type_parameter.clone(), known.objects.object.clone()?.into());
+    let means = Means::Own(Some(Field::Id));
+    let mut shape = filter_shape(&[generic.id.as_str()], &means, None);
+    (shape.form, shape.required) = (Form::Integer, true);
+    Some(Offer {
+        family: Some(Family::Show),
+        kind: Some(known.kind.clone()),
+        words: words_of_identifier(known.kind.as_str()),
+        described: Vec::new(),
+        fixed,
+        slots: vec![Slot { words: words_of_identifier(&generic.id), shape, means }],
+        page: None,
+        is_free: freedom.is_free(tool),
+        reads: true,
+        tool: tool.clone(),
+    })
+}
+
+fn filter_shape(path: &[&str], means: &Means, choices: Option<&Vec<String>>) -> Shape {
+    Shape {
+        path: path.iter().map(|part| (*part).to_owned()).collect(),
+        form: match means {
+            Means::Flag => Form::Flag,
+            Means::Thing(_, Some(Field::Id)) => Form::Integer,
+            _ => Form::Any,
+        },
+        // A list as a value means any of them.
+        many: false,
+        choices: choices.into_iter().flatten().map(|choice| Value::from(choice.as_str())).collect(),
+        format: None,
+        minimum: None,
+        maximum: None,
+        required: false,
+        description: String::new(),
+    }
+}
+
+/// Whether things of a type are known by their look, so that no look-up is needed for one: addresses.
+pub(super) fn is_literal(known: &EntityType) -> bool {
+    known.patterns.iter().any(|pattern| pattern.check != Check::Any)
+}

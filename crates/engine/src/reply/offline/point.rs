@@ -1,0 +1,133 @@
+//! What references mean, from what was shown and spoken of in this conversation.
+
+use super::ask::Pointer;
+use super::rows;
+use super::scene::Scene;
+use crate::entity::Number;
+use crate::pack::Kind;
+use crate::session::dialogue::{Spoken, Thing};
+
+/// What a reference came to.
+pub(super) enum Meant {
+    Things(Vec<Thing>),
+    /// One of these; nothing says which.
+    OneOf(Vec<Thing>),
+    Nothing,
+}
+
+impl Scene<'_> {
+    /// What a reference means. "Those" are the things of the last list, which is asked about as a whole:
+    /// see [`Scene::last_list`].
+    pub fn meant(&self, pointer: &Pointer) -> Meant {
+        let fits =
+            |thing: &Thing| pointer.kinds.as_ref().is_none_or(|kinds| kinds.contains(&thing.kind));
+        let listed = self.listed();
+        match pointer.number {
+            Number::One => self.one(&fits),
+            Number::Many | Number::Both => {
+                let things: Vec<Thing> =
+                    listed.iter().filter(|thing| fits(thing)).cloned().collect();
+                let enough = pointer.number == Number::Many || things.len() == 2;
+                if things.is_empty() || !enough { Meant::Nothing } else { Meant::Things(things) }
+            }
+            Number::Other => {
+                let current = self.dialogue.focus.first();
+                let rest = |thing: &&Thing| current.is_none_or(|one| !one.is(thing)) && fits(thing);
+                let others: Vec<Thing> = listed.iter().filter(rest).cloned().collect();
+                match others.len() {
+                    0 => Meant::Nothing,
+                    1 => Meant::Things(others),
+                    _ => Meant::OneOf(others),
+                }
+            }
+            Number::Counted { from, count } => {
+                let from = if from == 0 { listed.len().saturating_sub(count) } else { from - 1 };
+                match listed.get(from..from + count) {
+                    Some(counted) if !counted.is_empty() => Meant::Things(counted.to_vec()),
+                    _ => Meant::Nothing,
+                }
+            }
+            Number::Within => Meant::Nothing,
+        }
+    }
+
+    fn one(&self, fits: &dyn Fn(&Thing) -> bool) -> Meant {
+        if let Some(thing) = self.dialogue.focus.iter().find(|thing| fits(thing)) {
+            return Meant::Things(vec![thing.clone()]);
+        }
+        // Something that the thing now spoken of has: "that rack" of the device.
+        let held = self.dialogue.focus.iter().find_map(|thing| self.held_by(thing, fits));
+        if let Some(thing) = held {
+            return Meant::Things(vec![thing]);
+        }
+        let listed: Vec<Thing> =
+            self.listed().iter().filter(|thing| fits(thing)).cloned().collect();
+        match listed.len() {
+            0 => Meant::Nothing,
+            1 => Meant::Things(listed),
+            _ => Meant::OneOf(listed),
+        }
+    }
+
+    /// The one thing of a fitting kind that a thing's row holds.
+    fn held_by(&self, thing: &Thing, fits: &dyn Fn(&Thing) -> bool) -> Option<Thing> {
+        let row = self.row_of(thing)?;
+        let object = row.as_object()?;
+        object.iter().find_map(|(key, value)| {
+            let known = self.packs.type_of_key_in(Some(&thing.kind), key)?;
+            let held = rows::thing(value, &known.kind, Some(known))?;
+            fits(&held).then_some(held)
+        })
+    }
+
+    /// What can be counted off: the candidates of the open question, else the last list of several.
+    pub fn listed(&self) -> &[Thing] {
+        if let Some(open) = self.dialogue.open.as_ref().filter(|open| !open.candidates.is_empty()) {
+            return &open.candidates;
+        }
+        let several = self.dialogue.spoken.iter().find(|spoken| spoken.shown.len() > 1);
+        let any = || self.dialogue.spoken.iter().find(|spoken| !spoken.shown.is_empty());
+        several.or_else(any).map_or(&[], |spoken| spoken.shown.as_slice())
+    }
+
+    /// The last question whose answer was a list, of a kind if one is named.
+    pub fn last_list(&self, kind: Option<&Kind>) -> Option<&Spoken> {
+        self.dialogue.spoken.iter().find(|spoken| {
+            let of_kind = kind.is_none_or(|kind| spoken.query.kind.as_ref() == Some(kind));
+            of_kind && (!spoken.shown.is_empty() || spoken.count.is_some())
+        })
+    }
+
+    /// The things shown that have these words: of the latest list that has any.
+    pub fn picked(&self, words: &str) -> Vec<Thing> {
+        let wanted = rows::parts(words);
+        let open = self.dialogue.open.iter().map(|open| open.candidates.as_slice());
+        let lists = self.dialogue.spoken.iter().map(|spoken| spoken.shown.as_slice());
+        for list in open.chain(lists).filter(|list| !list.is_empty()) {
+            let has = |thing: &&Thing| {
+                let mut own = rows::parts(&thing.label);
+                own.extend(self.row_of(thing).iter().flat_map(rows::words));
+                wanted.iter().all(|word| own.contains(word))
+            };
+            let found: Vec<Thing> = list.iter().filter(has).cloned().collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The place now spoken of.
+    pub fn place(&self) -> Option<Thing> {
+        let is_place = |thing: &&Thing| self.known(&thing.kind).is_some_and(|known| known.place);
+        let spoken = self.dialogue.spoken.iter().flat_map(|spoken| {
+            let named = spoken.query.terms.iter().filter_map(|term| match &term.what {
+                crate::session::dialogue::What::Thing(thing) => Some(thing),
+                _ => None,
+            });
+            let single = spoken.shown.iter().filter(move |_| spoken.shown.len() == 1);
+            single.chain(named)
+        });
+        spoken.chain(&self.dialogue.focus).find(is_place).cloned()
+    }
+}

@@ -1,0 +1,371 @@
+//! The reading of a message: what each of its words is used for.
+//!
+//! Words of the lexicon, kinds of things, names, references and values are recognised once, without asking
+//! what can be done with them. What none of these is stays *content*: something that matters and has to be
+//! accounted for before anything is called.
+//!
+//! Invariant: the parts are in the order of the message and every word is in exactly one.
+
+use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
+use crate::entity::{How, Noticed, Number, Span};
+use crate::lexicon::{Class, Family, Language};
+use crate::pack::{Grammar, Kind, PackSet};
+
+/// What a part of a message is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Role {
+    /// It says nothing that matters here.
+    Filler,
+    /// The verb of a request.
+    Verb(Family),
+    /// A word for a kind of thing.
+    Kind { kind: Kind, many: bool, narrower: Option<String> },
+    /// A name, with the kind that its look or the words beside it suggest.
+    Name { kind: Option<Kind>, is_sure: bool, id: Option<String> },
+    /// It points at something.
+    Pointer { number: Number, kinds: Option<Vec<Kind>>, is_possessive: bool },
+    /// "the power one": the one of those shown that has these words.
+    Pick,
+    /// Text in quotation marks.
+    Quoted,
+    /// A path, a time, a date, a zone.
+    Literal(Literal),
+    /// A number.
+    Number,
+    /// A word of the lexicon with a part to play.
+    Word(Class),
+    /// Anything else.
+    Content,
+}
+
+/// Values that are known by their look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Literal {
+    Path,
+    Time,
+    Date,
+    Zone,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Part {
+    pub role: Role,
+    /// As it is written.
+    pub text: String,
+    pub lower: String,
+    pub span: Span,
+    pub gap: Gap,
+    /// Whether `'s` follows it.
+    pub is_possessive: bool,
+}
+
+impl Part {
+    pub fn is(&self, class: Class) -> bool {
+        self.role == Role::Word(class)
+    }
+}
+
+/// Classes that play a part of their own, in the order in which they are looked for.
+const PARTS: [Class; 29] = [
+    Class::Meant,
+    Class::Mean,
+    Class::SameFor,
+    Class::BackTo,
+    Class::Count,
+    Class::Details,
+    Class::Compare,
+    Class::Called,
+    Class::Only,
+    Class::Continue,
+    Class::Any,
+    Class::What,
+    Class::Who,
+    Class::Where,
+    Class::When,
+    Class::Not,
+    Class::Else,
+    Class::There,
+    Class::These,
+    Class::They,
+    Class::Ones,
+    Class::One,
+    Class::And,
+    Class::In,
+    Class::From,
+    Class::Of,
+    Class::To,
+    Class::With,
+    Class::Relates,
+];
+
+/// Whether a part only says how a message stands to the one before: "no", "sorry".
+fn is_turn(part: &Part) -> bool {
+    matches!(
+        part.role,
+        Role::Word(Class::Yes | Class::No | Class::Sorry | Class::Wait | Class::Meant)
+    )
+}
+
+/// What the reading draws on.
+pub(super) struct Reader<'a> {
+    pub message: &'a str,
+    pub language: &'static Language,
+    pub noticed: &'a Noticed,
+    pub packs: &'a PackSet,
+    /// Kinds that tools are about and no pack knows.
+    pub nouns: &'a [Kind],
+}
+
+impl Reader<'_> {
+    /// The parts of the message.
+    pub fn parts(&self) -> Vec<Part> {
+        let (tokens, _) = tokens(self.message);
+        let mut parts: Vec<Part> = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            let (words, role, from) = self.part_at(&tokens, at, &parts);
+            let span = Span { start: from, end: tokens[at + words - 1].span.end };
+            let span = self.widened(&role, span);
+            let text = self.message[span.start..span.end].to_owned();
+            let next = tokens[at..].iter().position(|token| token.span.start >= span.end);
+            parts.push(Part {
+                lower: text.to_lowercase(),
+                text,
+                span,
+                gap: tokens[at].gap,
+                is_possessive: tokens[at + words - 1].clitic == Clitic::S,
+                role,
+            });
+            at = next.map_or(tokens.len(), |next| at + next.max(1));
+        }
+        self.join(parts)
+    }
+
+    /// What begins at a token: how many tokens, its role, and where it starts in the message.
+    fn part_at(&self, tokens: &[Token<'_>], at: usize, before: &[Part]) -> (usize, Role, usize) {
+        let token = &tokens[at];
+        let start = token.span.start;
+        let covered = |span: Span| {
+            let rest = tokens[at..].iter();
+            rest.take_while(|token| token.span.start < span.end).count().max(1)
+        };
+        if let Setting::Quoted(number) = token.setting {
+            let quoted = tokens[at..].iter();
+            let words = quoted.take_while(|one| one.setting == Setting::Quoted(number)).count();
+            return (words, Role::Quoted, start);
+        }
+        if let Some((literal, from)) = self.literal(token) {
+            return (1, Role::Literal(literal), from);
+        }
+        let theirs = self.language.is(Class::Their, &token.lower);
+        if theirs || self.language.is(Class::Its, &token.lower) {
+            let number = if theirs { Number::Many } else { Number::One };
+            let noticed = self.noticed.references.iter().find(|one| one.span.start == start);
+            let kinds = noticed.and_then(|one| one.kinds.clone());
+            return (1, Role::Pointer { number, kinds, is_possessive: true }, start);
+        }
+        let mention = self
+            .noticed
+            .mentions
+            .iter()
+            .find(|mention| mention.span.start == start && mention.how != How::Reference);
+        if let Some(mention) = mention {
+            let kind = Some(mention.kind.clone());
+            let is_sure = mention.how != How::Pattern && mention.is_sure();
+            // The id of a thing that only may be meant, or whose number is its name, says nothing.
+            let text = &self.message[mention.span.start..mention.span.end];
+            let number = text.bytes().all(|byte| byte.is_ascii_digit());
+            let means = |id: &String| mention.is_sure() && (!number || id == text);
+            let role = Role::Name { kind, is_sure, id: mention.id.clone().filter(means) };
+            return (covered(mention.span), role, start);
+        }
+        if let Some(open) = self.noticed.ambiguous.iter().find(|open| open.span.start == start) {
+            let kind = open.candidates.first().map(|candidate| candidate.kind.clone());
+            let role = Role::Name { kind, is_sure: false, id: None };
+            return (covered(open.span), role, start);
+        }
+        if let Some(found) = self.noticed.references.iter().find(|one| one.span.start == start) {
+            let role = Role::Pointer {
+                number: found.number,
+                kinds: found.kinds.clone(),
+                is_possessive: found.is_possessive,
+            };
+            return (covered(found.span), role, start);
+        }
+        // No phrase of the lexicon reaches into a name or a reference.
+        let words = || {
+            let rest = tokens[at..].iter().enumerate();
+            rest.take_while(|(index, token)| {
+                *index == 0 || token.gap == Gap::Space && !self.begins_something(token.span.start)
+            })
+            .map(|(_, token)| token.lower.as_str())
+        };
+        let leads = before.iter().all(|part| {
+            matches!(part.role, Role::Filler)
+                || matches!(part.role, Role::Word(Class::Continue | Class::And | Class::Only))
+        });
+        // "change the owner": a verb comes first, whatever else the word is.
+        if let Some(family) = self.language.family(&token.lower).filter(|_| leads) {
+            return (1, Role::Verb(family), start);
+        }
+        if let Some((words, role)) = self.kind_at(words()) {
+            return (words, role, start);
+        }
+        let anew = token.gap != Gap::Space
+            || before.iter().all(|part| matches!(part.role, Role::Filler | Role::Pointer { .. }));
+        if let Some(family) = self.language.family(&token.lower).filter(|_| anew) {
+            return (1, Role::Verb(family), start);
+        }
+        if before.iter().all(|part| part.role == Role::Filler) || before.iter().all(is_turn) {
+            let opening = [Class::Yes, Class::No, Class::Sorry, Class::Wait];
+            if let Some(class) =
+                opening.into_iter().find(|class| self.language.is(*class, &token.lower))
+            {
+                return (1, Role::Word(class), start);
+            }
+        }
+        for class in PARTS {
+            if let Some(count) = self.language.starts(class, words()) {
+                return (count, Role::Word(class), start);
+            }
+        }
+        if let Some(count) = self.language.starts(Class::Filler, words()) {
+            return (count, Role::Filler, start);
+        }
+        match token.text.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => (1, Role::Number, start),
+            false => (1, Role::Content, start),
+        }
+    }
+
+    /// Whether a name or a reference begins there.
+    fn begins_something(&self, start: usize) -> bool {
+        let Noticed { mentions, references, .. } = self.noticed;
+        mentions.iter().any(|one| one.span.start == start)
+            || references.iter().any(|one| one.span.start == start)
+    }
+
+    /// The word for a kind that begins these words.
+    fn kind_at<'w>(&self, words: impl Iterator<Item = &'w str> + Clone) -> Option<(usize, Role)> {
+        let role = |kind: &Kind, many: bool, narrower: Option<String>| Role::Kind {
+            kind: kind.clone(),
+            many,
+            narrower,
+        };
+        if let Some((known, count, grammar)) = self.packs.cue_at(words.clone()) {
+            let text = words.take(count).collect::<Vec<_>>().join(" ");
+            let singular = self.language.singular(&text);
+            let narrower = known.narrows.contains_key(&singular).then_some(singular);
+            return Some((count, role(&known.kind, grammar == Grammar::Plural, narrower)));
+        }
+        self.nouns.iter().find_map(|kind| {
+            let own: Vec<&str> = kind.as_str().split('_').collect();
+            let mut given = words.clone();
+            let fits = own.iter().all(|word| {
+                given
+                    .next()
+                    .is_some_and(|said| said == *word || self.language.singular(said) == *word)
+            });
+            let last = words.clone().nth(own.len() - 1)?;
+            fits.then(|| (own.len(), role(kind, self.language.singular(last) != last, None)))
+        })
+    }
+
+    /// A value that is known by its look, and where it starts: paths begin with signs that words lose.
+    fn literal(&self, token: &Token<'_>) -> Option<(Literal, usize)> {
+        let text = token.text;
+        let before = &self.message[..token.span.start];
+        let lead = before.len() - before.trim_end_matches(['/', '.', '~', '\\']).len();
+        let from = token.span.start - lead;
+        let begins = before[..before.len() - lead]
+            .chars()
+            .next_back()
+            .is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '`'));
+        if lead > 0 && begins && before.ends_with(['/', '\\']) {
+            return Some((Literal::Path, from));
+        }
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if let Some((hours, minutes)) = text.split_once(':')
+            && digits(hours)
+            && hours.len() <= 2
+            && minutes.len() == 2
+            && digits(minutes)
+        {
+            return Some((Literal::Time, token.span.start));
+        }
+        let date: Vec<&str> = text.split('-').collect();
+        if let [year, month, day] = date[..]
+            && [year, month, day].iter().all(|part| digits(part))
+            && (year.len(), month.len(), day.len()) == (4, 2, 2)
+        {
+            return Some((Literal::Date, token.span.start));
+        }
+        let capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
+        let letters = |part: &str| part.chars().all(|c| c.is_alphabetic() || c == '_');
+        let zone = text.split_once('/').is_some_and(|(area, place)| {
+            capital(area) && letters(area) && place.split('/').all(|p| capital(p) && letters(p))
+        });
+        (zone || matches!(text, "UTC" | "GMT")).then_some((Literal::Zone, token.span.start))
+    }
+
+    /// A path goes on to the next space.
+    fn widened(&self, role: &Role, span: Span) -> Span {
+        if !matches!(role, Role::Literal(Literal::Path)) {
+            return span;
+        }
+        let rest = &self.message[span.start..];
+        let end =
+            rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '`')).unwrap_or(rest.len());
+        let text = rest[..end].trim_end_matches(['.', ',', ';', '?', '!', ')', ':']);
+        Span { start: span.start, end: span.start + text.len().max(1) }
+    }
+
+    /// Puts together what belongs together: words of one name, "the power one".
+    fn join(&self, parts: Vec<Part>) -> Vec<Part> {
+        let mut joined: Vec<Part> = Vec::new();
+        for part in parts {
+            let glued = joined.last().is_some_and(|last| self.goes_on(last, &part));
+            match joined.last_mut() {
+                Some(last) if glued => {
+                    last.span.end = part.span.end;
+                    last.text = self.message[last.span.start..last.span.end].to_owned();
+                    last.lower = last.text.to_lowercase();
+                    last.is_possessive = part.is_possessive;
+                    if last.role == Role::Number {
+                        last.role = Role::Content;
+                    }
+                }
+                _ => joined.push(part),
+            }
+        }
+        for at in 0..joined.len().saturating_sub(1) {
+            let next = &joined[at + 1];
+            if joined[at].role == Role::Content && next.is(Class::One) && next.gap == Gap::Space {
+                joined[at].role = Role::Pick;
+            }
+        }
+        joined
+    }
+
+    /// Whether a part continues the name before it: "pier 9", "marsh & sons", "third floor".
+    fn goes_on(&self, last: &Part, part: &Part) -> bool {
+        if part.gap != Gap::Space || last.is_possessive {
+            return false;
+        }
+        let content = matches!(last.role, Role::Content);
+        let amp = |part: &Part| part.lower == "&";
+        match &part.role {
+            Role::Content => content || last.lower.ends_with('&'),
+            Role::Number => content && !self.is_choice_like(last),
+            Role::Word(Class::And) if amp(part) => content,
+            _ => false,
+        }
+    }
+
+    /// A word in small letters that is not a part of a name by its look keeps numbers apart: "tail 3".
+    fn is_choice_like(&self, last: &Part) -> bool {
+        let limit = |word: &str| self.language.is(Class::SlotLimit, word);
+        last.lower.split(' ').next_back().is_some_and(limit)
+    }
+}

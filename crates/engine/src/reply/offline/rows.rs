@@ -1,0 +1,308 @@
+//! Rows of a result: what they are called, what they hold, which of them fit words.
+//!
+//! It knows how JSON of such tools looks (lists under `results`, things with `id` and `name`, choices with
+//! `value` and `label`), not what any of it means.
+//!
+//! Invariant: nothing is told of a row that it does not hold.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::schema::plain;
+use crate::lexicon;
+use crate::pack::{EntityType, Kind, words_of_identifier};
+use crate::session::dialogue::Thing;
+use crate::tool::ToolOutput;
+
+/// Bytes of a text that is read as a list.
+const LITERAL_BYTES_MAX: usize = 65_536;
+/// Values of one row that are looked at.
+const VALUES_MAX: usize = 400;
+/// Keys by which a thing is called, the first that it has.
+const LABELS: [&str; 12] = [
+    "name",
+    "title",
+    "display",
+    "label",
+    "address",
+    "prefix",
+    "cid",
+    "model",
+    "text",
+    "path",
+    "display_name",
+    "subject",
+];
+/// Keys under which a list stands that a result is about.
+const LISTS: [&str; 6] = ["results", "result", "items", "data", "entries", "records"];
+/// Keys that say nothing of a thing itself.
+const FRAME: [&str; 4] = ["url", "display_url", "created", "last_updated"];
+
+/// The JSON of an output; lists that a Python server wrote as text are read, too.
+pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
+    if let Some(json) = &output.json {
+        return Some(Cow::Borrowed(json));
+    }
+    let text = output.text.trim();
+    if !text.starts_with(['[', '{']) || text.len() > LITERAL_BYTES_MAX {
+        return None;
+    }
+    let plain = text
+        .replace('\'', "\"")
+        .replace("None", "null")
+        .replace("True", "true")
+        .replace("False", "false");
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain)).ok().map(Cow::Owned)
+}
+
+/// The rows of a result, and how many there are in all.
+pub(super) fn rows(json: &Value) -> Option<(Vec<&Value>, usize)> {
+    let list = match json {
+        Value::Array(list) => list,
+        Value::Object(object) => list_of(object)?,
+        _ => return None,
+    };
+    let count = json.get("count").or_else(|| json.get("total")).and_then(Value::as_u64);
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    Some((list.iter().collect(), count.unwrap_or(list.len())))
+}
+
+fn list_of(object: &Map<String, Value>) -> Option<&Vec<Value>> {
+    let named = LISTS.iter().find_map(|key| object.get(*key)?.as_array());
+    named.or_else(|| {
+        let mut lists = object.values().filter_map(Value::as_array);
+        let frames = object.len() <= 4 && label_of(object, None).is_none();
+        match (lists.next(), lists.next()) {
+            (Some(only), None) if frames && !object.values().any(Value::is_object) => Some(only),
+            _ => None,
+        }
+    })
+}
+
+/// What a row is called.
+pub(super) fn label(row: &Value, known: Option<&EntityType>) -> Option<String> {
+    match row {
+        Value::Object(object) => label_of(object, known),
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn label_of(object: &Map<String, Value>, known: Option<&EntityType>) -> Option<String> {
+    let declared = known.into_iter().flat_map(|known| &known.label).map(String::as_str);
+    let text = |key: &str| match object.get(key)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    declared.chain(LABELS).find_map(text)
+}
+
+/// A row as a thing of a kind.
+pub(super) fn thing(row: &Value, kind: &Kind, known: Option<&EntityType>) -> Option<Thing> {
+    let label = label(row, known);
+    let Value::Object(object) = row else {
+        return Some(Thing {
+            kind: kind.clone(),
+            label: label?,
+            id: None,
+            keys: Map::new(),
+            row: None,
+        });
+    };
+    let own_id = format!("{kind}_id");
+    let paths = known.into_iter().flat_map(|known| &known.id).map(String::as_str);
+    let id = paths
+        .chain([own_id.as_str(), "id"])
+        .find_map(|key| object.get(key).filter(|value| !value.is_object()).map(scalar));
+    let is_key = |(key, value): &(&String, &Value)| {
+        let last = words_of_identifier(key).pop().unwrap_or_default();
+        let identifies = matches!(last.as_str(), "id" | "name" | "slug" | "code" | "key");
+        identifies && (value.is_string() || value.is_number())
+    };
+    let keys = object.iter().filter(is_key).take(6).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let label = label.or_else(|| id.clone())?;
+    Some(Thing { kind: kind.clone(), label, id, keys, row: None })
+}
+
+/// A plain value in words; of a choice its label, of a thing its name.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::Object(object) => {
+            let label = object.get("label").filter(|label| label.is_string());
+            let text = label.map(scalar).or_else(|| label_of(object, None));
+            let text =
+                text.or_else(|| object.get("value").or_else(|| object.get("id")).map(scalar));
+            let held = || {
+                object
+                    .values()
+                    .find(|value| value.as_object().is_some_and(|o| label_of(o, None).is_some()))
+            };
+            if let (None, Some(held)) = (&text, held()) {
+                return shown(held);
+            }
+            let text = text.unwrap_or_else(|| {
+                let parts = object.iter().filter(|(_, v)| !v.is_object() && !v.is_array());
+                let parts = parts.map(|(key, value)| format!("{} {}", spoken(key), scalar(value)));
+                parts.collect::<Vec<_>>().join(", ")
+            });
+            // An interface says of which device it is.
+            let inner = object.iter().filter(|(key, _)| !FRAME.contains(&key.as_str()));
+            let mut inner =
+                inner.filter_map(|(key, value)| Some((key, label_of(value.as_object()?, None)?)));
+            match inner.next() {
+                Some((key, name)) if object.contains_key("id") => {
+                    format!("{text} ({} {name})", spoken(key))
+                }
+                _ => text,
+            }
+        }
+        Value::Array(values) if values.is_empty() => "none".into(),
+        Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => scalar(other),
+    }
+}
+
+/// A value without structure.
+pub(super) fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Null => "none".into(),
+        other => other.to_string(),
+    }
+}
+
+/// A key in words.
+pub(super) fn spoken(key: &str) -> String {
+    key.trim_matches('_').replace('_', " ")
+}
+
+/// The field of a row that words name: exactly, or with more or fewer words.
+pub(super) fn field<'a>(row: &'a Value, words: &str) -> Option<(&'a str, &'a Value)> {
+    let object = row.as_object()?;
+    let english = lexicon::english();
+    let singular = |text: &str| -> Vec<String> {
+        plain(text).split(' ').map(|word| english.singular(word)).collect()
+    };
+    let wanted = singular(words);
+    let own = |key: &str| singular(&words_of_identifier(key).join(" "));
+    let holds = |outer: &[String], inner: &[String]| inner.iter().all(|word| outer.contains(word));
+    let counts = |key: &str| key.ends_with("_count") && !wanted.iter().any(|word| word == "count");
+    let keys =
+        || object.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !counts(key));
+    keys()
+        .find(|(key, _)| own(key) == wanted)
+        .or_else(|| keys().find(|(key, value)| holds(&wanted, &own(key)) && !value.is_null()))
+        .or_else(|| keys().find(|(key, value)| holds(&own(key), &wanted) && !value.is_null()))
+        .or_else(|| keys().find(|(key, _)| holds(&own(key), &wanted)))
+}
+
+/// The field of a row that has a word or phrase as its value: plain, in the plural, as a choice or a name.
+pub(super) fn field_with_value<'a>(row: &'a Value, phrase: &str) -> Option<&'a str> {
+    let wanted = plain(phrase);
+    let singular = lexicon::english().singular(&wanted);
+    let is = |value: &Value| {
+        let text = plain(&scalar(value));
+        text == wanted || text == singular
+    };
+    let object = row.as_object()?;
+    let fits = |value: &Value| match value {
+        Value::Object(inner) => {
+            let keys = ["value", "label", "name", "slug", "display"];
+            keys.iter().filter_map(|key| inner.get(*key)).any(is)
+        }
+        Value::Array(values) => values.iter().any(is),
+        Value::String(_) | Value::Number(_) => is(value),
+        _ => false,
+    };
+    object.iter().find(|(_, value)| fits(value)).map(|(key, _)| key.as_str())
+}
+
+/// All words of a row in lower case, for choosing one of several by what it says.
+pub(super) fn words(row: &Value) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut left = VALUES_MAX;
+    collect(row, &mut words, &mut left);
+    words
+}
+
+fn collect(value: &Value, words: &mut Vec<String>, left: &mut usize) {
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    match value {
+        Value::Object(object) => {
+            for (_, value) in object.iter().filter(|(key, _)| !FRAME.contains(&key.as_str())) {
+                collect(value, words, left);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, words, left)),
+        Value::String(_) | Value::Number(_) => words.extend(parts(&scalar(value))),
+        _ => {}
+    }
+}
+
+/// The words of a name: lower case, cut at everything that is no letter or digit.
+pub(super) fn parts(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.map(str::to_lowercase).collect()
+}
+
+/// How well a name fits the words by which somebody called it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    /// It has all the words, or begins with them.
+    Part,
+    /// It is the name.
+    Exact,
+}
+
+/// How well a label fits what was said.
+pub(super) fn fit(label: &str, said: &str) -> Option<Fit> {
+    let (own, said) = (parts(label), parts(said));
+    if said.is_empty() {
+        return None;
+    }
+    if own == said {
+        return Some(Fit::Exact);
+    }
+    let begins = |word: &String| {
+        let whole = own.iter().any(|part| part == word);
+        whole || (word.len() > 3 && own.iter().any(|part| part.starts_with(word.as_str())))
+    };
+    said.iter().all(begins).then_some(Fit::Part)
+}
+
+/// Things inside a row that are of a kind, by their address: the sites of a circuit.
+pub(super) fn inner_things(row: &Value, known: &EntityType) -> Vec<Thing> {
+    let mut found = Vec::new();
+    let mut left = VALUES_MAX;
+    inner(row, known, &mut found, &mut left);
+    found
+}
+
+fn inner(value: &Value, known: &EntityType, found: &mut Vec<Thing>, left: &mut usize) {
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    match value {
+        Value::Object(object) => {
+            let url = object.get("url").and_then(Value::as_str).unwrap_or_default();
+            if known.urls.iter().any(|part| url.contains(part.as_str()))
+                && let Some(thing) = thing(value, &known.kind, Some(known))
+                && !found.iter().any(|other: &Thing| other.is(&thing))
+            {
+                found.push(thing);
+            }
+            object.values().for_each(|value| inner(value, known, found, left));
+        }
+        Value::Array(values) => values.iter().for_each(|value| inner(value, known, found, left)),
+        _ => {}
+    }
+}

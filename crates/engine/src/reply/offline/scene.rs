@@ -1,0 +1,223 @@
+//! What a reply without a model is made from, and the calls that it has made so far.
+//!
+//! Planning is a pure function of the scene: it runs from the start after each call and finds the results of
+//! the calls before it. So a turn that paused for an approval goes on where it was.
+//!
+//! Invariant: the same scene plans the same step.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::offer::{Freedom, Offer, Page};
+use super::read::Part;
+use super::rows;
+use super::schema::put;
+use crate::lexicon::{Language, Say};
+use crate::pack::{EntityType, Kind, PackSet};
+use crate::session::dialogue::{Dialogue, RowAt, Thing};
+use crate::session::record::{CallRecord, TurnRecord};
+use crate::tool::{ToolDefinition, ToolName};
+
+/// Pages of one list that are fetched.
+const PAGES_MAX: u64 = 10;
+
+/// What a step comes to.
+pub(super) enum Step {
+    /// A call whose result is needed.
+    Call(Box<Planned>),
+    /// The reply.
+    Say(Box<Said>),
+}
+
+/// A call to make.
+pub(super) struct Planned {
+    pub tool: ToolDefinition,
+    pub arguments: Value,
+    /// Whether the user named everything that it rests on.
+    pub is_vouched_for: bool,
+}
+
+/// A reply in words.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub text: String,
+    /// What could be asked instead, where there are no words.
+    pub hint: String,
+    /// Why it is no answer: a stable code.
+    pub unanswered: Option<&'static str>,
+    pub dialogue: Dialogue,
+}
+
+/// A value, or the step that has to come first.
+pub(super) type Flow<T> = Result<T, Box<Step>>;
+
+/// Everything a reply is made from.
+pub(super) struct Scene<'a> {
+    pub message: &'a str,
+    pub language: &'static Language,
+    pub packs: &'a PackSet,
+    pub offers: &'a [Offer],
+    /// The tools themselves.
+    pub tools: &'a [ToolDefinition],
+    pub freedom: &'a dyn Freedom,
+    pub parts: &'a [Part],
+    pub dialogue: &'a Dialogue,
+    /// Turns of the window, oldest first.
+    pub recent: &'a [Arc<TurnRecord>],
+    /// Calls of this turn.
+    pub made: &'a [CallRecord],
+}
+
+/// Rows of a list.
+pub(super) struct Table {
+    pub rows: Vec<(RowAt, Value)>,
+    /// How many there are, which may be more.
+    pub count: usize,
+    /// What was answered instead of rows.
+    pub text: Option<String>,
+}
+
+impl Table {
+    pub fn is_whole(&self) -> bool {
+        self.rows.len() >= self.count
+    }
+}
+
+impl Scene<'_> {
+    /// What a call answered, with its place among the calls of this turn.
+    pub fn call(
+        &self,
+        tool: &ToolDefinition,
+        arguments: Map<String, Value>,
+        is_vouched_for: bool,
+    ) -> Flow<(usize, &CallRecord)> {
+        let arguments = Value::Object(arguments);
+        let same = |call: &&CallRecord| call.tool == tool.tool && call.arguments == arguments;
+        match self.made.iter().enumerate().find(|(_, call)| same(call)) {
+            Some(found) => Ok(found),
+            None => {
+                let tool = tool.clone();
+                Err(Box::new(Step::Call(Box::new(Planned { tool, arguments, is_vouched_for }))))
+            }
+        }
+    }
+
+    /// The rows of a list; the failed call where it failed. Of a list that is only counted, few rows.
+    pub fn table(
+        &self,
+        offer: &Offer,
+        arguments: &Map<String, Value>,
+        only_count: bool,
+    ) -> Flow<Result<Table, CallRecord>> {
+        let mut table = Table { rows: Vec::new(), count: 0, text: None };
+        for page in 0..PAGES_MAX {
+            let arguments = paged(arguments, offer.page.as_ref(), table.rows.len(), only_count);
+            let (at, record) = self.call(&offer.tool, arguments, true)?;
+            if !record.ok() {
+                return Ok(Err(record.clone()));
+            }
+            let json = record.output.as_ref().and_then(rows::json_of);
+            let json = json.as_deref();
+            let Some((rows, count)) = json.and_then(rows::rows) else {
+                let text = record
+                    .output
+                    .as_ref()
+                    .filter(|_| json.is_none())
+                    .map(|output| output.text.clone());
+                table.text = text.filter(|text| !text.trim().is_empty());
+                // One thing instead of a list, or plain text.
+                let row = json.cloned().unwrap_or(Value::Null);
+                let rows = if row.is_null() { Vec::new() } else { vec![row] };
+                table.count = rows.len();
+                table.rows =
+                    rows.into_iter().map(|r| (RowAt { turn: 0, call: at, row: 0 }, r)).collect();
+                return Ok(Ok(table));
+            };
+            table.count = count;
+            let added = rows.len();
+            for (row, value) in rows.into_iter().enumerate() {
+                table.rows.push((RowAt { turn: 0, call: at, row }, value.clone()));
+            }
+            let has_pages = offer.page.as_ref().is_some_and(|page| page.offset.is_some());
+            if only_count || added == 0 || table.is_whole() || !has_pages || page + 1 == PAGES_MAX {
+                break;
+            }
+        }
+        Ok(Ok(table))
+    }
+
+    /// The row of a thing, where a result of this turn or of the window holds it.
+    pub fn row_of(&self, thing: &Thing) -> Option<Value> {
+        let at = thing.row?;
+        let calls = match at.turn {
+            0 => self.made,
+            turn => &self.recent.iter().find(|record| record.turn == turn)?.calls,
+        };
+        let json = rows::json_of(calls.get(at.call)?.output.as_ref()?)?;
+        match rows::rows(&json) {
+            Some((rows, _)) => rows.get(at.row).map(|row| (*row).clone()),
+            None => Some(json.into_owned()),
+        }
+    }
+
+    pub fn known(&self, kind: &Kind) -> Option<&EntityType> {
+        self.packs.entity_type(kind)
+    }
+
+    /// The list of a kind of things.
+    pub fn list_of(&self, kind: &Kind) -> Option<&Offer> {
+        let mut of_kind = self.offers.iter().filter(|offer| offer.kind.as_ref() == Some(kind));
+        of_kind.find(|offer| offer.lists())
+    }
+
+    /// What shows one thing of a kind.
+    pub fn view_of(&self, kind: &Kind) -> Option<&Offer> {
+        let mut of_kind = self.offers.iter().filter(|offer| offer.kind.as_ref() == Some(kind));
+        of_kind.find(|offer| offer.shows_one())
+    }
+
+    pub fn offer(&self, tool: &ToolName) -> Option<&Offer> {
+        self.offers.iter().find(|offer| offer.tool.tool == *tool)
+    }
+
+    /// The word for a kind: of one, or of several.
+    pub fn noun(&self, kind: &Kind, many: bool) -> String {
+        use crate::pack::Grammar;
+        let wanted = if many { Grammar::Plural } else { Grammar::Singular };
+        let cue =
+            self.known(kind).and_then(|known| known.cues.iter().find(|cue| cue.grammar == wanted));
+        match cue {
+            Some(cue) => cue.text.clone(),
+            None if many => format!("{}s", rows::spoken(kind.as_str())),
+            None => rows::spoken(kind.as_str()),
+        }
+    }
+
+    /// A sentence in the language of the message.
+    pub fn say(&self, what: Say, with: &[(&str, &str)]) -> String {
+        let said = self.language.say(what, with);
+        said.or_else(|| crate::lexicon::english().say(what, with)).unwrap_or_default()
+    }
+}
+
+fn paged(
+    arguments: &Map<String, Value>,
+    page: Option<&Page>,
+    from: usize,
+    only_count: bool,
+) -> Map<String, Value> {
+    let mut arguments = arguments.clone();
+    let Some(page) = page else { return arguments };
+    let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
+    let given = arguments.contains_key(&page.limit);
+    // A tool that cannot turn pages is asked for its longest one.
+    let length = if only_count && page.offset.is_some() { 1 } else { page.length };
+    if !given && page.offset.is_some() {
+        put(&mut arguments, &path(&page.limit), length.into());
+    }
+    if let Some(offset) = page.offset.as_ref().filter(|_| from > 0) {
+        put(&mut arguments, &path(offset), from.into());
+    }
+    arguments
+}

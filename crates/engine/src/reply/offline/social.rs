@@ -1,0 +1,145 @@
+//! What a message does besides asking: it greets, thanks, gives up a question, asks what can be done.
+
+use super::scene::{Said, Scene};
+use crate::lexicon::{Class, Family, Say};
+
+/// Kinds of things that are named when somebody asks what can be done.
+const KINDS_NAMED: usize = 12;
+
+impl Scene<'_> {
+    /// Where the message itself begins, behind sentences that only greet, thank or give something up; and
+    /// whether one of them gave something up.
+    pub fn opening(&self) -> (usize, bool) {
+        let (mut start, mut cancels) = (0, false);
+        loop {
+            let rest = &self.message[start..];
+            let end = sentence_end(rest);
+            let (sentence, after) = rest.split_at(end);
+            let social = self.consists_of(sentence, &[Class::SmallTalk, Class::Filler]);
+            let cancel = self.cancels(sentence);
+            if after.trim().is_empty() || !(social || cancel) || sentence.trim().is_empty() {
+                return (start, cancels);
+            }
+            cancels |= cancel;
+            start += end;
+        }
+    }
+
+    fn cancels(&self, text: &str) -> bool {
+        let starts = lower_words(text);
+        let held = (0..starts.len()).any(|at| {
+            let words = starts[at..].iter().map(String::as_str);
+            self.language.starts(Class::Cancel, words).is_some()
+        });
+        held && self.consists_of(
+            text,
+            &[Class::Cancel, Class::SmallTalk, Class::Filler, Class::Yes, Class::No],
+        )
+    }
+
+    /// Whether a text is made of words of these classes only.
+    fn consists_of(&self, text: &str, classes: &[Class]) -> bool {
+        let words = lower_words(text);
+        let mut at = 0;
+        while at < words.len() {
+            let rest = || words[at..].iter().map(String::as_str);
+            let longest =
+                classes.iter().filter_map(|class| self.language.starts(*class, rest())).max();
+            match longest {
+                Some(count) => at += count,
+                None => return false,
+            }
+        }
+        !words.is_empty()
+    }
+
+    /// The reply to a message that asks for nothing from a tool.
+    pub fn social(&self, from: usize) -> Option<Said> {
+        let text = &self.message[from..];
+        let mut dialogue = self.dialogue.clone();
+        let said = |text: String, dialogue| Some(Said { text, dialogue, ..Said::default() });
+        if self.cancels(text) {
+            dialogue.open = None;
+            return said(self.say(Say::Cancelled, &[]), dialogue);
+        }
+        let talk = [Class::SmallTalk, Class::Filler, Class::Yes, Class::No];
+        let words = lower_words(text);
+        let greets = (0..words.len()).any(|at| {
+            let rest = || words[at..].iter().map(String::as_str);
+            [Class::SmallTalk, Class::Yes, Class::No]
+                .iter()
+                .any(|class| self.language.starts(*class, rest()).is_some())
+        });
+        if greets && self.consists_of(text, &talk) {
+            return said(self.say(Say::SmallTalk, &[]), dialogue);
+        }
+        if self.begins(&words, Class::Abilities) {
+            return said(self.say(Say::Abilities, &[("what", &self.abilities())]), dialogue);
+        }
+        if self.begins(&words, Class::AskedBefore) {
+            let first = words.iter().any(|word| self.language.ordinal(word) == Some(1));
+            let turn = if first { self.recent.first() } else { self.recent.last() }?;
+            let what = match first {
+                true if turn.turn == 1 => Say::AskedFirst,
+                true => Say::AskedEarliest,
+                false => Say::AskedLast,
+            };
+            let mut said = said(self.say(what, &[("message", &turn.message)]), dialogue)?;
+            said.unanswered = (what == Say::AskedEarliest).then_some("not_at_hand");
+            return Some(said);
+        }
+        None
+    }
+
+    fn begins(&self, words: &[String], class: Class) -> bool {
+        self.language.starts(class, words.iter().map(String::as_str)).is_some()
+    }
+
+    pub fn abilities(&self) -> String {
+        let mut done: Vec<String> = Vec::new();
+        for offer in self.offers {
+            let verb = match offer.family {
+                Some(Family::List | Family::Find) => "list",
+                Some(Family::Show) => "show",
+                Some(Family::Create) => "create",
+                Some(Family::Add | Family::Change) => "change",
+                Some(Family::Remove) => "delete",
+                None => continue,
+            };
+            let Some(kind) = &offer.kind else { continue };
+            let text = format!("{verb} {}", self.noun(kind, true));
+            if !done.contains(&text) && done.len() < KINDS_NAMED {
+                done.push(text);
+            }
+        }
+        match done.is_empty() {
+            true => {
+                self.offers.iter().map(|offer| offer.words.join(" ")).collect::<Vec<_>>().join(", ")
+            }
+            false => done.join(", "),
+        }
+    }
+}
+
+/// The end of the first sentence, with the space behind it.
+fn sentence_end(text: &str) -> usize {
+    let mut letters = text.char_indices().peekable();
+    while let Some((_, letter)) = letters.next() {
+        if matches!(letter, '.' | '!' | '?' | ';' | '\n')
+            && let Some((at, next)) = letters.peek()
+            && next.is_whitespace()
+        {
+            return at + next.len_utf8();
+        }
+    }
+    text.len()
+}
+
+fn lower_words(text: &str) -> Vec<String> {
+    let text = text.to_lowercase().replace('’', "'");
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '-');
+    words
+        .map(|word| word.trim_matches(['\'', '-']).to_owned())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
