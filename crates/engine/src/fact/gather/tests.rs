@@ -1,3 +1,5 @@
+//! What is gathered and what is not, sentence by sentence.
+
 use super::*;
 
 /// `expected`: a line for each statement, "kind | subject | text", an explicit one with "!" before it.

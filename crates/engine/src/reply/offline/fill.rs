@@ -15,7 +15,7 @@ use super::read::{Part, Role};
 use super::scene::{Flow, Said, Scene};
 use super::schema::put;
 use crate::entity::Number;
-use crate::lexicon::{self, Class, Say};
+use crate::lexicon::{self, Say};
 use crate::pack::words_of_identifier;
 use crate::search::words::stems;
 use crate::session::dialogue::{Query, Term, Thing, Want, What};
@@ -30,14 +30,14 @@ pub(super) struct Filled {
     pub changes: bool,
 }
 
-struct Filling<'s, 'a> {
-    scene: &'s Scene<'a>,
-    offer: &'s Offer,
-    ask: &'s Ask,
-    parts: &'s [Part],
-    arguments: Map<String, Value>,
-    filled: Vec<String>,
-    is_vouched_for: bool,
+pub(super) struct Filling<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    pub(super) offer: &'s Offer,
+    pub(super) ask: &'s Ask,
+    pub(super) parts: &'s [Part],
+    pub(super) arguments: Map<String, Value>,
+    pub(super) filled: Vec<String>,
+    pub(super) is_vouched_for: bool,
 }
 
 impl Scene<'_> {
@@ -100,11 +100,11 @@ impl Scene<'_> {
 }
 
 impl Filling<'_, '_> {
-    fn is_free(&self, slot: &Slot) -> bool {
+    pub(super) fn is_free(&self, slot: &Slot) -> bool {
         !self.filled.contains(&slot.path())
     }
 
-    fn set(&mut self, slot: &Slot, value: Value) {
+    pub(super) fn set(&mut self, slot: &Slot, value: Value) {
         let path = slot.path();
         let value = match (slot.shape.many, super::schema::get(&self.arguments, &slot.shape.path)) {
             (true, Some(Value::Array(before))) => {
@@ -120,7 +120,7 @@ impl Filling<'_, '_> {
     }
 
     /// A thing, for the parameter that takes its kind.
-    fn thing(&mut self, thing: &Thing) -> bool {
+    pub(super) fn thing(&mut self, thing: &Thing) -> bool {
         let slot = self
             .offer
             .slot_for(&thing.kind)
@@ -137,7 +137,7 @@ impl Filling<'_, '_> {
         true
     }
 
-    fn pointer(&mut self, pointer: &super::ask::Pointer) -> Result<(), Box<Said>> {
+    pub(super) fn pointer(&mut self, pointer: &super::ask::Pointer) -> Result<(), Box<Said>> {
         let text = &self.scene.message[pointer.span.start..pointer.span.end];
         let many = matches!(pointer.number, Number::Many | Number::Both);
         match self.scene.meant(pointer) {
@@ -167,19 +167,19 @@ impl Filling<'_, '_> {
         }
     }
 
-    fn query(&self, text: &str) -> Query {
+    pub(super) fn query(&self, text: &str) -> Query {
         let term = Term { text: text.into(), what: What::Word, negated: false };
         Query { want: Want::Show, terms: vec![term], ..Query::default() }
     }
 
     /// Where the text behind a colon begins: "append insight: berth 4 is full".
-    fn colon(&self) -> Option<usize> {
+    pub(super) fn colon(&self) -> Option<usize> {
         let at = self.scene.message.find(": ")?;
         let text = |slot: &&Slot| slot.means == Means::Text && slot.shape.required;
         (!self.offer.reads && self.offer.slots.iter().any(|slot| text(&slot))).then_some(at)
     }
 
-    fn after_colon(&mut self) {
+    pub(super) fn after_colon(&mut self) {
         let Some(at) = self.colon() else { return };
         let text = self.scene.message[at + 1..].trim();
         let slots = self.offer.slots.iter().rev();
@@ -193,7 +193,7 @@ impl Filling<'_, '_> {
 
     /// A phrase with a sure place: by its look, by the word beside it, as a choice, as a thing. `false` where it
     /// has none yet.
-    fn phrase(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
+    pub(super) fn phrase(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         if let Role::Literal(literal) = self.parts[phrase.at].role {
             let free = |slot: &&Slot| {
                 takes_literal(slot, literal) && (self.is_free(slot) || slot.shape.many)
@@ -244,83 +244,8 @@ impl Filling<'_, '_> {
         }
     }
 
-    /// The parameter that a word beside the phrase names: "status to offline", "called Dry Dock".
-    fn named_slot(&self, phrase: &Phrase) -> Option<Slot> {
-        let free = |slot: &&Slot| self.is_free(slot) || slot.shape.many;
-        let before: Vec<&Part> = self.parts[..phrase.at].iter().rev().take(3).collect();
-        if before.first().is_some_and(|part| part.is(Class::Called)) {
-            let named = |slot: &&Slot| {
-                matches!(slot.words.last().map(String::as_str), Some("name" | "title"))
-            };
-            return self.offer.slots.iter().filter(free).find(named).cloned();
-        }
-        let renames = self.ask.verb.is_some_and(|(_, at)| self.parts[at].lower == "rename");
-        if renames && phrase.placed == Some(Class::To) {
-            let named = |slot: &&Slot| slot.words == ["name"] || slot.words == ["title"];
-            return self.offer.slots.iter().filter(free).find(named).cloned();
-        }
-        // "select Liquid cooling": the verb is a parameter.
-        if let Some((_, at)) = self.ask.verb {
-            let verb = &self.parts[at].lower;
-            let named = |slot: &&Slot| slot.words.iter().any(|word| word == verb);
-            if let Some(slot) = self.offer.slots.iter().filter(free).find(named) {
-                return Some(slot.clone());
-            }
-        }
-        let english = lexicon::english();
-        // "the status of the second one to offline"
-        if phrase.placed == Some(Class::To) {
-            let said = |slot: &&Slot| {
-                self.parts[..phrase.at].iter().any(|part| slot.words == [part.lower.clone()])
-            };
-            if let Some(slot) = self.offer.slots.iter().filter(free).find(said) {
-                return Some(slot.clone());
-            }
-        }
-        let skipped = |part: &&&Part| {
-            matches!(part.role, Role::Filler)
-                || matches!(part.role, Role::Word(Class::To | Class::Of | Class::With | Class::And))
-        };
-        let word = before.iter().find(|part| !skipped(part))?;
-        let said = english.singular(&word.lower);
-        let fields = self.ask.fields.iter().any(|field| {
-            english.field([said.as_str()].into_iter()).is_some_and(|(f, _)| f == field)
-        });
-        let named = |slot: &&Slot| {
-            slot.words.join(" ") == said
-                || slot.name() == said
-                || fields
-                    && english
-                        .field([said.as_str()].into_iter())
-                        .is_some_and(|(field, _)| field == slot.name())
-        };
-        self.offer.slots.iter().filter(free).find(named).cloned()
-    }
-
-    /// Values of parameters with choices: "high priority", "leaf".
-    fn choices(&mut self, phrase: &Phrase) -> bool {
-        let words: Vec<&str> = phrase.text.split_whitespace().collect();
-        let english = lexicon::english();
-        let own = |word: &str| {
-            let word = english.singular(&word.to_lowercase());
-            let slots = self.offer.slots.iter().flat_map(|slot| &slot.words);
-            slots.chain(&self.offer.words).any(|own| *own == word)
-        };
-        let values: Vec<&str> = words.iter().copied().filter(|word| !own(word)).collect();
-        let text = values.join(" ");
-        let slot = self
-            .offer
-            .slots
-            .iter()
-            .find(|slot| self.is_free(slot) && slot.shape.choice(&text).is_some());
-        let Some(slot) = slot.filter(|_| !text.is_empty()).cloned() else { return false };
-        let Some(value) = slot.shape.choice(&text).cloned() else { return false };
-        self.set(&slot, value);
-        true
-    }
-
     /// Gives a phrase to a parameter: as the thing it names, as a choice, as it is written.
-    fn give(&mut self, slot: &Slot, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
+    pub(super) fn give(&mut self, slot: &Slot, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         let text = phrase.text.as_str();
         let kind = match &slot.means {
             Means::Thing(kind, _) => Some(kind.clone()),
@@ -391,94 +316,6 @@ impl Filling<'_, '_> {
             None => Ok(Ok(false)),
         }
     }
-
-    /// The one parameter that still needs a value of this sort.
-    fn last_resort(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
-        let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
-        if number && let Some(slot) = self.counted_slot(phrase) {
-            return self.give(&slot, phrase);
-        }
-        // What is made gets no name that does not look like one.
-        let makes = self.offer.family == Some(lexicon::Family::Create);
-        let marked = phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let named = phrase.is_quoted || marked && phrase.placed.is_none();
-        let takes = |slot: &&Slot| {
-            (self.is_free(slot) || slot.shape.many)
-                && match slot.means {
-                    Means::Own(_) | Means::Thing(..) => slot.shape.required,
-                    Means::Text | Means::Search | Means::AnyName => {
-                        slot.shape.required && !number && (!makes || named)
-                    }
-                    Means::Number => slot.shape.required && number,
-                    _ => false,
-                }
-        };
-        let mut open = self.offer.slots.iter().filter(takes);
-        match open.next().cloned() {
-            Some(slot) => self.give(&slot, phrase),
-            None => Ok(Ok(false)),
-        }
-    }
-
-    /// The parameter that a number beside a word of its description belongs to: "last 3 lines".
-    fn counted_slot(&self, phrase: &Phrase) -> Option<Slot> {
-        let beside =
-            |at: Option<usize>| at.and_then(|at| self.parts.get(at)).map(|part| part.lower.clone());
-        let (before, after) = (beside(phrase.at.checked_sub(1)), beside(Some(phrase.at + 1)));
-        let numeric =
-            |slot: &&Slot| matches!(slot.means, Means::Limit | Means::Number) && self.is_free(slot);
-        let describes = |slot: &Slot, word: &Option<String>| {
-            word.as_ref().is_some_and(|word| {
-                let own = stems(&slot.shape.description);
-                stems(word).iter().all(|stem| own.contains(stem)) && !stems(word).is_empty()
-            })
-        };
-        let slots = || self.offer.slots.iter().filter(numeric);
-        let exact = slots().find(|slot| describes(slot, &before));
-        let limit = || slots().find(|slot| slot.means == Means::Limit && describes(slot, &after));
-        let latest = || {
-            let latest =
-                before.as_ref().is_some_and(|word| self.scene.language.is(Class::Latest, word));
-            slots().find(|slot| slot.means == Means::Limit && latest)
-        };
-        exact.or_else(limit).or_else(latest).cloned()
-    }
-
-    /// Parameters that are yes or no, named by the message.
-    fn flags(&mut self) {
-        let lower = self.scene.message.to_lowercase();
-        let flags: Vec<Slot> =
-            self.offer.slots.iter().filter(|slot| slot.means == Means::Flag).cloned().collect();
-        for slot in flags {
-            let Some(at) = lower.find(&slot.words.join(" ")) else { continue };
-            let before: Vec<&str> = lower[..at].split_whitespace().rev().take(2).collect();
-            let denied = before
-                .iter()
-                .any(|word| self.scene.language.is(Class::Not, word) || word.ends_with("n't"));
-            if self.is_free(&slot) {
-                self.set(&slot, Value::Bool(!denied));
-            }
-        }
-    }
-
-    /// What is spoken of fills the parameter for the tool's own kind, where the message names no other.
-    fn focus(&mut self) {
-        let own = |slot: &&Slot| slot.shape.required && matches!(slot.means, Means::Own(_));
-        let Some(slot) =
-            self.offer.slots.iter().find(own).filter(|slot| self.is_free(slot)).cloned()
-        else {
-            return;
-        };
-        let Some(thing) = self.scene.dialogue.focus.first() else { return };
-        let says = !self.filled.is_empty();
-        if says
-            && Some(&thing.kind) == self.offer.kind.as_ref()
-            && let Some(value) = thing_value(&slot, thing)
-        {
-            self.is_vouched_for &= self.scene.is_named_by_user(thing);
-            self.set(&slot, value);
-        }
-    }
 }
 
 impl Scene<'_> {
@@ -501,7 +338,7 @@ impl Scene<'_> {
     }
 
     /// Whether the user's own words name a thing.
-    fn is_named_by_user(&self, thing: &Thing) -> bool {
+    pub(super) fn is_named_by_user(&self, thing: &Thing) -> bool {
         let label = thing.label.to_lowercase();
         let id = thing.id.as_deref().unwrap_or("\u{0}");
         let says = |text: &str| {

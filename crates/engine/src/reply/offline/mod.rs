@@ -15,18 +15,23 @@
 mod act;
 mod answer;
 mod ask;
+mod back;
 mod fill;
 mod find;
+mod named;
 mod narrow;
 mod offer;
 mod plan;
 mod point;
 mod read;
+mod refine;
 mod rows;
 mod run;
 mod scene;
 mod schema;
 mod serve;
+mod show;
+mod slot;
 mod social;
 
 use crate::events::TurnEvent;

@@ -3,19 +3,15 @@
 //! Invariant: an answer is about all that was asked for. What a tool cannot filter by is filtered here, on
 //! whole lists only, and what cannot be filtered at all is asked about.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::narrow::thing_value;
 use super::offer::{Means, Offer};
 use super::rows;
 use super::scene::{Flow, Said, Scene, Table};
-use super::schema::put;
 use crate::lexicon::Say;
 use crate::pack::Kind;
 use crate::reply::wording;
-use crate::session::dialogue::{
-    Dialogue, Missing, OpenQuestion, Query, RowAt, SHOWN_MAX, Spoken, Term, Thing, Want, What,
-};
+use crate::session::dialogue::{Missing, Query, SHOWN_MAX, Spoken, Term, Thing, Want, What};
 use crate::session::record::CallRecord;
 
 /// Lists that are put together where a tool takes one value at a time.
@@ -73,7 +69,7 @@ impl Scene<'_> {
     }
 
     /// A list that came as plain text: it is told as it is, or asked about where it had to be filtered.
-    fn told_text(&self, query: Query, text: String, left: &[Term]) -> Said {
+    pub(super) fn told_text(&self, query: Query, text: String, left: &[Term]) -> Said {
         if let Some(term) = left.first() {
             let kinds = query.kind.as_ref().map(|kind| self.noun(kind, true)).unwrap_or_default();
             let with = [("kinds", kinds.as_str()), ("text", term.text.as_str()), ("hint", "")];
@@ -91,7 +87,7 @@ impl Scene<'_> {
     }
 
     /// The kind that is meant where another one belongs to the thing: interfaces of a virtual machine.
-    fn kind_for(&self, kind: &Kind, terms: &[Term]) -> Kind {
+    pub(super) fn kind_for(&self, kind: &Kind, terms: &[Term]) -> Kind {
         let known = self.known(kind);
         let instead = terms.iter().find_map(|term| match &term.what {
             What::Thing(thing) => known?.instead.get(&thing.kind),
@@ -101,7 +97,11 @@ impl Scene<'_> {
     }
 
     /// What a narrower word adds: the roles that firewalls have.
-    fn narrower_term(&self, query: &Query, offer: &Offer) -> Flow<Result<Vec<Term>, CallRecord>> {
+    pub(super) fn narrower_term(
+        &self,
+        query: &Query,
+        offer: &Offer,
+    ) -> Flow<Result<Vec<Term>, CallRecord>> {
         let Some(word) = &query.narrower else { return Ok(Ok(Vec::new())) };
         let known = query.kind.as_ref().and_then(|kind| self.known(kind));
         let Some(meant) = known.and_then(|known| known.narrows.get(word)) else {
@@ -137,7 +137,7 @@ impl Scene<'_> {
     }
 
     /// One set of terms for each value where a slot takes one at a time.
-    fn runs(&self, offer: &Offer, terms: &[Term]) -> Vec<Vec<Term>> {
+    pub(super) fn runs(&self, offer: &Offer, terms: &[Term]) -> Vec<Vec<Term>> {
         let (_, left) = self.arguments(offer, terms);
         let single: Vec<&Term> = left
             .iter()
@@ -160,7 +160,7 @@ impl Scene<'_> {
 
     /// An empty list may only mean that a text was written another way: the whole list is compared without
     /// regard to case.
-    fn looser(&self, offer: &Offer, terms: &[Term]) -> Flow<Option<Table>> {
+    pub(super) fn looser(&self, offer: &Offer, terms: &[Term]) -> Flow<Option<Table>> {
         let is_text = |term: &&Term| match &term.what {
             What::Choice { field, .. } => {
                 let slot = offer.slots.iter().find(|slot| slot.name() == field);
@@ -188,7 +188,7 @@ impl Scene<'_> {
     }
 
     /// The rows that a term leaves; what to ask where it cannot be told.
-    fn filter(
+    pub(super) fn filter(
         &self,
         mut table: Table,
         term: &Term,
@@ -244,7 +244,7 @@ impl Scene<'_> {
     }
 
     /// The key of a row that holds a thing of a kind.
-    fn key_of_kind(&self, row: &Value, own: &Kind, kind: &Kind) -> Option<String> {
+    pub(super) fn key_of_kind(&self, row: &Value, own: &Kind, kind: &Kind) -> Option<String> {
         let keys =
             row.as_object()?.iter().filter(|(_, value)| value.is_object() || value.is_string());
         let mut of_kind = keys.filter(|(key, _)| {
@@ -254,7 +254,7 @@ impl Scene<'_> {
         of_kind.next().map(|(key, _)| key.clone())
     }
 
-    fn told_list(&self, query: Query, kind: &Kind, table: &Table) -> Said {
+    pub(super) fn told_list(&self, query: Query, kind: &Kind, table: &Table) -> Said {
         let nouns = match &query.narrower {
             Some(word) => format!("{word}s"),
             None => self.noun(kind, true),
@@ -300,7 +300,7 @@ impl Scene<'_> {
     }
 
     /// What a list was narrowed by, in words.
-    fn filters(&self, terms: &[Term]) -> String {
+    pub(super) fn filters(&self, terms: &[Term]) -> String {
         let shown = |term: &Term| {
             let text = match &term.what {
                 What::Thing(thing) if thing.kind.as_str() == "*" => thing.label.clone(),
@@ -317,331 +317,6 @@ impl Scene<'_> {
             terms => format!(" ({})", terms.iter().map(shown).collect::<Vec<_>>().join(", ")),
         }
     }
-
-    /// Everything about one thing.
-    fn run_show(&self, mut query: Query) -> Flow<Said> {
-        let Some(thing) = query.terms.iter().find_map(as_thing).cloned() else {
-            return Ok(self.lost());
-        };
-        let (row, thing) = match self.whole(&thing)? {
-            Ok(found) => found,
-            Err(Unseen::Failed(record)) => {
-                let mut said = self.failed(&record);
-                said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
-                return Ok(said);
-            }
-            Err(Unseen::Several(things)) => {
-                return Ok(self.several(query, 0, &thing.label, things));
-            }
-            Err(Unseen::None) => {
-                return Ok(self.nothing_called(
-                    query,
-                    0,
-                    &thing.label,
-                    std::slice::from_ref(&thing.kind),
-                ));
-            }
-        };
-        if let Some((rows, count)) = rows::rows(&row).filter(|(rows, _)| rows.len() > 1) {
-            let at = thing.row.unwrap_or(RowAt { turn: 0, call: 0, row: 0 });
-            let rows = rows
-                .into_iter()
-                .enumerate()
-                .map(|(row, value)| (RowAt { row, ..at }, value.clone()));
-            let table = Table { rows: rows.collect(), count, text: None };
-            let kind = thing.kind.clone();
-            return Ok(self.told_list(query, &kind, &table));
-        }
-        for term in &mut query.terms {
-            if let What::Thing(known) = &mut term.what
-                && known.is(&thing)
-            {
-                *known = thing.clone();
-            }
-        }
-        let text = wording::thing_shown(&row);
-        Ok(self.told_thing(query, thing, text))
-    }
-
-    fn told_thing(&self, query: Query, thing: Thing, text: String) -> Said {
-        let mut said = Said { text, dialogue: self.dialogue.clone(), ..Said::default() };
-        said.dialogue.open = None;
-        said.dialogue.focus_on(thing.clone());
-        said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
-        said
-    }
-
-    /// All that the server says of a thing.
-    fn whole(&self, thing: &Thing) -> Flow<Result<(Value, Thing), Unseen>> {
-        let known = self.known(&thing.kind);
-        if let Some(offer) = self.view_of(&thing.kind)
-            && let Some(arguments) = self.own_arguments(offer, thing)
-        {
-            let (at, record) = self.call(&offer.tool, arguments, true)?;
-            if !record.ok() {
-                return Ok(Err(Unseen::Failed(Box::new(record.clone()))));
-            }
-            let output = record.output.as_ref();
-            let row = output.and_then(rows::json_of).map(std::borrow::Cow::into_owned);
-            let row = row.unwrap_or_else(|| output.map_or(Value::Null, |o| o.text.clone().into()));
-            let found = rows::thing(&row, &thing.kind, known).filter(|_| row.is_object());
-            let mut found = found.unwrap_or_else(|| thing.clone());
-            found.row = Some(RowAt { turn: 0, call: at, row: 0 });
-            return Ok(Ok((row, found)));
-        }
-        if let Some(offer) = self.list_of(&thing.kind)
-            && let Some(arguments) = self.own_arguments(offer, thing)
-        {
-            let table = match self.table(offer, &arguments, false)? {
-                Ok(table) => table,
-                Err(record) => return Ok(Err(Unseen::Failed(Box::new(record)))),
-            };
-            let mut found: Vec<(Value, Thing)> = Vec::new();
-            for (at, row) in table.rows {
-                if let Some(one) = rows::thing(&row, &thing.kind, known) {
-                    found.push((row, Thing { row: Some(at), ..one }));
-                }
-            }
-            return Ok(match found.len() {
-                0 => Err(Unseen::None),
-                1 => Ok(found.remove(0)),
-                _ => Err(Unseen::Several(found.into_iter().map(|(_, thing)| thing).collect())),
-            });
-        }
-        Ok(match self.row_of(thing) {
-            Some(row) => Ok((row, thing.clone())),
-            None => Err(Unseen::None),
-        })
-    }
-
-    /// The arguments that identify a thing to a tool about its kind.
-    pub fn own_arguments(&self, offer: &Offer, thing: &Thing) -> Option<Map<String, Value>> {
-        let mut arguments = offer.fixed.clone();
-        let slot = offer.own_slots().find(|slot| thing_value(slot, thing).is_some())?;
-        let value = thing_value(slot, thing)?;
-        let value = if slot.shape.many { Value::Array(vec![value]) } else { value };
-        // A list that is asked for one thing wants all that is known of it.
-        for (generic, _) in self.packs.generic() {
-            if generic.list == offer.tool.tool.name {
-                arguments.shift_remove(&generic.fields);
-            }
-        }
-        put(&mut arguments, &slot.shape.path, value);
-        Some(arguments)
-    }
-
-    /// Fields of things, from what is known already, else from the server.
-    fn run_fields(&self, query: Query) -> Flow<Said> {
-        let things: Vec<Thing> = query.terms.iter().filter_map(as_thing).cloned().collect();
-        let mut lines = Vec::new();
-        let mut told: Vec<Thing> = Vec::new();
-        for thing in &things {
-            let mut seen = self.row_of(thing).map(|row| (row, thing.clone()));
-            for field in &query.fields {
-                let name = self.attribute(&thing.kind, field);
-                let holds = |row: &Value| rows::field(row, &name).is_some();
-                if !seen.as_ref().is_some_and(|(row, _)| holds(row)) {
-                    seen = match self.whole(thing)? {
-                        Ok(found) => Some(found),
-                        Err(Unseen::Failed(record)) => return Ok(self.failed(&record)),
-                        Err(Unseen::Several(things)) => {
-                            return Ok(self.several(query, 0, &thing.label, things));
-                        }
-                        Err(Unseen::None) => {
-                            return Ok(self.nothing_called(
-                                query,
-                                0,
-                                &thing.label,
-                                std::slice::from_ref(&thing.kind),
-                            ));
-                        }
-                    };
-                }
-                let Some((row, found)) = &seen else { continue };
-                match rows::field(row, &name) {
-                    Some((key, value)) if is_empty(value) => {
-                        let with = [("thing", found.label.as_str()), ("field", &rows::spoken(key))];
-                        lines.push(self.say(Say::EmptyField, &with));
-                    }
-                    Some((key, value)) => {
-                        lines.push(format!(
-                            "{}: {} {}",
-                            found.label,
-                            rows::spoken(key),
-                            rows::shown(value)
-                        ));
-                    }
-                    None => return self.related(&query, found, row, field),
-                }
-            }
-            told.extend(seen.map(|(_, thing)| thing));
-        }
-        let Some(first) = told.first().cloned() else { return Ok(self.lost()) };
-        Ok(self.told_thing(query, first, lines.join("\n")))
-    }
-
-    /// A field that is a kind of things: those that the row holds, or those that belong to the thing.
-    fn related(&self, query: &Query, thing: &Thing, row: &Value, field: &str) -> Flow<Said> {
-        let kind = query.kind.clone().filter(|kind| rows::spoken(kind.as_str()) == field);
-        let known = kind.as_ref().and_then(|kind| self.known(kind));
-        let inner = known.map(|known| rows::inner_things(row, known)).unwrap_or_default();
-        if !inner.is_empty() {
-            let names: Vec<&str> = inner.iter().map(|thing| thing.label.as_str()).collect();
-            let text = format!("{}: {field} {}", thing.label, names.join(", "));
-            let mut said = self.told_thing(query.clone(), thing.clone(), text);
-            if let [only] = inner.as_slice() {
-                said.dialogue.focus_on(only.clone());
-            }
-            return Ok(said);
-        }
-        let term =
-            Term { text: thing.label.clone(), what: What::Thing(thing.clone()), negated: false };
-        let listable = kind.as_ref().filter(|kind| {
-            let kind = self.kind_for(kind, std::slice::from_ref(&term));
-            self.list_of(&kind).is_some_and(|offer| self.takes(offer, &term))
-        });
-        if let Some(kind) = listable {
-            let want = Want::List;
-            let query =
-                Query { want, kind: Some(kind.clone()), terms: vec![term], ..Query::default() };
-            return self.run_list(query);
-        }
-        let text = self.say(Say::NoField, &[("field", field), ("thing", &thing.label)]);
-        let mut said = self.told_thing(query.clone(), thing.clone(), text);
-        said.unanswered = Some("not_understood");
-        Ok(said)
-    }
-
-    /// The field that people mean by a word, as the pack says.
-    fn attribute(&self, kind: &Kind, field: &str) -> String {
-        let known = self.known(kind);
-        known
-            .and_then(|known| known.attributes.get(field).cloned())
-            .unwrap_or_else(|| field.to_owned())
-    }
-
-    /// A call that failed.
-    pub fn failed(&self, record: &CallRecord) -> Said {
-        let mut dialogue = self.dialogue.clone();
-        dialogue.open = None;
-        Said {
-            text: wording::result(record),
-            unanswered: Some("tool_failed"),
-            dialogue,
-            ..Said::default()
-        }
-    }
-
-    /// Several things fit the words: they are shown, and one of them is to be chosen.
-    pub fn several(&self, query: Query, term: usize, text: &str, candidates: Vec<Thing>) -> Said {
-        let question = self.say(Say::WhichOne, &[("text", text)]);
-        let lines: Vec<String> = candidates
-            .iter()
-            .take(super::find::CANDIDATES_MAX)
-            .enumerate()
-            .map(|(at, thing)| format!("{}. {}", at + 1, self.told_apart(thing, &candidates)))
-            .collect();
-        self.asked(
-            format!("{question}\n{}", lines.join("\n")),
-            query,
-            Missing::Term(term),
-            candidates,
-        )
-    }
-
-    /// A candidate with what sets it apart from the others.
-    fn told_apart(&self, thing: &Thing, all: &[Thing]) -> String {
-        let name = format!("{} {}", self.noun(&thing.kind, false), thing.label);
-        let same = all
-            .iter()
-            .filter(|other| other.label == thing.label && other.kind == thing.kind)
-            .count();
-        if same < 2 {
-            return name;
-        }
-        let row = self.row_of(thing).unwrap_or_default();
-        let held = row.as_object().into_iter().flatten().find_map(|(key, value)| {
-            let known = self.packs.type_of_key_in(Some(&thing.kind), key)?;
-            known.place.then(|| format!("{} {}", rows::spoken(key), rows::shown(value)))
-        });
-        match (held, &thing.id) {
-            (Some(held), _) => format!("{name} ({held})"),
-            (None, Some(id)) => format!("{name} (id {id})"),
-            (None, None) => name,
-        }
-    }
-
-    /// A question back.
-    pub fn asked(
-        &self,
-        text: String,
-        query: Query,
-        missing: Missing,
-        candidates: Vec<Thing>,
-    ) -> Said {
-        let mut dialogue: Dialogue = self.dialogue.clone();
-        if let [only] = candidates.as_slice() {
-            dialogue.focus_on(only.clone());
-        }
-        dialogue.open = Some(OpenQuestion { query, missing, candidates });
-        Said { text, unanswered: Some("question"), dialogue, ..Said::default() }
-    }
-
-    pub fn nothing_called(&self, query: Query, term: usize, text: &str, kinds: &[Kind]) -> Said {
-        let kinds: Vec<String> = kinds.iter().map(|kind| self.noun(kind, false)).collect();
-        let kinds = if kinds.is_empty() { "thing".to_owned() } else { kinds.join(", ") };
-        let text = self.say(Say::NothingCalled, &[("kinds", &kinds), ("text", text)]);
-        self.asked(text, query, Missing::Term(term), Vec::new())
-    }
-
-    fn not_by(&self, kind: &Kind, offer: &Offer, what: &str) -> Said {
-        let by: Vec<String> = offer.slots.iter().map(super::offer::Slot::shown).collect();
-        let hint = format!("{}?", by.join(", "));
-        let with = [("kinds", self.noun(kind, true)), ("what", what.to_owned()), ("hint", hint)];
-        let with: Vec<(&str, &str)> =
-            with.iter().map(|(place, text)| (*place, text.as_str())).collect();
-        Said { text: self.say(Say::NotBy, &with), unanswered: Some("question"), ..Said::default() }
-    }
-
-    fn unknown_word(&self, kind: &Kind, offer: &Offer, word: &str, table: &Table) -> Said {
-        let declared = offer.slots.iter().find(|slot| slot.means == Means::Choice);
-        let hint = match declared {
-            Some(slot) => format!("{} ({})?", slot.shown(), slot.shape.choices_shown()),
-            None => {
-                let (_, row) = &table.rows[0];
-                let keys = row.as_object().into_iter().flatten().map(|(key, _)| rows::spoken(key));
-                format!("{}?", keys.take(8).collect::<Vec<_>>().join(", "))
-            }
-        };
-        let with = [("kinds", self.noun(kind, true)), ("text", word.to_owned()), ("hint", hint)];
-        let with: Vec<(&str, &str)> =
-            with.iter().map(|(place, text)| (*place, text.as_str())).collect();
-        Said {
-            text: self.say(Say::UnknownWord, &with),
-            unanswered: Some("question"),
-            ..Said::default()
-        }
-    }
-
-    /// A question about a term that the list could not be filtered by.
-    fn with_question(&self, said: Said, query: Query, term: &Term) -> Said {
-        let at = query.terms.iter().position(|one| one == term).unwrap_or_default();
-        self.asked(said.text, query, Missing::Term(at), Vec::new())
-    }
-
-    /// Nothing that can be done was recognised.
-    pub fn lost(&self) -> Said {
-        let mut dialogue = self.dialogue.clone();
-        dialogue.open = None;
-        Said { unanswered: Some("no_tool"), dialogue, ..Said::default() }
-    }
-}
-
-/// Why a thing could not be seen.
-enum Unseen {
-    Failed(Box<CallRecord>),
-    Several(Vec<Thing>),
-    None,
 }
 
 pub(super) fn as_thing(term: &Term) -> Option<&Thing> {
@@ -651,11 +326,11 @@ pub(super) fn as_thing(term: &Term) -> Option<&Thing> {
     }
 }
 
-fn values(table: &Table) -> Vec<&Value> {
+pub(super) fn values(table: &Table) -> Vec<&Value> {
     table.rows.iter().map(|(_, row)| row).collect()
 }
 
-fn is_empty(value: &Value) -> bool {
+pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),

@@ -3,8 +3,6 @@
 //! Every phrase ends up in the query, or in a question back.
 
 use super::ask::{Ask, Follow, KindWord, Phrase};
-use super::find::Found;
-use super::narrow::Narrowed;
 use super::point::Meant;
 use super::rows;
 use super::scene::{Flow, Said, Scene};
@@ -14,9 +12,9 @@ use crate::pack::Kind;
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 /// What the phrases and references of a message came to.
-struct Meaning<'a> {
-    things: Vec<Thing>,
-    phrases: Vec<&'a Phrase>,
+pub(super) struct Meaning<'a> {
+    pub(super) things: Vec<Thing>,
+    pub(super) phrases: Vec<&'a Phrase>,
 }
 
 impl Scene<'_> {
@@ -63,7 +61,7 @@ impl Scene<'_> {
     }
 
     /// What references and picks mean; a question where one means nothing, or one of several.
-    fn meaning<'p>(&self, ask: &'p Ask) -> Flow<Result<Meaning<'p>, Box<Said>>> {
+    pub(super) fn meaning<'p>(&self, ask: &'p Ask) -> Flow<Result<Meaning<'p>, Box<Said>>> {
         let mut meaning = Meaning { things: Vec::new(), phrases: ask.phrases.iter().collect() };
         let picks =
             ask.phrases.iter().any(|phrase| phrase.picks && !self.picked(&phrase.text).is_empty());
@@ -128,7 +126,7 @@ impl Scene<'_> {
     }
 
     /// The query that a message would be once its first word is understood.
-    fn placeholder(&self, ask: &Ask, text: &str) -> Query {
+    pub(super) fn placeholder(&self, ask: &Ask, text: &str) -> Query {
         let term = Term { text: text.into(), what: What::Word, negated: false };
         let kind = ask.kinds.first();
         let many = kind.is_some_and(|kind| kind.many);
@@ -146,7 +144,7 @@ impl Scene<'_> {
     }
 
     /// A message with a word for a kind of things.
-    fn about_kind(
+    pub(super) fn about_kind(
         &self,
         ask: &Ask,
         subject: &KindWord,
@@ -219,7 +217,7 @@ impl Scene<'_> {
     }
 
     /// What the last questions were narrowed by that a list of a kind can be narrowed by, too.
-    fn terms_for(&self, kind: &Kind) -> Vec<Term> {
+    pub(super) fn terms_for(&self, kind: &Kind) -> Vec<Term> {
         let Some(offer) = self.list_of(kind) else { return Vec::new() };
         let things = |term: &&Term| matches!(term.what, What::Thing(_)) && self.takes(offer, term);
         let spoken = self.dialogue.spoken.iter();
@@ -229,7 +227,7 @@ impl Scene<'_> {
     }
 
     /// A message without a word for a kind.
-    fn about_things(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
+    pub(super) fn about_things(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
         let base = self.dialogue.spoken.first().map(|spoken| spoken.query.clone());
         if ask.others && meaning.things.is_empty() && meaning.phrases.is_empty() {
             let message = self.message.trim();
@@ -279,7 +277,12 @@ impl Scene<'_> {
     }
 
     /// A message about things that it points at.
-    fn about_pointed(&self, ask: &Ask, meaning: &Meaning<'_>, base: Option<Query>) -> Flow<Said> {
+    pub(super) fn about_pointed(
+        &self,
+        ask: &Ask,
+        meaning: &Meaning<'_>,
+        base: Option<Query>,
+    ) -> Flow<Said> {
         let things = meaning.things.clone();
         let shows = matches!(ask.verb, Some((Family::Show | Family::List, _))) || ask.details;
         if (ask.questions || ask.counts)
@@ -302,7 +305,7 @@ impl Scene<'_> {
         self.show(things)
     }
 
-    fn show(&self, things: Vec<Thing>) -> Flow<Said> {
+    pub(super) fn show(&self, things: Vec<Thing>) -> Flow<Said> {
         let term = |thing: Thing| Term {
             text: thing.label.clone(),
             what: What::Thing(thing),
@@ -313,14 +316,19 @@ impl Scene<'_> {
         self.run(Query { want: Want::Show, kind, terms, ..Query::default() })
     }
 
-    fn fields_of(&self, ask: &Ask, things: Vec<Thing>, subject: Option<&KindWord>) -> Flow<Said> {
+    pub(super) fn fields_of(
+        &self,
+        ask: &Ask,
+        things: Vec<Thing>,
+        subject: Option<&KindWord>,
+    ) -> Flow<Said> {
         let mut fields = ask.fields.clone();
         let kinds = ask.kinds.iter().map(|word| rows::spoken(word.kind.as_str()));
         fields.extend(kinds.filter(|_| subject.is_some()));
         self.fields_query(fields, things, subject.map(|subject| subject.kind.clone()))
     }
 
-    fn fields_query(
+    pub(super) fn fields_query(
         &self,
         fields: Vec<String>,
         things: Vec<Thing>,
@@ -333,140 +341,6 @@ impl Scene<'_> {
         };
         let terms = things.into_iter().map(term).collect();
         self.run(Query { want: Want::Field, kind, fields, terms, ..Query::default() })
-    }
-
-    /// A field of something that the message names.
-    fn field_of_named(&self, ask: &Ask, phrase: &Phrase, subject: Option<&KindWord>) -> Flow<Said> {
-        let mut query = self.placeholder(ask, &phrase.text);
-        query.want = Want::Field;
-        if subject.is_none() {
-            let others = ask.phrases.iter().filter(|other| other.at != phrase.at);
-            query.fields.extend(others.map(|other| other.text.clone()));
-        }
-        match self.thing_named(phrase)? {
-            Found::One(thing) => {
-                query.terms[0].what = What::Thing(thing);
-                self.run(query)
-            }
-            found => Ok(self.not_one(query, phrase, found)),
-        }
-    }
-
-    /// One thing that the message names.
-    fn show_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
-        let mut query = self.placeholder(ask, &phrase.text);
-        query.kind.clone_from(&phrase.kind);
-        if !looks_named(phrase) && ask.verb.is_none() && !ask.details {
-            return Ok(None);
-        }
-        match self.thing_named(phrase)? {
-            Found::One(thing) => {
-                query.terms[0].what = What::Thing(thing);
-                self.run(query).map(Some)
-            }
-            Found::Several(things)
-                if things.iter().all(|thing| thing.row.is_some()) && same_kind(&things) =>
-            {
-                Ok(Some(self.several(query, 0, &phrase.text, things)))
-            }
-            Found::Unknown | Found::None if phrase.kind.is_none() && self.searching().is_some() => {
-                self.searched(phrase)
-            }
-            Found::Unknown if phrase.kind.is_none() => Ok(None),
-            Found::Unknown => {
-                let kind = phrase.kind.clone().unwrap_or_else(|| Kind::new("thing"));
-                query.terms[0].what = What::Thing(super::find::bare(&kind, &phrase.text));
-                self.run(query).map(Some)
-            }
-            Found::None if phrase.kind.is_none() && ask.verb.is_none() => Ok(None),
-            found => Ok(Some(self.not_one(query, phrase, found))),
-        }
-    }
-
-    /// The one tool that searches for words and needs nothing else.
-    fn searching(&self) -> Option<&super::offer::Offer> {
-        let searches = |offer: &&super::offer::Offer| {
-            let mut required = offer.slots.iter().filter(|slot| slot.shape.required);
-            let first = required.next();
-            offer.is_free
-                && offer.family == Some(Family::Find)
-                && first.is_some_and(|slot| slot.means == super::offer::Means::Search)
-                && required.next().is_none()
-        };
-        let mut found = self.offers.iter().filter(searches);
-        found.next().filter(|_| found.next().is_none())
-    }
-
-    fn searched(&self, phrase: &Phrase) -> Flow<Option<Said>> {
-        let Some(offer) = self.searching() else { return Ok(None) };
-        let Some(slot) = offer.slots.iter().find(|slot| slot.shape.required) else {
-            return Ok(None);
-        };
-        let mut arguments = offer.fixed.clone();
-        super::schema::put(&mut arguments, &slot.shape.path, phrase.text.clone().into());
-        let call = Some((offer.tool.tool.clone(), arguments));
-        let kind = offer.kind.clone();
-        self.carry_out(
-            Query { want: Want::Act(Family::Find), kind, call, ..Query::default() },
-            true,
-        )
-        .map(Some)
-    }
-
-    /// What is inside something that the message names.
-    fn contents_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
-        let query = self.placeholder(ask, &phrase.text);
-        match self.thing_named(phrase)? {
-            Found::One(thing) => self.contents(ask, &thing),
-            Found::Unknown | Found::None if phrase.kind.is_none() && !looks_named(phrase) => {
-                Ok(None)
-            }
-            found => Ok(Some(self.not_one(query, phrase, found))),
-        }
-    }
-
-    /// The things that are in a thing.
-    fn contents(&self, ask: &Ask, thing: &Thing) -> Flow<Option<Said>> {
-        let mut inside: Vec<&Kind> = self
-            .offers
-            .iter()
-            .filter(|offer| offer.lists() && offer.slot_for(&thing.kind).is_some())
-            .filter_map(|offer| offer.kind.as_ref())
-            .filter(|kind| **kind != thing.kind)
-            .collect();
-        let bonus = |kind: &&Kind| self.known(kind).map_or(0.0, |known| known.bonus);
-        inside.sort_by(|one, two| bonus(two).total_cmp(&bonus(one)));
-        let Some(kind) = inside.first() else { return Ok(None) };
-        let want = if ask.counts { Want::Count } else { Want::List };
-        let term =
-            Term { text: thing.label.clone(), what: What::Thing(thing.clone()), negated: false };
-        let kind = Some((*kind).clone());
-        self.run(Query { want, kind, terms: vec![term], ..Query::default() }).map(Some)
-    }
-
-    /// The thing that a phrase names, of whatever kind.
-    pub fn thing_named(&self, phrase: &Phrase) -> Flow<Found> {
-        if let (Some(kind), Some(id)) = (&phrase.kind, &phrase.id) {
-            let mut thing = super::find::bare(kind, &phrase.text);
-            thing.id = Some(id.clone());
-            return Ok(Found::One(thing));
-        }
-        let all = self.all_kinds();
-        let own: Vec<Kind> = phrase.kind.iter().cloned().collect();
-        if !own.is_empty() {
-            let found = self.find(&phrase.text, &own, phrase.placed)?;
-            if phrase.is_sure
-                || matches!(found, Found::One(_) | Found::Several(_) | Found::Failed(_))
-            {
-                return Ok(found);
-            }
-            let others: Vec<Kind> = all.into_iter().filter(|kind| !own.contains(kind)).collect();
-            return Ok(match self.find(&phrase.text, &others, phrase.placed)? {
-                Found::None | Found::Unknown => found,
-                other => other,
-            });
-        }
-        self.find(&phrase.text, &all, phrase.placed)
     }
 
     /// Kinds that can be listed, those that conversations are about most first.
@@ -485,248 +359,20 @@ impl Scene<'_> {
         kinds.sort_by(|one, two| bonus(two).total_cmp(&bonus(one)));
         kinds
     }
-
-    /// The same question about another thing.
-    fn again(&self, mut base: Query, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Said> {
-        let Some(phrase) = meaning.phrases.first() else { return self.run(base) };
-        if phrase.placed.is_none()
-            && phrase.kind.is_none()
-            && let Some(focus) = self.dialogue.focus.first()
-            && self.row_of(focus).is_some_and(|row| rows::field(&row, &phrase.text).is_some())
-        {
-            return self.fields_query(vec![phrase.text.clone()], vec![focus.clone()], None);
-        }
-        let kinds: Vec<Kind> =
-            base.terms.iter().filter_map(super::run::as_thing).map(|t| t.kind.clone()).collect();
-        let own = phrase.kind.clone().filter(|_| phrase.is_sure);
-        let kinds = own.map_or(kinds, |kind| vec![kind]);
-        let found = match self.find(&phrase.text, &kinds, phrase.placed)? {
-            Found::None | Found::Unknown => self.thing_named(phrase)?,
-            found => found,
-        };
-        if !ask.fields.is_empty() {
-            base.fields.clone_from(&ask.fields);
-        }
-        let term = Term { text: phrase.text.clone(), what: What::Word, negated: false };
-        base.terms = vec![term];
-        match found {
-            Found::One(thing) => {
-                base.terms[0].what = What::Thing(thing);
-                self.run(base)
-            }
-            found => Ok(self.not_one(base, phrase, found)),
-        }
-    }
-
-    /// A list narrowed by the phrases of a message.
-    pub fn narrowed(&self, query: Query, ask: &Ask) -> Flow<Said> {
-        let ask = Ask {
-            counts: query.want == Want::Count,
-            phrases: ask.phrases.clone(),
-            ..Ask::default()
-        };
-        let meaning = Meaning { things: Vec::new(), phrases: ask.phrases.iter().collect() };
-        self.refine(query, &ask, &meaning, None)
-    }
-
-    /// A question narrowed further, or by something else of the same kind.
-    fn refine(
-        &self,
-        mut query: Query,
-        ask: &Ask,
-        meaning: &Meaning<'_>,
-        subject: Option<&KindWord>,
-    ) -> Flow<Said> {
-        let Some(kind) = query.kind.clone() else { return Ok(self.lost()) };
-        query.want = if ask.counts { Want::Count } else { Want::List };
-        query.fields.clear();
-        if subject.is_some_and(|subject| subject.narrower.is_some()) {
-            query.narrower = subject.and_then(|subject| subject.narrower.clone());
-        }
-        let Some(offer) = self.list_of(&kind) else { return Ok(self.lost()) };
-        let mut added: Vec<Term> = Vec::new();
-        for thing in &meaning.things {
-            added.push(Term {
-                text: thing.label.clone(),
-                what: What::Thing(thing.clone()),
-                negated: false,
-            });
-        }
-        let mut fields = ask.fields.iter();
-        for phrase in &meaning.phrases {
-            // "owned by Maarja": the field says what the name is compared with.
-            let slot = offer.slots.iter().find(|slot| {
-                slot.means == super::offer::Means::Text
-                    && fields.clone().next().is_some_and(|f| f == slot.name())
-            });
-            if let Some(slot) = slot {
-                fields.next();
-                let value = serde_json::Value::from(phrase.text.as_str());
-                let what = What::Choice { field: slot.name().to_owned(), value };
-                added.push(Term { text: phrase.text.clone(), what, negated: phrase.negated });
-                continue;
-            }
-            let open = |text: &str, terms: &[Term]| {
-                let mut query = query.clone();
-                for term in terms {
-                    replace(&mut query.terms, term.clone());
-                }
-                query.terms.push(Term {
-                    text: text.to_owned(),
-                    what: What::Word,
-                    negated: phrase.negated,
-                });
-                let at = query.terms.len() - 1;
-                (query, at)
-            };
-            match self.narrow(offer, phrase)? {
-                Narrowed::Terms(terms) => added.extend(terms),
-                Narrowed::Several(text, things) => {
-                    let (query, at) = open(&text, &added);
-                    return Ok(self.several(query, at, &text, things));
-                }
-                Narrowed::Near(text, things) => {
-                    let (query, at) = open(&text, &added);
-                    return Ok(self.did_you_mean(query, at, &text, things));
-                }
-                Narrowed::Missing(text, kinds) => {
-                    let (query, at) = open(&text, &added);
-                    return Ok(self.nothing_called(query, at, &text, &kinds));
-                }
-                Narrowed::NoChoice(slot, text) => {
-                    let (query, at) = open(&text, &added);
-                    let (field, choices) = (slot.shown(), slot.shape.choices_shown());
-                    let with = [("text", text.as_str()), ("field", &field), ("choices", &choices)];
-                    return Ok(self.asked(
-                        self.say(Say::NoChoice, &with),
-                        query,
-                        Missing::Term(at),
-                        Vec::new(),
-                    ));
-                }
-                Narrowed::Failed(reason) => {
-                    let dialogue = self.dialogue.clone();
-                    return Ok(Said {
-                        text: reason,
-                        unanswered: Some("tool_failed"),
-                        dialogue,
-                        ..Said::default()
-                    });
-                }
-            }
-        }
-        let several: Vec<Term> = added.clone();
-        for term in added {
-            let siblings = several.iter().filter(|other| same_place(other, &term)).count() > 1;
-            if !siblings {
-                replace(&mut query.terms, term);
-            } else if !query.terms.contains(&term) {
-                query.terms.retain(|old| !same_place(old, &term) || several.contains(old));
-                query.terms.push(term);
-            }
-        }
-        self.run_list(query)
-    }
-
-    /// What to say where a name does not mean one thing.
-    pub fn not_one(&self, query: Query, phrase: &Phrase, found: Found) -> Said {
-        let text = phrase.text.as_str();
-        match found {
-            Found::Several(things) => self.several(query, 0, text, things),
-            Found::Near(things) => self.did_you_mean(query, 0, text, things),
-            Found::Failed(reason) => {
-                let dialogue = self.dialogue.clone();
-                Said { text: reason, unanswered: Some("tool_failed"), dialogue, ..Said::default() }
-            }
-            Found::One(_) | Found::None | Found::Unknown => {
-                let kinds: Vec<Kind> = phrase.kind.iter().cloned().collect();
-                self.nothing_called(query, 0, text, &kinds)
-            }
-        }
-    }
-
-    pub fn did_you_mean(&self, query: Query, term: usize, text: &str, things: Vec<Thing>) -> Said {
-        let names: Vec<&str> = things.iter().map(|thing| thing.label.as_str()).collect();
-        let said = self.say(Say::DidYouMean, &[("text", text), ("name", &names.join(" / "))]);
-        self.asked(said, query, Missing::Term(term), things)
-    }
-
-    /// "No, the other one": the last question, with what it got wrong put right.
-    fn corrected(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
-        let Some(mut base) = self.dialogue.spoken.first().map(|spoken| spoken.query.clone()) else {
-            return Ok(None);
-        };
-        if !ask.fields.is_empty() {
-            base.fields.clone_from(&ask.fields);
-            base.want = Want::Field;
-        }
-        let thing = match (meaning.things.as_slice(), meaning.phrases.as_slice()) {
-            ([thing, ..], _) => thing.clone(),
-            ([], [phrase, ..]) => {
-                let kinds = self.kinds_in(&base);
-                let own = phrase.kind.clone().filter(|_| phrase.is_sure);
-                let kinds = own.map_or(kinds, |kind| vec![kind]);
-                let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
-                let found = match kinds.first().filter(|_| number) {
-                    Some(kind) => {
-                        let mut thing = super::find::bare(kind, &phrase.text);
-                        thing.id = Some(phrase.text.clone());
-                        Found::One(thing)
-                    }
-                    None => self.find(&phrase.text, &kinds, phrase.placed)?,
-                };
-                match found {
-                    Found::One(thing) => thing,
-                    Found::None | Found::Unknown if !phrase.is_sure => {
-                        match self.thing_named(phrase)? {
-                            Found::One(thing) => thing,
-                            found => return Ok(Some(self.not_one(base, phrase, found))),
-                        }
-                    }
-                    found => {
-                        let query = Query { terms: vec![self.word(phrase)], ..base };
-                        return Ok(Some(self.not_one(query, phrase, found)));
-                    }
-                }
-            }
-            ([], []) => return Ok(None),
-        };
-        let term =
-            Term { text: thing.label.clone(), what: What::Thing(thing.clone()), negated: false };
-        let held = base.terms.iter().any(|old| same_place(old, &term));
-        match base.want {
-            Want::Show | Want::Field if ask.kinds.is_empty() => base.terms = vec![term],
-            Want::List | Want::Count if held => replace(&mut base.terms, term),
-            _ => return Ok(None),
-        }
-        if base.want == Want::Show {
-            base.kind = Some(thing.kind);
-        }
-        self.run(base).map(Some)
-    }
-
-    /// The kinds of the things in a query.
-    fn kinds_in(&self, query: &Query) -> Vec<Kind> {
-        let mut kinds: Vec<Kind> =
-            query.terms.iter().filter_map(super::run::as_thing).map(|t| t.kind.clone()).collect();
-        kinds.extend(query.kind.clone().filter(|_| matches!(query.want, Want::Show)));
-        kinds.dedup();
-        kinds
-    }
 }
 
 /// Whether a phrase looks like a name: it has a kind, a digit, a capital letter, or stands in quotation marks.
-fn looks_named(phrase: &Phrase) -> bool {
+pub(super) fn looks_named(phrase: &Phrase) -> bool {
     let marked = phrase.text.contains(|c: char| c.is_ascii_digit() || c.is_uppercase());
     phrase.kind.is_some() || phrase.is_quoted || marked
 }
 
-fn same_kind(things: &[Thing]) -> bool {
+pub(super) fn same_kind(things: &[Thing]) -> bool {
     things.windows(2).all(|pair| pair[0].kind == pair[1].kind)
 }
 
 /// Whether two terms say the same sort of thing, so that the newer one takes the place of the older.
-fn same_place(one: &Term, two: &Term) -> bool {
+pub(super) fn same_place(one: &Term, two: &Term) -> bool {
     match (&one.what, &two.what) {
         (What::Thing(one), What::Thing(two)) => one.kind == two.kind,
         (What::Choice { field: one, .. }, What::Choice { field: two, .. }) => one == two,

@@ -1,0 +1,134 @@
+//! What is said where nothing was done: a failed call, several candidates, a question back.
+
+use super::offer::{Means, Offer};
+use super::rows;
+use super::scene::{Said, Scene, Table};
+use crate::lexicon::Say;
+use crate::pack::Kind;
+use crate::reply::wording;
+use crate::session::dialogue::{Dialogue, Missing, OpenQuestion, Query, Term, Thing};
+use crate::session::record::CallRecord;
+
+impl Scene<'_> {
+    /// A call that failed.
+    pub fn failed(&self, record: &CallRecord) -> Said {
+        let mut dialogue = self.dialogue.clone();
+        dialogue.open = None;
+        Said {
+            text: wording::result(record),
+            unanswered: Some("tool_failed"),
+            dialogue,
+            ..Said::default()
+        }
+    }
+
+    /// Several things fit the words: they are shown, and one of them is to be chosen.
+    pub fn several(&self, query: Query, term: usize, text: &str, candidates: Vec<Thing>) -> Said {
+        let question = self.say(Say::WhichOne, &[("text", text)]);
+        let lines: Vec<String> = candidates
+            .iter()
+            .take(super::find::CANDIDATES_MAX)
+            .enumerate()
+            .map(|(at, thing)| format!("{}. {}", at + 1, self.told_apart(thing, &candidates)))
+            .collect();
+        self.asked(
+            format!("{question}\n{}", lines.join("\n")),
+            query,
+            Missing::Term(term),
+            candidates,
+        )
+    }
+
+    /// A candidate with what sets it apart from the others.
+    pub(super) fn told_apart(&self, thing: &Thing, all: &[Thing]) -> String {
+        let name = format!("{} {}", self.noun(&thing.kind, false), thing.label);
+        let same = all
+            .iter()
+            .filter(|other| other.label == thing.label && other.kind == thing.kind)
+            .count();
+        if same < 2 {
+            return name;
+        }
+        let row = self.row_of(thing).unwrap_or_default();
+        let held = row.as_object().into_iter().flatten().find_map(|(key, value)| {
+            let known = self.packs.type_of_key_in(Some(&thing.kind), key)?;
+            known.place.then(|| format!("{} {}", rows::spoken(key), rows::shown(value)))
+        });
+        match (held, &thing.id) {
+            (Some(held), _) => format!("{name} ({held})"),
+            (None, Some(id)) => format!("{name} (id {id})"),
+            (None, None) => name,
+        }
+    }
+
+    /// A question back.
+    pub fn asked(
+        &self,
+        text: String,
+        query: Query,
+        missing: Missing,
+        candidates: Vec<Thing>,
+    ) -> Said {
+        let mut dialogue: Dialogue = self.dialogue.clone();
+        if let [only] = candidates.as_slice() {
+            dialogue.focus_on(only.clone());
+        }
+        dialogue.open = Some(OpenQuestion { query, missing, candidates });
+        Said { text, unanswered: Some("question"), dialogue, ..Said::default() }
+    }
+
+    pub fn nothing_called(&self, query: Query, term: usize, text: &str, kinds: &[Kind]) -> Said {
+        let kinds: Vec<String> = kinds.iter().map(|kind| self.noun(kind, false)).collect();
+        let kinds = if kinds.is_empty() { "thing".to_owned() } else { kinds.join(", ") };
+        let text = self.say(Say::NothingCalled, &[("kinds", &kinds), ("text", text)]);
+        self.asked(text, query, Missing::Term(term), Vec::new())
+    }
+
+    pub(super) fn not_by(&self, kind: &Kind, offer: &Offer, what: &str) -> Said {
+        let by: Vec<String> = offer.slots.iter().map(super::offer::Slot::shown).collect();
+        let hint = format!("{}?", by.join(", "));
+        let with = [("kinds", self.noun(kind, true)), ("what", what.to_owned()), ("hint", hint)];
+        let with: Vec<(&str, &str)> =
+            with.iter().map(|(place, text)| (*place, text.as_str())).collect();
+        Said { text: self.say(Say::NotBy, &with), unanswered: Some("question"), ..Said::default() }
+    }
+
+    pub(super) fn unknown_word(
+        &self,
+        kind: &Kind,
+        offer: &Offer,
+        word: &str,
+        table: &Table,
+    ) -> Said {
+        let declared = offer.slots.iter().find(|slot| slot.means == Means::Choice);
+        let hint = match declared {
+            Some(slot) => format!("{} ({})?", slot.shown(), slot.shape.choices_shown()),
+            None => {
+                let (_, row) = &table.rows[0];
+                let keys = row.as_object().into_iter().flatten().map(|(key, _)| rows::spoken(key));
+                format!("{}?", keys.take(8).collect::<Vec<_>>().join(", "))
+            }
+        };
+        let with = [("kinds", self.noun(kind, true)), ("text", word.to_owned()), ("hint", hint)];
+        let with: Vec<(&str, &str)> =
+            with.iter().map(|(place, text)| (*place, text.as_str())).collect();
+        Said {
+            text: self.say(Say::UnknownWord, &with),
+            unanswered: Some("question"),
+            ..Said::default()
+        }
+    }
+
+    /// A question about a term that the list could not be filtered by.
+    pub(super) fn with_question(&self, said: Said, query: Query, term: &Term) -> Said {
+        let at = query.terms.iter().position(|one| one == term).unwrap_or_default();
+        self.asked(said.text, query, Missing::Term(at), Vec::new())
+    }
+
+    /// Nothing that can be done was recognised.
+    pub fn lost(&self) -> Said {
+        let mut dialogue = self.dialogue.clone();
+        dialogue.open = None;
+        Said { unanswered: Some("no_tool"), dialogue, ..Said::default() }
+    }
+}

@@ -1,0 +1,150 @@
+//! Things that a message names without saying of which kind.
+
+use super::ask::{Ask, KindWord, Phrase};
+use super::find::Found;
+use super::scene::{Flow, Said, Scene};
+use super::serve::{looks_named, same_kind};
+use crate::lexicon::Family;
+use crate::pack::Kind;
+use crate::session::dialogue::{Query, Term, Thing, Want, What};
+
+impl Scene<'_> {
+    /// A field of something that the message names.
+    pub(super) fn field_of_named(
+        &self,
+        ask: &Ask,
+        phrase: &Phrase,
+        subject: Option<&KindWord>,
+    ) -> Flow<Said> {
+        let mut query = self.placeholder(ask, &phrase.text);
+        query.want = Want::Field;
+        if subject.is_none() {
+            let others = ask.phrases.iter().filter(|other| other.at != phrase.at);
+            query.fields.extend(others.map(|other| other.text.clone()));
+        }
+        match self.thing_named(phrase)? {
+            Found::One(thing) => {
+                query.terms[0].what = What::Thing(thing);
+                self.run(query)
+            }
+            found => Ok(self.not_one(query, phrase, found)),
+        }
+    }
+
+    /// One thing that the message names.
+    pub(super) fn show_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
+        let mut query = self.placeholder(ask, &phrase.text);
+        query.kind.clone_from(&phrase.kind);
+        if !looks_named(phrase) && ask.verb.is_none() && !ask.details {
+            return Ok(None);
+        }
+        match self.thing_named(phrase)? {
+            Found::One(thing) => {
+                query.terms[0].what = What::Thing(thing);
+                self.run(query).map(Some)
+            }
+            Found::Several(things)
+                if things.iter().all(|thing| thing.row.is_some()) && same_kind(&things) =>
+            {
+                Ok(Some(self.several(query, 0, &phrase.text, things)))
+            }
+            Found::Unknown | Found::None if phrase.kind.is_none() && self.searching().is_some() => {
+                self.searched(phrase)
+            }
+            Found::Unknown if phrase.kind.is_none() => Ok(None),
+            Found::Unknown => {
+                let kind = phrase.kind.clone().unwrap_or_else(|| Kind::new("thing"));
+                query.terms[0].what = What::Thing(super::find::bare(&kind, &phrase.text));
+                self.run(query).map(Some)
+            }
+            Found::None if phrase.kind.is_none() && ask.verb.is_none() => Ok(None),
+            found => Ok(Some(self.not_one(query, phrase, found))),
+        }
+    }
+
+    /// The one tool that searches for words and needs nothing else.
+    pub(super) fn searching(&self) -> Option<&super::offer::Offer> {
+        let searches = |offer: &&super::offer::Offer| {
+            let mut required = offer.slots.iter().filter(|slot| slot.shape.required);
+            let first = required.next();
+            offer.is_free
+                && offer.family == Some(Family::Find)
+                && first.is_some_and(|slot| slot.means == super::offer::Means::Search)
+                && required.next().is_none()
+        };
+        let mut found = self.offers.iter().filter(searches);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    pub(super) fn searched(&self, phrase: &Phrase) -> Flow<Option<Said>> {
+        let Some(offer) = self.searching() else { return Ok(None) };
+        let Some(slot) = offer.slots.iter().find(|slot| slot.shape.required) else {
+            return Ok(None);
+        };
+        let mut arguments = offer.fixed.clone();
+        super::schema::put(&mut arguments, &slot.shape.path, phrase.text.clone().into());
+        let call = Some((offer.tool.tool.clone(), arguments));
+        let kind = offer.kind.clone();
+        self.carry_out(
+            Query { want: Want::Act(Family::Find), kind, call, ..Query::default() },
+            true,
+        )
+        .map(Some)
+    }
+
+    /// What is inside something that the message names.
+    pub(super) fn contents_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
+        let query = self.placeholder(ask, &phrase.text);
+        match self.thing_named(phrase)? {
+            Found::One(thing) => self.contents(ask, &thing),
+            Found::Unknown | Found::None if phrase.kind.is_none() && !looks_named(phrase) => {
+                Ok(None)
+            }
+            found => Ok(Some(self.not_one(query, phrase, found))),
+        }
+    }
+
+    /// The things that are in a thing.
+    pub(super) fn contents(&self, ask: &Ask, thing: &Thing) -> Flow<Option<Said>> {
+        let mut inside: Vec<&Kind> = self
+            .offers
+            .iter()
+            .filter(|offer| offer.lists() && offer.slot_for(&thing.kind).is_some())
+            .filter_map(|offer| offer.kind.as_ref())
+            .filter(|kind| **kind != thing.kind)
+            .collect();
+        let bonus = |kind: &&Kind| self.known(kind).map_or(0.0, |known| known.bonus);
+        inside.sort_by(|one, two| bonus(two).total_cmp(&bonus(one)));
+        let Some(kind) = inside.first() else { return Ok(None) };
+        let want = if ask.counts { Want::Count } else { Want::List };
+        let term =
+            Term { text: thing.label.clone(), what: What::Thing(thing.clone()), negated: false };
+        let kind = Some((*kind).clone());
+        self.run(Query { want, kind, terms: vec![term], ..Query::default() }).map(Some)
+    }
+
+    /// The thing that a phrase names, of whatever kind.
+    pub fn thing_named(&self, phrase: &Phrase) -> Flow<Found> {
+        if let (Some(kind), Some(id)) = (&phrase.kind, &phrase.id) {
+            let mut thing = super::find::bare(kind, &phrase.text);
+            thing.id = Some(id.clone());
+            return Ok(Found::One(thing));
+        }
+        let all = self.all_kinds();
+        let own: Vec<Kind> = phrase.kind.iter().cloned().collect();
+        if !own.is_empty() {
+            let found = self.find(&phrase.text, &own, phrase.placed)?;
+            if phrase.is_sure
+                || matches!(found, Found::One(_) | Found::Several(_) | Found::Failed(_))
+            {
+                return Ok(found);
+            }
+            let others: Vec<Kind> = all.into_iter().filter(|kind| !own.contains(kind)).collect();
+            return Ok(match self.find(&phrase.text, &others, phrase.placed)? {
+                Found::None | Found::Unknown => found,
+                other => other,
+            });
+        }
+        self.find(&phrase.text, &all, phrase.placed)
+    }
+}

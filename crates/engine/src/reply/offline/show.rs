@@ -1,0 +1,232 @@
+//! One thing and its fields, from what was shown already, else from the server.
+
+use serde_json::{Map, Value};
+
+use super::narrow::thing_value;
+use super::offer::Offer;
+use super::rows;
+use super::run::{as_thing, is_empty};
+use super::scene::{Flow, Said, Scene, Table};
+use super::schema::put;
+use crate::lexicon::Say;
+use crate::pack::Kind;
+use crate::reply::wording;
+use crate::session::dialogue::{Query, RowAt, Spoken, Term, Thing, Want, What};
+use crate::session::record::CallRecord;
+
+impl Scene<'_> {
+    /// Everything about one thing.
+    pub(super) fn run_show(&self, mut query: Query) -> Flow<Said> {
+        let Some(thing) = query.terms.iter().find_map(as_thing).cloned() else {
+            return Ok(self.lost());
+        };
+        let (row, thing) = match self.whole(&thing)? {
+            Ok(found) => found,
+            Err(Unseen::Failed(record)) => {
+                let mut said = self.failed(&record);
+                said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
+                return Ok(said);
+            }
+            Err(Unseen::Several(things)) => {
+                return Ok(self.several(query, 0, &thing.label, things));
+            }
+            Err(Unseen::None) => {
+                return Ok(self.nothing_called(
+                    query,
+                    0,
+                    &thing.label,
+                    std::slice::from_ref(&thing.kind),
+                ));
+            }
+        };
+        if let Some((rows, count)) = rows::rows(&row).filter(|(rows, _)| rows.len() > 1) {
+            let at = thing.row.unwrap_or(RowAt { turn: 0, call: 0, row: 0 });
+            let rows = rows
+                .into_iter()
+                .enumerate()
+                .map(|(row, value)| (RowAt { row, ..at }, value.clone()));
+            let table = Table { rows: rows.collect(), count, text: None };
+            let kind = thing.kind.clone();
+            return Ok(self.told_list(query, &kind, &table));
+        }
+        for term in &mut query.terms {
+            if let What::Thing(known) = &mut term.what
+                && known.is(&thing)
+            {
+                *known = thing.clone();
+            }
+        }
+        let text = wording::thing_shown(&row);
+        Ok(self.told_thing(query, thing, text))
+    }
+
+    pub(super) fn told_thing(&self, query: Query, thing: Thing, text: String) -> Said {
+        let mut said = Said { text, dialogue: self.dialogue.clone(), ..Said::default() };
+        said.dialogue.open = None;
+        said.dialogue.focus_on(thing.clone());
+        said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
+        said
+    }
+
+    /// All that the server says of a thing.
+    pub(super) fn whole(&self, thing: &Thing) -> Flow<Result<(Value, Thing), Unseen>> {
+        let known = self.known(&thing.kind);
+        if let Some(offer) = self.view_of(&thing.kind)
+            && let Some(arguments) = self.own_arguments(offer, thing)
+        {
+            let (at, record) = self.call(&offer.tool, arguments, true)?;
+            if !record.ok() {
+                return Ok(Err(Unseen::Failed(Box::new(record.clone()))));
+            }
+            let output = record.output.as_ref();
+            let row = output.and_then(rows::json_of).map(std::borrow::Cow::into_owned);
+            let row = row.unwrap_or_else(|| output.map_or(Value::Null, |o| o.text.clone().into()));
+            let found = rows::thing(&row, &thing.kind, known).filter(|_| row.is_object());
+            let mut found = found.unwrap_or_else(|| thing.clone());
+            found.row = Some(RowAt { turn: 0, call: at, row: 0 });
+            return Ok(Ok((row, found)));
+        }
+        if let Some(offer) = self.list_of(&thing.kind)
+            && let Some(arguments) = self.own_arguments(offer, thing)
+        {
+            let table = match self.table(offer, &arguments, false)? {
+                Ok(table) => table,
+                Err(record) => return Ok(Err(Unseen::Failed(Box::new(record)))),
+            };
+            let mut found: Vec<(Value, Thing)> = Vec::new();
+            for (at, row) in table.rows {
+                if let Some(one) = rows::thing(&row, &thing.kind, known) {
+                    found.push((row, Thing { row: Some(at), ..one }));
+                }
+            }
+            return Ok(match found.len() {
+                0 => Err(Unseen::None),
+                1 => Ok(found.remove(0)),
+                _ => Err(Unseen::Several(found.into_iter().map(|(_, thing)| thing).collect())),
+            });
+        }
+        Ok(match self.row_of(thing) {
+            Some(row) => Ok((row, thing.clone())),
+            None => Err(Unseen::None),
+        })
+    }
+
+    /// The arguments that identify a thing to a tool about its kind.
+    pub fn own_arguments(&self, offer: &Offer, thing: &Thing) -> Option<Map<String, Value>> {
+        let mut arguments = offer.fixed.clone();
+        let slot = offer.own_slots().find(|slot| thing_value(slot, thing).is_some())?;
+        let value = thing_value(slot, thing)?;
+        let value = if slot.shape.many { Value::Array(vec![value]) } else { value };
+        // A list that is asked for one thing wants all that is known of it.
+        for (generic, _) in self.packs.generic() {
+            if generic.list == offer.tool.tool.name {
+                arguments.shift_remove(&generic.fields);
+            }
+        }
+        put(&mut arguments, &slot.shape.path, value);
+        Some(arguments)
+    }
+
+    /// Fields of things, from what is known already, else from the server.
+    pub(super) fn run_fields(&self, query: Query) -> Flow<Said> {
+        let things: Vec<Thing> = query.terms.iter().filter_map(as_thing).cloned().collect();
+        let mut lines = Vec::new();
+        let mut told: Vec<Thing> = Vec::new();
+        for thing in &things {
+            let mut seen = self.row_of(thing).map(|row| (row, thing.clone()));
+            for field in &query.fields {
+                let name = self.attribute(&thing.kind, field);
+                let holds = |row: &Value| rows::field(row, &name).is_some();
+                if !seen.as_ref().is_some_and(|(row, _)| holds(row)) {
+                    seen = match self.whole(thing)? {
+                        Ok(found) => Some(found),
+                        Err(Unseen::Failed(record)) => return Ok(self.failed(&record)),
+                        Err(Unseen::Several(things)) => {
+                            return Ok(self.several(query, 0, &thing.label, things));
+                        }
+                        Err(Unseen::None) => {
+                            return Ok(self.nothing_called(
+                                query,
+                                0,
+                                &thing.label,
+                                std::slice::from_ref(&thing.kind),
+                            ));
+                        }
+                    };
+                }
+                let Some((row, found)) = &seen else { continue };
+                match rows::field(row, &name) {
+                    Some((key, value)) if is_empty(value) => {
+                        let with = [("thing", found.label.as_str()), ("field", &rows::spoken(key))];
+                        lines.push(self.say(Say::EmptyField, &with));
+                    }
+                    Some((key, value)) => {
+                        lines.push(format!(
+                            "{}: {} {}",
+                            found.label,
+                            rows::spoken(key),
+                            rows::shown(value)
+                        ));
+                    }
+                    None => return self.related(&query, found, row, field),
+                }
+            }
+            told.extend(seen.map(|(_, thing)| thing));
+        }
+        let Some(first) = told.first().cloned() else { return Ok(self.lost()) };
+        Ok(self.told_thing(query, first, lines.join("\n")))
+    }
+
+    /// A field that is a kind of things: those that the row holds, or those that belong to the thing.
+    pub(super) fn related(
+        &self,
+        query: &Query,
+        thing: &Thing,
+        row: &Value,
+        field: &str,
+    ) -> Flow<Said> {
+        let kind = query.kind.clone().filter(|kind| rows::spoken(kind.as_str()) == field);
+        let known = kind.as_ref().and_then(|kind| self.known(kind));
+        let inner = known.map(|known| rows::inner_things(row, known)).unwrap_or_default();
+        if !inner.is_empty() {
+            let names: Vec<&str> = inner.iter().map(|thing| thing.label.as_str()).collect();
+            let text = format!("{}: {field} {}", thing.label, names.join(", "));
+            let mut said = self.told_thing(query.clone(), thing.clone(), text);
+            if let [only] = inner.as_slice() {
+                said.dialogue.focus_on(only.clone());
+            }
+            return Ok(said);
+        }
+        let term =
+            Term { text: thing.label.clone(), what: What::Thing(thing.clone()), negated: false };
+        let listable = kind.as_ref().filter(|kind| {
+            let kind = self.kind_for(kind, std::slice::from_ref(&term));
+            self.list_of(&kind).is_some_and(|offer| self.takes(offer, &term))
+        });
+        if let Some(kind) = listable {
+            let want = Want::List;
+            let query =
+                Query { want, kind: Some(kind.clone()), terms: vec![term], ..Query::default() };
+            return self.run_list(query);
+        }
+        let text = self.say(Say::NoField, &[("field", field), ("thing", &thing.label)]);
+        let mut said = self.told_thing(query.clone(), thing.clone(), text);
+        said.unanswered = Some("not_understood");
+        Ok(said)
+    }
+
+    /// The field that people mean by a word, as the pack says.
+    pub(super) fn attribute(&self, kind: &Kind, field: &str) -> String {
+        let known = self.known(kind);
+        known
+            .and_then(|known| known.attributes.get(field).cloned())
+            .unwrap_or_else(|| field.to_owned())
+    }
+}
+
+/// Why a thing could not be seen.
+pub(super) enum Unseen {
+    Failed(Box<CallRecord>),
+    Several(Vec<Thing>),
+    None,
+}

@@ -1,0 +1,177 @@
+//! Which parameter a word belongs to.
+
+use serde_json::Value;
+
+use super::ask::Phrase;
+use super::fill::Filling;
+use super::narrow::thing_value;
+use super::offer::{Means, Slot};
+use super::read::{Part, Role};
+use super::scene::{Flow, Said};
+use crate::lexicon::{self, Class};
+use crate::search::words::stems;
+
+impl Filling<'_, '_> {
+    /// The parameter that a word beside the phrase names: "status to offline", "called Dry Dock".
+    pub(super) fn named_slot(&self, phrase: &Phrase) -> Option<Slot> {
+        let free = |slot: &&Slot| self.is_free(slot) || slot.shape.many;
+        let before: Vec<&Part> = self.parts[..phrase.at].iter().rev().take(3).collect();
+        if before.first().is_some_and(|part| part.is(Class::Called)) {
+            let named = |slot: &&Slot| {
+                matches!(slot.words.last().map(String::as_str), Some("name" | "title"))
+            };
+            return self.offer.slots.iter().filter(free).find(named).cloned();
+        }
+        let renames = self.ask.verb.is_some_and(|(_, at)| self.parts[at].lower == "rename");
+        if renames && phrase.placed == Some(Class::To) {
+            let named = |slot: &&Slot| slot.words == ["name"] || slot.words == ["title"];
+            return self.offer.slots.iter().filter(free).find(named).cloned();
+        }
+        // "select Liquid cooling": the verb is a parameter.
+        if let Some((_, at)) = self.ask.verb {
+            let verb = &self.parts[at].lower;
+            let named = |slot: &&Slot| slot.words.iter().any(|word| word == verb);
+            if let Some(slot) = self.offer.slots.iter().filter(free).find(named) {
+                return Some(slot.clone());
+            }
+        }
+        let english = lexicon::english();
+        // "the status of the second one to offline"
+        if phrase.placed == Some(Class::To) {
+            let said = |slot: &&Slot| {
+                self.parts[..phrase.at].iter().any(|part| slot.words == [part.lower.clone()])
+            };
+            if let Some(slot) = self.offer.slots.iter().filter(free).find(said) {
+                return Some(slot.clone());
+            }
+        }
+        let skipped = |part: &&&Part| {
+            matches!(part.role, Role::Filler)
+                || matches!(part.role, Role::Word(Class::To | Class::Of | Class::With | Class::And))
+        };
+        let word = before.iter().find(|part| !skipped(part))?;
+        let said = english.singular(&word.lower);
+        let fields = self.ask.fields.iter().any(|field| {
+            english.field([said.as_str()].into_iter()).is_some_and(|(f, _)| f == field)
+        });
+        let named = |slot: &&Slot| {
+            slot.words.join(" ") == said
+                || slot.name() == said
+                || fields
+                    && english
+                        .field([said.as_str()].into_iter())
+                        .is_some_and(|(field, _)| field == slot.name())
+        };
+        self.offer.slots.iter().filter(free).find(named).cloned()
+    }
+
+    /// Values of parameters with choices: "high priority", "leaf".
+    pub(super) fn choices(&mut self, phrase: &Phrase) -> bool {
+        let words: Vec<&str> = phrase.text.split_whitespace().collect();
+        let english = lexicon::english();
+        let own = |word: &str| {
+            let word = english.singular(&word.to_lowercase());
+            let slots = self.offer.slots.iter().flat_map(|slot| &slot.words);
+            slots.chain(&self.offer.words).any(|own| *own == word)
+        };
+        let values: Vec<&str> = words.iter().copied().filter(|word| !own(word)).collect();
+        let text = values.join(" ");
+        let slot = self
+            .offer
+            .slots
+            .iter()
+            .find(|slot| self.is_free(slot) && slot.shape.choice(&text).is_some());
+        let Some(slot) = slot.filter(|_| !text.is_empty()).cloned() else { return false };
+        let Some(value) = slot.shape.choice(&text).cloned() else { return false };
+        self.set(&slot, value);
+        true
+    }
+
+    /// The one parameter that still needs a value of this sort.
+    pub(super) fn last_resort(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
+        let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
+        if number && let Some(slot) = self.counted_slot(phrase) {
+            return self.give(&slot, phrase);
+        }
+        // What is made gets no name that does not look like one.
+        let makes = self.offer.family == Some(lexicon::Family::Create);
+        let marked = phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        let named = phrase.is_quoted || marked && phrase.placed.is_none();
+        let takes = |slot: &&Slot| {
+            (self.is_free(slot) || slot.shape.many)
+                && match slot.means {
+                    Means::Own(_) | Means::Thing(..) => slot.shape.required,
+                    Means::Text | Means::Search | Means::AnyName => {
+                        slot.shape.required && !number && (!makes || named)
+                    }
+                    Means::Number => slot.shape.required && number,
+                    _ => false,
+                }
+        };
+        let mut open = self.offer.slots.iter().filter(takes);
+        match open.next().cloned() {
+            Some(slot) => self.give(&slot, phrase),
+            None => Ok(Ok(false)),
+        }
+    }
+
+    /// The parameter that a number beside a word of its description belongs to: "last 3 lines".
+    pub(super) fn counted_slot(&self, phrase: &Phrase) -> Option<Slot> {
+        let beside =
+            |at: Option<usize>| at.and_then(|at| self.parts.get(at)).map(|part| part.lower.clone());
+        let (before, after) = (beside(phrase.at.checked_sub(1)), beside(Some(phrase.at + 1)));
+        let numeric =
+            |slot: &&Slot| matches!(slot.means, Means::Limit | Means::Number) && self.is_free(slot);
+        let describes = |slot: &Slot, word: &Option<String>| {
+            word.as_ref().is_some_and(|word| {
+                let own = stems(&slot.shape.description);
+                stems(word).iter().all(|stem| own.contains(stem)) && !stems(word).is_empty()
+            })
+        };
+        let slots = || self.offer.slots.iter().filter(numeric);
+        let exact = slots().find(|slot| describes(slot, &before));
+        let limit = || slots().find(|slot| slot.means == Means::Limit && describes(slot, &after));
+        let latest = || {
+            let latest =
+                before.as_ref().is_some_and(|word| self.scene.language.is(Class::Latest, word));
+            slots().find(|slot| slot.means == Means::Limit && latest)
+        };
+        exact.or_else(limit).or_else(latest).cloned()
+    }
+
+    /// Parameters that are yes or no, named by the message.
+    pub(super) fn flags(&mut self) {
+        let lower = self.scene.message.to_lowercase();
+        let flags: Vec<Slot> =
+            self.offer.slots.iter().filter(|slot| slot.means == Means::Flag).cloned().collect();
+        for slot in flags {
+            let Some(at) = lower.find(&slot.words.join(" ")) else { continue };
+            let before: Vec<&str> = lower[..at].split_whitespace().rev().take(2).collect();
+            let denied = before
+                .iter()
+                .any(|word| self.scene.language.is(Class::Not, word) || word.ends_with("n't"));
+            if self.is_free(&slot) {
+                self.set(&slot, Value::Bool(!denied));
+            }
+        }
+    }
+
+    /// What is spoken of fills the parameter for the tool's own kind, where the message names no other.
+    pub(super) fn focus(&mut self) {
+        let own = |slot: &&Slot| slot.shape.required && matches!(slot.means, Means::Own(_));
+        let Some(slot) =
+            self.offer.slots.iter().find(own).filter(|slot| self.is_free(slot)).cloned()
+        else {
+            return;
+        };
+        let Some(thing) = self.scene.dialogue.focus.first() else { return };
+        let says = !self.filled.is_empty();
+        if says
+            && Some(&thing.kind) == self.offer.kind.as_ref()
+            && let Some(value) = thing_value(&slot, thing)
+        {
+            self.is_vouched_for &= self.scene.is_named_by_user(thing);
+            self.set(&slot, value);
+        }
+    }
+}
