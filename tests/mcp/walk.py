@@ -54,7 +54,8 @@ async def tools(client) -> None:
     listed = await client.list_tools()
     check("tools in order", [tool.name for tool in listed.tools], [
         "context-manage", "personality-preset-manage", "context-chat", "conversation-manage",
-        "context-query", "memory-search", "tools-search", "tools-call",
+        "context-query", "memory-search", "remember", "recall", "forget", "list_memories",
+        "tools-search", "tools-call",
     ])
     check("every tool has schemas and hints", all(
         tool.output_schema and tool.annotations and tool.input_schema["type"] == "object" for tool in listed.tools
@@ -121,6 +122,11 @@ async def chat(client, context: str, expected_by: str) -> None:
     check("a pair is deleted", deleted["deletedCount"], 2)
     found = (await call(client, "memory-search", query="tomorrow")).structured_content
     check("memory", any(hit["sessionId"] == context for hit in found["hits"]), True)
+    kept = (await call(client, "remember", text="The user's rack is R42", subject="user's rack")).structured_content
+    recalled = (await call(client, "recall", query="which rack?")).structured_content
+    check("a statement is recalled", [memory["id"] for memory in recalled["memories"]], [kept["id"]])
+    await call(client, "forget", id=kept["id"])
+    check("and forgotten", (await call(client, "list_memories")).structured_content["total"], 0)
 
 
 async def rest(client, context: str) -> None:

@@ -236,16 +236,11 @@ test('operations show the figures that matter, live and over time', async () => 
 test('memory is shown where the server keeps any, with its source; it is corrected, forgotten and added', async () => {
   const { page, close } = await at('/');
   await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
-  // A stand-in for the route, as the contract names it.
-  let kept = [{ id: 'm1', text: 'My rack is R42', kind: 'fact', source: { session: id, turn: 1 }, created_at: new Date().toISOString(), last_used_at: null }];
-  await page.route(/\/api\/v1\/memories/, async (route) => {
-    const request = route.request();
-    const wanted = new URL(request.url()).pathname.split('/').at(-1);
-    if (request.method() === 'POST') kept.push({ id: `m${kept.length + 1}`, ...request.postDataJSON() });
-    if (request.method() === 'PATCH') kept = kept.map((memory) => (memory.id === wanted ? { ...memory, ...request.postDataJSON() } : memory));
-    if (request.method() === 'DELETE') kept = kept.filter((memory) => memory.id !== wanted);
-    await route.fulfill({ json: request.method() === 'GET' ? { memories: kept, next_cursor: null } : {} });
-  });
+  // An export of ours brings a memory with its source.
+  const now = new Date().toISOString();
+  const source = { session: id, turn: 1, sentence: 'my rack is R42' };
+  const gathered = { id: 'm1', text: 'My rack is R42', kind: 'fact', trust: 'said', source, created_at: now, changed_at: now };
+  await server.api('POST', '/memories/import', { format: 'throughline.memories/1', memories: [gathered] });
   await page.reload();
   await page.getByRole('link', { name: 'Memory' }).click();
   const row = (text) => page.locator('.memory', { hasText: text });
@@ -261,5 +256,11 @@ test('memory is shown where the server keeps any, with its source; it is correct
   await row('call me Sam').getByText('added by hand').waitFor();
   await row('R43').getByRole('button', { name: 'Forget' }).click();
   await row('R43').waitFor({ state: 'detached' });
+  const { memories } = await server.api('GET', '/memories?superseded=true');
+  assert.deepEqual(memories.map((memory) => [memory.text, memory.trust]), [['call me Sam', 'told']]);
+  await page.getByLabel('Find').fill('nothing of the sort at all');
+  await page.getByText('Nothing like that is remembered.').waitFor();
+  await page.getByLabel('Find').fill('sam');
+  await row('call me Sam').waitFor();
   await close();
 });

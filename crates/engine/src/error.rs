@@ -271,6 +271,7 @@ impl Error {
             Self::NoSession(_) => "list the sessions, or create one".into(),
             Self::NoTurn { turns, .. } if *turns == 0 => "the session has no turns yet".into(),
             Self::NoTurn { turns, .. } => format!("turns count from 1 to {turns}"),
+            Self::Missing { kind: "memory", .. } => "list the memories, or search for it".into(),
             Self::Missing { known, .. } | Self::NoAgent { known, .. } => listed(known),
             Self::NotKept { .. } => "only turns that the engine assembled have it".into(),
             Self::SessionExists(_) => "leave the id out, or use the existing session".into(),

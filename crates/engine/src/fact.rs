@@ -6,12 +6,25 @@
 //!
 //! Invariant: a fact that was gathered names the session, the turn and the sentence it comes from.
 
+mod book;
+pub mod draft;
+pub mod files;
+mod find;
 pub mod gather;
+mod paths;
+mod plan;
+pub mod stored;
+mod threads;
+pub mod transfer;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::SessionId;
+
+pub use draft::{FactDraft, FactPatch};
+pub use find::{FactFilter, FactHit, FactList};
+pub use stored::{Facts, Forgotten};
 
 /// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -83,6 +83,14 @@ pub struct Limits {
     pub expiry_days: u32,
     /// Contexts of one user: sessions that were created with a persona.
     pub contexts_max: usize,
+    /// Facts of one user, superseded ones included.
+    pub facts_max: usize,
+    /// Longest text of a fact, in bytes.
+    pub fact_bytes_max: usize,
+    /// Files of one user's memory tool.
+    pub memory_files_max: usize,
+    /// Longest of these files, in bytes.
+    pub memory_file_bytes_max: usize,
     /// Turns of one session.
     pub turns_max: u64,
     /// Idempotency keys remembered in a session.
@@ -130,6 +138,10 @@ impl Default for Limits {
             session_items_max: 256,
             expiry_days: 7,
             contexts_max: 1_000,
+            facts_max: 10_000,
+            fact_bytes_max: 2_000,
+            memory_files_max: 1_000,
+            memory_file_bytes_max: 128 * 1024,
             turns_max: 10_000_000,
             idempotency_keys: 64,
             commit_attempts_max: 200,

@@ -1,8 +1,9 @@
 //! The storage contract: what every backend promises, and nothing a backend does.
 //!
 //! The unit is a *thread*: a versioned head and an append-only log of entries. A session is a thread;
-//! presets, API keys, tool pins and job records are threads with an empty log. Heads and entries are
-//! opaque bytes here; only the engine knows what is in them.
+//! a fact and a memory file are threads whose log holds their earlier versions; presets, API keys, tool pins
+//! and job records are threads with an empty log. Heads and entries are opaque bytes here; only the engine
+//! knows what is in them.
 //!
 //! Invariant: a head and the entries of one [`Change`] become visible together or not at all, and only
 //! if the version is still the expected one. Nothing above this contract takes a lock for correctness.
@@ -93,19 +94,25 @@ pub enum Kind {
     Job,
     /// How often an item was used.
     Usage,
+    /// A fact about the user, with its earlier versions.
+    Fact,
+    /// A file of an application's memory tool, with its earlier versions.
+    MemoryFile,
     /// The trace that an erased thread leaves, so that a restored copy can be erased again.
     Tombstone,
 }
 
 impl Kind {
     /// All kinds, in key order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Session,
         Self::Preset,
         Self::ApiKey,
         Self::Pin,
         Self::Job,
         Self::Usage,
+        Self::Fact,
+        Self::MemoryFile,
         Self::Tombstone,
     ];
 
@@ -118,6 +125,8 @@ impl Kind {
             Self::Pin => "pin",
             Self::Job => "job",
             Self::Usage => "usage",
+            Self::Fact => "fact",
+            Self::MemoryFile => "memory_file",
             Self::Tombstone => "tombstone",
         }
     }

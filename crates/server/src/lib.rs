@@ -29,6 +29,7 @@ pub mod failure;
 pub mod http;
 pub mod json_limits;
 pub mod mcp;
+pub mod memory_view;
 pub mod persona_view;
 pub mod request_key;
 #[cfg(feature = "sabotage")]

@@ -648,6 +648,132 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is known about the caller. */
+        get: operations["memories_list"];
+        put?: never;
+        /** Remembers a statement. The same again answers the memory that is there. */
+        post: operations["memories_add"];
+        /** Forgets everything that is known about the caller. */
+        delete: operations["memories_forget_all"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything that is known about the caller. */
+        get: operations["memories_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Brings memories in, all or none: an export of ours, mem0's JSON, or the graph of the official MCP memory server as
+         *     JSON or as its file of lines (`application/x-ndjson`).
+         */
+        post: operations["memories_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Memories that fit, by words or by meaning. */
+        get: operations["memories_search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/tool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Carries out a command of Anthropic's memory tool (`memory_20250818`) on the caller's files below `/memories`. */
+        post: operations["memories_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A memory, also a superseded one. */
+        get: operations["memories_show"];
+        put?: never;
+        post?: never;
+        /** Forgets a memory and its earlier versions, and counts what went. */
+        delete: operations["memories_forget"];
+        options?: never;
+        head?: never;
+        /** Corrects a memory; the version before stays in its history. */
+        patch: operations["memories_change"];
+        trace?: never;
+    };
+    "/api/v1/memories/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was known before, oldest first. */
+        get: operations["memories_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/memory/stats": {
         parameters: {
             query?: never;
@@ -1678,6 +1804,8 @@ export interface components {
             notes: string[];
             /** @description Documents that the search index removed. */
             index_documents: number;
+            /** @description Memories that were gathered from it and are forgotten with it. */
+            memories: number;
             /** @description What keeps it erased after a restore. */
             tombstone: string;
         };
@@ -1710,6 +1838,21 @@ export interface components {
          * @enum {string}
          */
         ExportFormat: "json" | "markdown";
+        /** @description What was forgotten. */
+        ForgottenMemories: {
+            /** @description Memories. */
+            memories: number;
+            /** @description Their earlier versions. */
+            versions: number;
+            /** @description Files, objects, rows or keys that held them. */
+            records: number;
+            /** @description Bytes removed. */
+            bytes: number;
+            /** @description Copies that the store could not remove. */
+            left: number;
+            /** @description What is to be known of those, one sentence each. */
+            notes: string[];
+        };
         /** @description Where to fork. */
         ForkBody: {
             /**
@@ -1736,6 +1879,14 @@ export interface components {
             hits: components["schemas"]["SearchHitView"][];
             /** @description Sessions whose last changes are not in the index yet. */
             sessions_behind: number;
+        };
+        /** @description A memory that a search found. */
+        FoundMemory: components["schemas"]["Memory"] & {
+            /**
+             * Format: float
+             * @description How well it fits, 0–1.
+             */
+            score: number;
         };
         /** @description What became of a deleted preset. */
         Gone: {
@@ -1789,6 +1940,17 @@ export interface components {
             /** @description Its turns. */
             turns: number;
         };
+        /** @description What an import brought. */
+        ImportedMemories: {
+            /** @description Memories that are new. */
+            imported: number;
+            /** @description Memories that were known already. */
+            known: number;
+            /** @description Memories that were there and are now superseded. */
+            superseded: number;
+            /** @description Memories that contradict one that is trusted more; both are kept. */
+            contradicting: number;
+        };
         /** @description A rule, a reference or a tool. */
         ItemBody: {
             /** @description `rule`, `reference` or `tool`. */
@@ -1832,6 +1994,13 @@ export interface components {
             /** @description Rules, references and tools with their include mode. */
             items: components["schemas"]["OfferedItem"][];
         };
+        /** @description A memory that was added or changed, and what that means for others. */
+        KeptMemory: components["schemas"]["Memory"] & {
+            /** @description Older memories about the same subject that it supersedes. */
+            superseded: components["schemas"]["Memory"][];
+            /** @description Memories about the same subject that say something else and are trusted more; both stay. */
+            contradicts: components["schemas"]["Memory"][];
+        };
         /** @description One message of a turn. */
         KindOfMessage: {
             /** @description `query`, `response`, `tool_result` or `error`. */
@@ -1845,6 +2014,100 @@ export interface components {
             start: number;
             /** @description The byte after its last. */
             end: number;
+        };
+        /** @description Some memories. */
+        Memories: {
+            /** @description The memories, most recently changed first. */
+            memories: components["schemas"]["Memory"][];
+            /** @description Where the next answer goes on; null at the end. */
+            next_cursor?: string | null;
+            /** @description How many there are in all. */
+            total: number;
+        };
+        /** @description A statement about the user and their world that outlives its session. */
+        Memory: {
+            /** @description Its id. */
+            id: string;
+            /** @description What is known, as a sentence. */
+            text: string;
+            /** @description What it is about; a newer memory about the same subject supersedes this one. */
+            subject?: string | null;
+            /** @description What sort of statement it is. */
+            kind: components["schemas"]["MemoryKind"];
+            /** @description Where it comes from. */
+            trust: components["schemas"]["MemoryTrust"];
+            source?: components["schemas"]["MemorySource"] | null;
+            /**
+             * Format: date-time
+             * @description When it was first kept.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its text last changed.
+             */
+            changed_at: string;
+            /**
+             * Format: date-time
+             * @description When a request last showed it; noted once a day.
+             */
+            last_used_at?: string | null;
+            /** @description The newer memory about the same subject. */
+            superseded_by?: string | null;
+        };
+        /** @description A statement to remember. */
+        MemoryBody: {
+            /** @description What is to be remembered, as a sentence; at most 2,000 bytes. */
+            text: string;
+            /** @description What it is about; a newer memory about the same subject supersedes the older one. */
+            subject?: string | null;
+            kind?: components["schemas"]["MemoryKind"] | null;
+        };
+        /** @description A correction; what is absent stays. */
+        MemoryChange: {
+            /**
+             * @description The new text.
+             * @default null
+             */
+            text: string | null;
+            /**
+             * @description The new subject; an empty one removes it.
+             * @default null
+             */
+            subject: string | null;
+            /** @default null */
+            kind: components["schemas"]["MemoryKind"] | null;
+        };
+        /** @description A user's memories outside the store; the import takes it. */
+        MemoryExport: {
+            /** @description `throughline.memories/1`. */
+            format: string;
+            /** @description The memories, superseded ones included, oldest first. */
+            memories: components["schemas"]["Memory"][];
+        };
+        /** @description Versions of what is known about one thing. */
+        MemoryHistory: {
+            /** @description Oldest first: memories that it supersedes, its own earlier versions, and the memory as it is. */
+            versions: components["schemas"]["Memory"][];
+        };
+        /** @description What a search found. */
+        MemoryHits: {
+            /** @description The memories, best first. */
+            hits: components["schemas"]["FoundMemory"][];
+        };
+        /**
+         * @description What a memory is about.
+         * @enum {string}
+         */
+        MemoryKind: "instruction" | "profile" | "preference" | "fact";
+        /** @description The sentence that a memory was gathered from. */
+        MemorySource: {
+            /** @description The session. */
+            session: string;
+            /** @description The turn, from 1. */
+            turn: number;
+            /** @description The sentence, as the user wrote it. */
+            sentence: string;
         };
         /** @description Cache and memory figures. */
         MemoryStats: {
@@ -1886,6 +2149,11 @@ export interface components {
             /** @description Memory of the process, in bytes; null where the system does not tell. */
             resident_bytes?: number | null;
         };
+        /**
+         * @description Where a memory comes from.
+         * @enum {string}
+         */
+        MemoryTrust: "told" | "said" | "model" | "imported";
         /** @description A thing that a turn is about. */
         MentionView: {
             /** @description Its type. */
@@ -2595,6 +2863,55 @@ export interface components {
             /** @description Written to the provider's cache. */
             cache_write_tokens?: number;
         };
+        /** @description The tool's input, as the model wrote it. */
+        ToolCommand: {
+            /** @description The file or folder, below `/memories`. */
+            path: string;
+            /** @description First and last line; -1 is the end. */
+            view_range?: number[] | null;
+            /** @enum {string} */
+            command: "view";
+        } | {
+            /** @description The file. */
+            path: string;
+            /** @description Its text. */
+            file_text: string;
+            /** @enum {string} */
+            command: "create";
+        } | {
+            /** @description The file. */
+            path: string;
+            /** @description The text to replace. */
+            old_str: string;
+            /** @description What stands there then; nothing when absent. */
+            new_str?: string;
+            /** @enum {string} */
+            command: "str_replace";
+        } | {
+            /** @description The file. */
+            path: string;
+            /**
+             * Format: int64
+             * @description The line, 0 for the beginning.
+             */
+            insert_line: number;
+            /** @description The text. */
+            insert_text: string;
+            /** @enum {string} */
+            command: "insert";
+        } | {
+            /** @description The file or folder. */
+            path: string;
+            /** @enum {string} */
+            command: "delete";
+        } | {
+            /** @description What it is called. */
+            old_path: string;
+            /** @description What it will be called. */
+            new_path: string;
+            /** @enum {string} */
+            command: "rename";
+        };
         /** @description A tool call with its result. */
         ToolExecution: {
             /** @description The call's id. */
@@ -2620,6 +2937,13 @@ export interface components {
             tools: components["schemas"]["ToolView"][];
             /** @description Servers that could not be asked. */
             unavailable: components["schemas"]["Unavailable"][];
+        };
+        /** @description The tool's result, for a `tool_result` block. */
+        ToolResult: {
+            /** @description The text for the model. */
+            content: string;
+            /** @description Whether the command failed; the text says why. */
+            is_error: boolean;
         };
         /** @description A tool. */
         ToolView: {
@@ -4437,6 +4761,414 @@ export interface operations {
             };
             /** @description It has changed, or exists already; `current_version` says where it is. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many, 1–100. */
+                limit?: number;
+                /** @description `next_cursor` of the previous answer. */
+                cursor?: string;
+                /** @description Only those that fit these words, best first; the same as `/memories/search`. */
+                q?: string;
+                /** @description Only of this kind. */
+                kind?: components["schemas"]["MemoryKind"];
+                /** @description Only about this subject. */
+                subject?: string;
+                /** @description Only gathered in this session. */
+                session?: string;
+                /** @description Also superseded ones. */
+                superseded?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memories"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_add: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryBody"];
+            };
+        };
+        responses: {
+            /** @description It was known */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptMemory"];
+                };
+            };
+            /** @description It was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptMemory"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is over a limit; `detail` names the limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_forget_all: {
+        parameters: {
+            query?: {
+                /** @description `all`, to say that everything is meant. */
+                confirm?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgottenMemories"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryExport"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedMemories"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is over a limit; `detail` names the limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_search: {
+        parameters: {
+            query: {
+                /** @description The words, or what is meant. */
+                q: string;
+                /** @description At most this many, 1–100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryHits"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolCommand"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResult"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is over a limit; `detail` names the limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_forget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgottenMemories"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryChange"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptMemory"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    memories_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryHistory"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

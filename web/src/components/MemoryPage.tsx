@@ -9,6 +9,9 @@ import { Page } from './Page';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
 
+/** What a memory without a turn comes from, by its trust. */
+const ORIGINS: Record<string, string> = { told: 'added by hand', model: 'remembered by a model', imported: 'imported' };
+
 export function MemoryPage() {
   const words = useSignal('');
   const changed = useSignal(0);
@@ -61,7 +64,7 @@ function MemoryRow({ memory, onDone }: { memory: Memory; onDone: (said: string) 
           </form>
         )}
       <p class="quiet">
-        {source?.session ? <a href={addressOf(source.session, source.turn)}>from turn {source.turn}</a> : 'added by hand'}
+        {source?.session ? <a href={addressOf(source.session, source.turn)}>from turn {source.turn}</a> : ORIGINS[memory.trust ?? 'told'] ?? 'added by hand'}
         {memory.created_at && <> · <time dateTime={memory.created_at} title={moment(memory.created_at)}>{ago(memory.created_at)}</time></>}
         {' · '}{memory.last_used_at ? `last used ${ago(memory.last_used_at)}` : 'not used yet'}
       </p>

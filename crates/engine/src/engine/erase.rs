@@ -29,8 +29,20 @@ pub struct ErasureReceipt {
     pub stored: Erased,
     /// Documents that the search index removed.
     pub index_documents: u64,
+    /// Facts that were gathered from it and are forgotten with it.
+    #[serde(default)]
+    pub facts: u64,
     /// The tombstone that keeps it erased after a restore.
     pub tombstone: String,
+}
+
+/// What the erasure of single turns removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct ErasedTurns {
+    /// Turns that were erased now.
+    pub turns: u64,
+    /// Facts that were gathered from them and are forgotten with them.
+    pub facts: u64,
 }
 
 impl Engine {
@@ -49,6 +61,7 @@ impl Engine {
         let tombstone = tombstone::write(store, clock, &key, last_activity, life).await?;
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
+        let facts = self.facts.forget_of(caller, id, None).await?.facts;
         let stored = self.sessions.erase(&key).await?;
         let index_documents = self.indexer.remove(&key).await?;
         Ok(ErasureReceipt {
@@ -56,6 +69,7 @@ impl Engine {
             at: self.now(),
             stored,
             index_documents,
+            facts,
             tombstone: tombstone.to_string(),
         })
     }
@@ -71,25 +85,27 @@ impl Engine {
             at: self.now(),
             stored,
             index_documents: 0,
+            facts: 0,
             tombstone: tombstone::tombstone_of(key).to_string(),
         })
     }
 
-    /// Erases the content of single turns; their numbers stay. Answers how many were erased now.
+    /// Erases the content of single turns and what was gathered from them; their numbers stay.
     pub async fn erase_turns(
         &self,
         caller: &Caller,
         id: &SessionId,
         turns: &BTreeSet<u64>,
-    ) -> Result<u64> {
+    ) -> Result<ErasedTurns> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
         let erased = session::erase::erase_turns(&self.sessions, &key, turns).await?;
+        let facts = self.facts.forget_of(caller, id, Some(turns)).await?.facts;
         if erased > 0 {
             self.indexer.remove(&key).await?;
         }
-        Ok(erased)
+        Ok(ErasedTurns { turns: erased, facts })
     }
 }

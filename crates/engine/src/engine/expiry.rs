@@ -60,7 +60,13 @@ pub fn stored_expiry(kind: Kind, head: &[u8]) -> Option<Timestamp> {
     match kind {
         Kind::Session => serde_json::from_slice::<SessionHead>(head).ok()?.purge_at(),
         Kind::Job => Some(serde_json::from_slice::<Lease>(head).ok()?.until),
-        Kind::Preset | Kind::ApiKey | Kind::Pin | Kind::Usage | Kind::Tombstone => None,
+        Kind::Preset
+        | Kind::ApiKey
+        | Kind::Pin
+        | Kind::Usage
+        | Kind::Fact
+        | Kind::MemoryFile
+        | Kind::Tombstone => None,
     }
 }
 

@@ -121,7 +121,7 @@ impl Engine {
             Unwanted::OlderThan(time) => self.turns_before(&loaded, time).await?,
             Unwanted::All => (1..=loaded.head.turns).collect(),
         };
-        Ok(self.erase_turns(caller, id, &turns).await? * 2)
+        Ok(self.erase_turns(caller, id, &turns).await?.turns * 2)
     }
 
     /// Turns that were not erased, without the first `skipped` of them.

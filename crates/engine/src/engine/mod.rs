@@ -41,6 +41,8 @@ use crate::creation::SessionCreator;
 use crate::embed::Embedder;
 use crate::enrich::{EnrichmentStatistics, Enrichments};
 use crate::error::Result;
+use crate::fact::Facts;
+use crate::fact::files::MemoryFiles;
 use crate::index::Index;
 use crate::indexer::Indexer;
 use crate::limits::Limits;
@@ -70,7 +72,7 @@ use crate::worklist::{WorkStatistics, Worklist};
 pub use agents::{AgentItem, SessionItemView};
 pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
 pub use entities::{AboutIt, EntityList, EntityView};
-pub use erase::ErasureReceipt;
+pub use erase::{ErasedTurns, ErasureReceipt};
 pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state, stored_expiry};
 pub use history::{HistoryPage, HistoryQuery, Order};
 pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
@@ -158,6 +160,8 @@ pub struct Engine {
     turns: Arc<Pipeline>,
     background: Background,
     presets: Arc<Presets>,
+    facts: Arc<Facts>,
+    memory_files: MemoryFiles,
     sessions: Arc<Sessions>,
     agents: Arc<Agents>,
     catalog: Arc<ToolCatalog>,
@@ -187,6 +191,14 @@ impl Engine {
         let rules = Arc::new(Rules::new(parts.rules, packs.clone(), decisions));
         let presets = Arc::new(Presets::new(store.clone(), clock.clone()));
         let (cache_bytes, cache_age) = (settings.cache_bytes, settings.cache_age);
+        let memory_files = MemoryFiles::new(store.clone(), clock.clone(), limits.clone());
+        let facts = Arc::new(Facts::new(
+            store.clone(),
+            clock.clone(),
+            limits.clone(),
+            (embedder.clone(), calibration),
+            cache_age,
+        ));
         let attempts_max = limits.commit_attempts_max;
         let sessions = Sessions::new(store, clock.clone(), cache_bytes, cache_age, attempts_max);
         let session_ttl = settings.session_ttl.and_then(|time| time.try_into().ok());
@@ -259,6 +271,8 @@ impl Engine {
             turns,
             background,
             presets,
+            facts,
+            memory_files,
             sessions,
             agents,
             catalog,
@@ -293,6 +307,16 @@ impl Engine {
     /// Personas' starting points.
     pub fn presets(&self) -> &Presets {
         &self.presets
+    }
+
+    /// What is known about users beyond their sessions.
+    pub fn facts(&self) -> &Arc<Facts> {
+        &self.facts
+    }
+
+    /// Files of applications' memory tools.
+    pub fn memory_files(&self) -> &MemoryFiles {
+        &self.memory_files
     }
 
     /// The bounds in force.

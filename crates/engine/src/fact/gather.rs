@@ -68,6 +68,11 @@ pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &s
         && newer.text.to_lowercase() != older_text.to_lowercase()
 }
 
+/// The same text for subjects that name the same thing.
+pub(super) fn subject_key(subject: &str) -> String {
+    Vec::from_iter(subject::words(subject)).join(" ")
+}
+
 /// The statements that the sentence, or the one after it, asks to remember.
 fn told(language: &Language, sentences: &[Sentence<'_>], at: usize) -> Vec<Statement> {
     let sentence = &sentences[at];

@@ -10,6 +10,7 @@ mod copies;
 mod crashes;
 mod doubles;
 mod enrichment;
+mod facts;
 mod growing;
 mod imports;
 mod keys;

@@ -14,6 +14,7 @@ mod item;
 mod key;
 mod local;
 mod mcp;
+mod memory;
 mod migrate;
 mod out;
 mod output;
@@ -104,6 +105,8 @@ enum Command {
     Search(search::Search),
     /// The search index.
     Index(search::Index),
+    /// What is known about a user: list, add, search, correct, forget, export, import.
+    Memory(memory::MemoryCommand),
     /// Upstream tools through the proxy.
     Tools(tools::Tools),
     /// Packs: domain knowledge as data.
@@ -151,6 +154,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::Replay(command) => command.run(&settings).await,
         Command::Search(command) => command.run(&settings).await,
         Command::Index(command) => command.run(&settings).await,
+        Command::Memory(command) => command.run(&settings).await,
         Command::Tools(command) => command.run(&settings).await,
         Command::Pack(command) => command.run(&settings),
         Command::Backup(command) => command.run(&settings).await,

@@ -68,6 +68,30 @@ impl FromRequest<App> for Document {
     }
 }
 
+/// A file that somebody brings along: JSON of a bounded shape, or lines of it.
+#[derive(Debug)]
+pub struct Lines(pub String);
+
+impl FromRequest<App> for Lines {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let kind = kind_of(request.headers());
+        let lines = matches!(kind.as_str(), "application/x-ndjson" | "application/jsonl");
+        if !lines && !says_json(request.headers()) {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not_a_document",
+                "the body is announced neither as JSON nor as lines of JSON",
+                "send the header content-type: application/json or application/x-ndjson",
+            ));
+        }
+        let bytes = read(request, app).await?;
+        check_shape(&bytes, app.settings().shape())?;
+        Ok(Self(text(&bytes)?.to_owned()))
+    }
+}
+
 /// The body's bytes, which [`admit`] has read already.
 async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit = app.settings().body_bytes_max;

@@ -7,7 +7,7 @@
 //!
 //! - [`problem`]: errors. [`body`], [`shape`], [`part`]: requests, checked. [`condition`],
 //!   [`idempotency`]: headers. [`caller`]: who is asking.
-//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`about`]: the routes, a file a verb.
+//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, a file a verb.
 //! - [`dropin`]: the endpoints of model providers, for their own clients.
 //! - [`connections`], [`stall`]: what a connection may cost. [`layers`], [`guard`]: what every request passes
 //!   through. [`admit`]: what a request needs before its handler runs.
@@ -28,6 +28,7 @@ pub mod guard;
 pub mod idempotency;
 mod layers;
 mod mcp;
+pub mod memories;
 pub mod openapi;
 pub mod page;
 pub mod part;

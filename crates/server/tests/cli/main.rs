@@ -8,6 +8,7 @@ mod erasures;
 mod expiry;
 mod interrupted;
 mod items;
+mod memory;
 mod observability;
 mod place;
 mod sessions;

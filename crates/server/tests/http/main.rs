@@ -13,6 +13,7 @@ mod first_round;
 mod hostile_schemas;
 mod items;
 mod mcp;
+mod memories;
 mod noise;
 mod openapi;
 mod turns;

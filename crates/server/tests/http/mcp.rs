@@ -148,7 +148,7 @@ async fn the_published_tools_are_these() {
     let tools = &first["result"]["tools"];
     let names: BTreeSet<&str> =
         tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 8);
+    assert_eq!(names.len(), 12);
     let again = message(call(&app, json!(2), "tools/list", None, json!({}))).await;
     assert_eq!(&again["result"]["tools"], tools);
     insta::assert_json_snapshot!(tools);
@@ -200,4 +200,35 @@ async fn a_session_belongs_to_its_caller() {
     assert!(message(mine).await["result"]["tools"].is_array());
     let ended = older(&app, Method::DELETE, &ada, Some(&session), None).send().await.unwrap();
     assert!(ended.status().is_success(), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_model_remembers_recalls_lists_and_forgets_for_its_own_user_only() {
+    let app = TestApp::start().await;
+    let ada = app.key("acme", "ada", Grants::Write).await;
+    let eve = app.key("acme", "eve", Grants::Write).await;
+    let run = async |key: &str, name: &str, arguments: Value| {
+        let request = tool(&app, json!(1), name, arguments).header("x-api-key", key);
+        message(request).await["result"].clone()
+    };
+    let statement = json!({"text": "The user's rack is R42", "subject": "user's rack"});
+    let kept = run(&ada, "remember", statement.clone()).await["structuredContent"].clone();
+    assert_eq!((&kept["trust"], &kept["superseded"]), (&json!("model"), &json!([])));
+    let again = run(&ada, "remember", statement).await;
+    assert_eq!(again["structuredContent"]["id"], kept["id"]);
+    let recalled = run(&ada, "recall", json!({"query": "which rack?"})).await;
+    assert_eq!(recalled["structuredContent"]["memories"][0]["id"], kept["id"]);
+    let one = json!({"id": kept["id"]});
+    for (name, arguments) in
+        [("recall", json!({"query": "rack R42"})), ("list_memories", json!({}))]
+    {
+        let answer = run(&eve, name, arguments).await;
+        assert_eq!(answer["structuredContent"]["memories"], json!([]), "{name}");
+    }
+    assert_eq!(run(&eve, "forget", one.clone()).await["isError"], true);
+    assert_eq!(run(&ada, "list_memories", json!({})).await["structuredContent"]["total"], 1);
+    assert_eq!(run(&ada, "forget", one).await["structuredContent"]["memories"], 1);
+    assert_eq!(run(&ada, "list_memories", json!({})).await["structuredContent"]["total"], 0);
+    let long = run(&ada, "remember", json!({"text": "x".repeat(3000)})).await;
+    assert_eq!(long["isError"], true);
 }

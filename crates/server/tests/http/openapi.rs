@@ -285,6 +285,27 @@ async fn walk_personas(walk: &mut Walk) {
     walk.call(Method::POST, "/api/v1/presets/{id}/restore", &restore, Value::Null).await;
 }
 
+async fn walk_memories(walk: &mut Walk) {
+    let (all, one) = ("/api/v1/memories", "/api/v1/memories/{id}");
+    let body = json!({"text": "My rack is R41", "subject": "my rack"});
+    walk.post(all, all, body).await;
+    let newer = json!({"text": "My rack is R42", "subject": "my rack", "kind": "fact"});
+    let kept = walk.post(all, all, newer).await;
+    let at = format!("{all}/{}", kept["id"].as_str().unwrap());
+    walk.get(all, all).await;
+    walk.get("/api/v1/memories/search", "/api/v1/memories/search?q=rack").await;
+    walk.get(one, &at).await;
+    walk.call(Method::PATCH, one, &at, json!({"text": "My rack is R43"})).await;
+    walk.get("/api/v1/memories/{id}/history", &format!("{at}/history")).await;
+    let export = walk.get("/api/v1/memories/export", "/api/v1/memories/export").await;
+    walk.delete(one, &at).await;
+    walk.delete(all, "/api/v1/memories?confirm=all").await;
+    walk.post("/api/v1/memories/import", "/api/v1/memories/import", export).await;
+    let tool = "/api/v1/memories/tool";
+    let note = json!({"command": "create", "path": "/memories/notes.md", "file_text": "Rack R42"});
+    walk.post(tool, tool, note).await;
+}
+
 async fn walk_server(walk: &mut Walk) {
     for path in ["", "/live", "/ready"] {
         for prefix in ["/api/v1/health", "/health"] {
@@ -354,6 +375,7 @@ async fn every_operation_answers_as_documented() {
     walk_conversations(&mut walk).await;
     walk_things(&mut walk).await;
     walk_personas(&mut walk).await;
+    walk_memories(&mut walk).await;
     walk_server(&mut walk).await;
     for (method, path, _) in operations(&walk.document) {
         let at = format!("{method} {path}");

@@ -105,7 +105,7 @@ async fn everything_goes_along_with_its_expiry() {
     let made = Change { head: bytes.clone(), ..change(0, "", &["turn"]) };
     from.commit(&expiring, Expected::Absent, made).await.unwrap();
     let report = copied(&from, &to, Compare::Quickly).await;
-    assert_eq!((report.copied, report.problems), (8, vec![]));
+    assert_eq!((report.copied, report.problems), (10, vec![]));
     for kind in Kind::ALL {
         let thread = Key { kind, ..key("kinds", "x") };
         let Found::Head(found) = to.head(&thread, None).await.unwrap() else {

@@ -24,10 +24,12 @@ pub fn from_template(language: &Language, template: &str, groups: &Captures<'_>)
 
 /// Whether two keys name the same thing: "lisbon site code" is "site code for lisbon".
 pub fn same(one: &str, other: &str) -> bool {
-    let words = |key: &str| -> BTreeSet<String> {
-        key.split([' ', '-']).filter(|word| *word != "for").map(str::to_owned).collect()
-    };
     one == other || words(one) == words(other)
+}
+
+/// The words by which a key is compared.
+pub fn words(key: &str) -> BTreeSet<&str> {
+    key.split([' ', '-']).filter(|word| *word != "for").collect()
 }
 
 /// The noun of a noun with one word before it: "seats" of "window seats".

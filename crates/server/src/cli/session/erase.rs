@@ -40,9 +40,15 @@ impl Erase {
             let turns: BTreeSet<u64> = self.turn.into_iter().collect();
             let erased = local.engine.erase_turns(&local.caller, &id, &turns).await?;
             if json {
-                return output::json(&json!({"session": id, "erased_turns": erased}));
+                return output::json(&json!({
+                    "session": id, "erased_turns": erased.turns, "forgotten_memories": erased.facts,
+                }));
             }
-            return output::line(format!("erased the content of {erased} turns of session {id}"));
+            output::line(format!("erased the content of {} turns of session {id}", erased.turns))?;
+            return match erased.facts {
+                0 => Ok(()),
+                facts => output::line(format!("forgot {facts} memories gathered from them")),
+            };
         }
         let receipt = local.engine.erase(&local.caller, &id).await?;
         if json {
@@ -58,6 +64,7 @@ impl Erase {
                 ["records".into(), stored.records.to_string()],
                 ["bytes".into(), stored.bytes.to_string()],
                 ["index documents".into(), receipt.index_documents.to_string()],
+                ["memories".into(), receipt.facts.to_string()],
                 ["left behind".into(), stored.left.to_string()],
                 ["tombstone".into(), receipt.tombstone],
             ],

@@ -35,6 +35,8 @@ pub struct Erasure {
     pub notes: Vec<String>,
     /// Documents that the search index removed.
     pub index_documents: u64,
+    /// Memories that were gathered from it and are forgotten with it.
+    pub memories: u64,
     /// What keeps it erased after a restore.
     pub tombstone: String,
 }
@@ -51,6 +53,7 @@ impl From<ErasureReceipt> for Erasure {
             left: receipt.stored.left,
             notes: receipt.stored.notes,
             index_documents: receipt.index_documents,
+            memories: receipt.facts,
             tombstone: receipt.tombstone,
         }
     }

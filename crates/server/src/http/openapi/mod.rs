@@ -19,7 +19,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, about, agents, chat, contexts, conversations, entities, presets};
+use super::{App, about, agents, chat, contexts, conversations, entities, memories, presets};
 
 /// What stands at the top of the document.
 #[derive(OpenApi)]
@@ -48,6 +48,7 @@ pub fn documented() -> OpenApiRouter<App> {
         .merge(entities::routes())
         .merge(contexts::routes())
         .merge(presets::routes())
+        .merge(memories::routes())
         .merge(about::routes());
     OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }

@@ -5,6 +5,7 @@
 mod chat;
 mod contexts;
 mod conversations;
+mod facts;
 mod memory;
 mod presets;
 mod query;
@@ -41,6 +42,10 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         conversations::tool(),
         query::tool(),
         memory::tool(),
+        facts::remember_tool(),
+        facts::recall_tool(),
+        facts::forget_tool(),
+        facts::list_tool(),
         upstream::search_tool(),
         upstream::call_tool(),
     ]
@@ -85,6 +90,10 @@ pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, Error
         "conversation-manage" => conversations::run(&call).await.map(Into::into),
         "context-query" => query::run(&call).await.map(Into::into),
         "memory-search" => memory::run(&call).await.map(Into::into),
+        "remember" => facts::remember(&call).await.map(Into::into),
+        "recall" => facts::recall(&call).await.map(Into::into),
+        "forget" => facts::forget(&call).await.map(Into::into),
+        "list_memories" => facts::list(&call).await.map(Into::into),
         "tools-search" => upstream::search(&call).await.map(Into::into),
         "tools-call" => upstream::call(&call).await,
         unknown => {

@@ -1,0 +1,46 @@
+//! All facts of one user in memory, as they were at one position of the user's marker.
+//!
+//! Invariant: of several facts about one subject that could replace each other, only the newest is current.
+
+use std::sync::Arc;
+
+use crate::store::Version;
+
+use super::Fact;
+use super::plan::settle;
+
+/// All facts of a user, as they were when the marker was at `mark`.
+pub(super) struct Book {
+    pub mark: Option<Version>,
+    /// Every fact as it is stored, with the version of its thread.
+    pub stored: Vec<(Version, Arc<Fact>)>,
+    /// Every fact, most recently changed first.
+    all: Vec<Arc<Fact>>,
+    pub current: Arc<Vec<Fact>>,
+}
+
+impl Book {
+    pub fn new(mark: Option<Version>, stored: Vec<(Version, Arc<Fact>)>) -> Self {
+        let mut all: Vec<Arc<Fact>> = stored.iter().map(|(_, fact)| fact.clone()).collect();
+        settle(&mut all);
+        let current = all.iter().filter(|fact| fact.superseded_by.is_none());
+        let current = Arc::new(current.map(|fact| Fact::clone(fact)).collect());
+        Self { mark, stored, all, current }
+    }
+
+    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.all.iter().map(Arc::as_ref)
+    }
+
+    pub fn find(&self, id: &str) -> Option<&Fact> {
+        self.facts().find(|fact| fact.id == id)
+    }
+
+    pub fn bytes(&self) -> usize {
+        let texts = |fact: &Fact| {
+            let sentence = fact.source.as_ref().map_or(0, |source| source.sentence.len());
+            size_of::<Fact>() + fact.text.len() + sentence + 100
+        };
+        size_of::<Self>() + 2 * self.facts().map(texts).sum::<usize>()
+    }
+}

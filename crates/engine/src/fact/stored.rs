@@ -1,0 +1,370 @@
+//! A user's facts: kept, found, corrected and forgotten.
+//!
+//! Each fact is a thread; its log holds the earlier versions. All facts of a user that was asked for lately
+//! are in memory, and a marker in the store confirms the copy with one cheap question. What a request shows of
+//! them is not decided here.
+//!
+//! Invariant: every key is built from the caller's scope, so nobody reaches another user's facts.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::access::{Action, Caller, authorize};
+use crate::clock::Clock;
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::limits::Limits;
+use crate::search::{Calibration, ItemIndex};
+use crate::store::{Erased, Key, Kind, Scope, Store, Version};
+
+use super::book::Book;
+use super::gather::subject_key;
+use super::plan::{Plan, may_replace};
+use super::threads::{AT_ONCE, Earlier, Threads};
+use super::{Fact, FactDraft, FactPatch};
+
+pub use super::plan::AddedFact;
+
+/// Facts in memory, in bytes.
+const CACHE_BYTES: u64 = 32 << 20;
+/// A fact's last use is written at most once in this time.
+const USED_EVERY: SignedDuration = SignedDuration::from_hours(24);
+
+/// What was forgotten.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    /// Facts.
+    pub facts: u64,
+    /// What the store removed, earlier versions included.
+    pub stored: Erased,
+}
+
+/// Stores and finds facts.
+pub struct Facts {
+    threads: Threads,
+    clock: Arc<dyn Clock>,
+    pub(super) limits: Arc<Limits>,
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) calibration: Calibration,
+    books: moka::sync::Cache<Scope, Arc<Book>>,
+    pub(super) indexes: moka::sync::Cache<Scope, Arc<Mutex<ItemIndex>>>,
+}
+
+impl Facts {
+    /// The facts in `store`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        limits: Arc<Limits>,
+        (embedder, calibration): (Arc<dyn Embedder>, Calibration),
+        cache_age: Duration,
+    ) -> Self {
+        let books = moka::sync::Cache::builder()
+            .max_capacity(CACHE_BYTES)
+            .weigher(|_, book: &Arc<Book>| u32::try_from(book.bytes()).unwrap_or(u32::MAX))
+            .time_to_live(cache_age)
+            .build();
+        let indexes =
+            moka::sync::Cache::builder().max_capacity(100).time_to_idle(cache_age).build();
+        let threads = Threads::new(store, clock.clone(), Kind::Fact);
+        Self { threads, clock, limits, embedder, calibration, books, indexes }
+    }
+
+    /// The caller's facts that are not superseded, most recently changed first. Cheap: one question to the
+    /// store where nothing has changed.
+    pub async fn current(&self, caller: &Caller) -> Result<Arc<Vec<Fact>>> {
+        authorize(caller, Action::Read)?;
+        Ok(self.book(&caller.scope).await?.current.clone())
+    }
+
+    /// The fact of that id, also a superseded one.
+    pub async fn get(&self, caller: &Caller, id: &str) -> Result<Fact> {
+        authorize(caller, Action::Read)?;
+        self.book(&caller.scope).await?.find(id).cloned().ok_or_else(|| missing(id))
+    }
+
+    /// Everything that was ever known about it: older facts that it supersedes, its own earlier versions, and
+    /// the fact as it is. Oldest first.
+    pub async fn history(&self, caller: &Caller, id: &str) -> Result<Vec<Fact>> {
+        let fact = self.get(caller, id).await?;
+        let book = self.book(&caller.scope).await?;
+        let mut ids = vec![fact.id.clone()];
+        let mut at = 0;
+        while let Some(id) = ids.get(at).cloned() {
+            let older = book.facts().filter(|fact| fact.superseded_by.as_ref() == Some(&id));
+            let older: Vec<String> =
+                older.map(|fact| fact.id.clone()).filter(|id| !ids.contains(id)).collect();
+            ids.extend(older);
+            at += 1;
+        }
+        let mut versions: Vec<Fact> = Vec::new();
+        for id in ids.iter().rev() {
+            versions.extend(self.versions(caller, id).await?);
+        }
+        versions.sort_by_key(|version| version.changed_at);
+        Ok(versions)
+    }
+
+    /// One fact's own versions; a change that is not one of content is none.
+    async fn versions(&self, caller: &Caller, id: &str) -> Result<Vec<Fact>> {
+        let key = self.threads.key(&caller.scope, id)?;
+        let mut versions: Vec<Fact> = self.threads.earlier(&key).await?;
+        versions.extend(self.threads.read::<Fact>(&key).await?.map(|(_, fact)| fact));
+        let mut distinct: Vec<Fact> = Vec::new();
+        for version in versions {
+            match distinct.last_mut() {
+                Some(last) if last.changed_at == version.changed_at => *last = version,
+                _ => distinct.push(version),
+            }
+        }
+        Ok(distinct)
+    }
+
+    /// Keeps a fact. The same text again answers the fact that is there; another text about the same subject
+    /// supersedes it.
+    pub async fn add(&self, caller: &Caller, draft: FactDraft) -> Result<AddedFact> {
+        let mut added = self.add_all(caller, vec![draft]).await?;
+        added.pop().ok_or_else(|| Error::invalid("text", "it is empty"))
+    }
+
+    /// Keeps several facts, all or none: everything is checked first, and what was written is taken back where
+    /// the store fails halfway.
+    pub async fn add_all(&self, caller: &Caller, drafts: Vec<FactDraft>) -> Result<Vec<AddedFact>> {
+        authorize(caller, Action::Write)?;
+        let now = self.clock.now();
+        let wanted: Vec<Fact> = drafts
+            .into_iter()
+            .map(|draft| {
+                let id = self.clock.id().to_string();
+                Ok(draft.checked(&self.limits)?.into_fact(id, now))
+            })
+            .collect::<Result<_>>()?;
+        self.write(caller, wanted).await
+    }
+
+    /// Adds facts that were checked, with the ids they have.
+    pub(super) async fn write(&self, caller: &Caller, wanted: Vec<Fact>) -> Result<Vec<AddedFact>> {
+        let scope = &caller.scope;
+        let book = self.book(scope).await?;
+        let existing: Vec<Fact> = book.facts().cloned().collect();
+        let plan = Plan::of(&existing, wanted, &self.limits)?;
+        if plan.new.is_empty() && plan.confirmed.is_empty() {
+            return Ok(plan.added);
+        }
+        let creating = stream::iter(plan.new.clone()).map(|fact| async move {
+            let key = self.threads.key(scope, &fact.id)?;
+            self.threads.create(&key, &fact, &[]).await.map(|()| key)
+        });
+        // All are waited for, so that what is taken back is everything that was written.
+        let created: Vec<Result<Key>> = creating.buffer_unordered(AT_ONCE).collect().await;
+        let (done, failed): (Vec<_>, Vec<_>) = created.into_iter().partition(Result::is_ok);
+        if let Some(error) = failed.into_iter().find_map(Result::err) {
+            let done: Vec<Key> = done.into_iter().flatten().collect();
+            self.threads.take_back(&done).await;
+            self.moved(scope).await;
+            return Err(error);
+        }
+        let marked = self.mark_all(scope, &plan).await;
+        self.moved(scope).await;
+        marked?;
+        Ok(plan.added)
+    }
+
+    /// Marks what a plan supersedes or confirms.
+    async fn mark_all(&self, scope: &Scope, plan: &Plan) -> Result<()> {
+        let superseding = stream::iter(plan.superseded.clone())
+            .map(|(old, by)| async move { self.supersede(scope, &old, &by).await });
+        superseding.buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
+        for (id, trust) in &plan.confirmed {
+            let key = self.threads.key(scope, id)?;
+            let confirm = |fact: &Fact| Ok(Some(Fact { trust: *trust, ..fact.clone() }));
+            self.threads.update(&key, Earlier::Kept, confirm).await?;
+        }
+        Ok(())
+    }
+
+    async fn supersede(&self, scope: &Scope, old: &str, by: &str) -> Result<()> {
+        let key = self.threads.key(scope, old)?;
+        let mark =
+            |fact: &Fact| Ok(Some(Fact { superseded_by: Some(by.to_owned()), ..fact.clone() }));
+        self.threads.update(&key, Earlier::Kept, mark).await?;
+        Ok(())
+    }
+
+    /// Corrects a fact; the version before stays in its history.
+    pub async fn change(&self, caller: &Caller, id: &str, patch: &FactPatch) -> Result<AddedFact> {
+        authorize(caller, Action::Write)?;
+        let key = self.threads.key(&caller.scope, id)?;
+        let now = self.clock.now();
+        let correct = |fact: &Fact| {
+            let changed = patch.over(fact, now, &self.limits)?;
+            Ok((changed != *fact).then_some(changed))
+        };
+        let changed = self.threads.update(&key, Earlier::Kept, correct).await?;
+        let fact = changed.ok_or_else(|| missing(id))?;
+        let book = self.book(&caller.scope).await?;
+        let about = fact.subject.as_deref().map(subject_key);
+        let rivals = book.current.iter().filter(|rival| {
+            let rival_about = rival.subject.as_deref().map(subject_key);
+            rival.id != fact.id && about.is_some() && rival_about == about
+        });
+        let rivals = rivals.filter(|_| fact.superseded_by.is_none()).cloned();
+        let (superseded, contradicts): (Vec<Fact>, Vec<Fact>) =
+            rivals.partition(|rival| may_replace(&fact, rival));
+        for rival in &superseded {
+            self.supersede(&caller.scope, &rival.id, &fact.id).await?;
+        }
+        self.moved(&caller.scope).await;
+        Ok(AddedFact { fact, known: true, superseded, contradicts })
+    }
+
+    /// Forgets a fact and its earlier versions.
+    pub async fn forget(&self, caller: &Caller, id: &str) -> Result<Forgotten> {
+        authorize(caller, Action::Write)?;
+        let key = self.threads.key(&caller.scope, id)?;
+        if self.threads.read::<Fact>(&key).await?.is_none() {
+            return Err(missing(id));
+        }
+        self.erase(&caller.scope, &[key]).await
+    }
+
+    /// Forgets everything that is known about the caller.
+    pub async fn forget_all(&self, caller: &Caller) -> Result<Forgotten> {
+        authorize(caller, Action::Write)?;
+        let listed = self.threads.list(&caller.scope).await?;
+        let keys: Vec<Key> = listed.into_iter().map(|listed| listed.key).collect();
+        self.erase(&caller.scope, &keys).await
+    }
+
+    /// Forgets what was gathered from a session, or only from these turns of it.
+    pub async fn forget_of(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        turns: Option<&BTreeSet<u64>>,
+    ) -> Result<Forgotten> {
+        authorize(caller, Action::Write)?;
+        let book = self.book(&caller.scope).await?;
+        let derived = book.facts().filter(|fact| {
+            let source = fact.source.as_ref().filter(|source| source.session == *session);
+            source.is_some_and(|source| turns.is_none_or(|turns| turns.contains(&source.turn)))
+        });
+        let keys: Vec<Key> =
+            derived.map(|fact| self.threads.key(&caller.scope, &fact.id)).collect::<Result<_>>()?;
+        self.erase(&caller.scope, &keys).await
+    }
+
+    async fn erase(&self, scope: &Scope, keys: &[Key]) -> Result<Forgotten> {
+        if keys.is_empty() {
+            return Ok(Forgotten::default());
+        }
+        // Before, too: a process that dies during the erasure leaves no other one with the facts in memory.
+        self.threads.move_on(scope).await?;
+        let erased = self.threads.erase(keys).await;
+        self.indexes.invalidate(scope);
+        self.books.invalidate(scope);
+        self.moved(scope).await;
+        let stored = erased?;
+        Ok(Forgotten { facts: stored.heads, stored })
+    }
+
+    /// Notes that a request showed these facts; written at most once a day for each.
+    pub async fn mark_used(&self, caller: &Caller, ids: &[&str], at: Timestamp) -> Result<()> {
+        authorize(caller, Action::Read)?;
+        let book = self.book(&caller.scope).await?;
+        let due: Vec<&Fact> = ids
+            .iter()
+            .filter_map(|id| book.find(id))
+            .filter(|fact| {
+                fact.last_used_at.is_none_or(|last| at.duration_since(last) >= USED_EVERY)
+            })
+            .collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        for fact in due {
+            let key = self.threads.key(&caller.scope, &fact.id)?;
+            let use_it = |fact: &Fact| Ok(Some(Fact { last_used_at: Some(at), ..fact.clone() }));
+            self.threads.update(&key, Earlier::Dropped, use_it).await?;
+        }
+        self.moved(&caller.scope).await;
+        Ok(())
+    }
+
+    /// All facts of the caller, superseded ones included, oldest first.
+    pub(super) async fn all(&self, caller: &Caller) -> Result<Vec<Fact>> {
+        authorize(caller, Action::Read)?;
+        let mut all: Vec<Fact> = self.book(&caller.scope).await?.facts().cloned().collect();
+        all.sort_by(|a, b| a.created_at.cmp(&b.created_at).then_with(|| a.id.cmp(&b.id)));
+        Ok(all)
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn new_id(&self) -> String {
+        self.clock.id().to_string()
+    }
+
+    /// Something has changed: what is in memory, here or elsewhere, is read again where it changed.
+    async fn moved(&self, scope: &Scope) {
+        if let Err(error) = self.threads.move_on(scope).await {
+            self.books.invalidate(scope);
+            tracing::warn!(%error, "other copies learn of a changed fact later");
+        }
+    }
+
+    pub(super) async fn book(&self, scope: &Scope) -> Result<Arc<Book>> {
+        let cached = self.books.get(scope);
+        let mark = self.threads.mark(scope, cached.as_ref().and_then(|book| book.mark)).await?;
+        if let Some(book) = cached.as_ref().filter(|book| book.mark == mark) {
+            return Ok(book.clone());
+        }
+        let book = Arc::new(self.load(scope, mark, cached.as_deref()).await?);
+        self.books.insert(scope.clone(), book.clone());
+        Ok(book)
+    }
+
+    /// Reads what has changed since `before`.
+    async fn load(
+        &self,
+        scope: &Scope,
+        mark: Option<Version>,
+        before: Option<&Book>,
+    ) -> Result<Book> {
+        let known: HashMap<(&str, Version), &Arc<Fact>> = before
+            .into_iter()
+            .flat_map(|book| &book.stored)
+            .map(|(version, fact)| ((fact.id.as_str(), *version), fact))
+            .collect();
+        let (mut stored, mut unread) = (Vec::new(), Vec::new());
+        for listed in self.threads.list(scope).await? {
+            match known.get(&(listed.key.id.as_str(), listed.version)) {
+                Some(fact) => stored.push((listed.version, Arc::clone(fact))),
+                None => unread.push(listed.key),
+            }
+        }
+        let read = self.threads.read_all(unread).await?.into_iter();
+        stored.extend(read.map(|(version, fact)| (version, Arc::new(fact))));
+        stored.sort_by(|(_, a), (_, b)| {
+            b.changed_at.cmp(&a.changed_at).then_with(|| b.id.cmp(&a.id))
+        });
+        Ok(Book::new(mark, stored))
+    }
+}
+
+fn missing(id: &str) -> Error {
+    Error::Missing { kind: "memory", name: id.chars().take(128).collect(), known: Vec::new() }
+}

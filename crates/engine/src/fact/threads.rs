@@ -1,0 +1,216 @@
+//! Versioned values as threads: the head is the value, the log its earlier versions.
+//!
+//! Beside them each user has a marker: a thread without content whose version moves on with every change, so
+//! that one cheap question tells whether a cached copy still holds, in any process.
+//!
+//! Invariant: the marker moves on after every change and, for an erasure, before it as well.
+
+use std::sync::Arc;
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::id::ThreadId;
+use crate::store::{
+    Change, Erased, Expected, Found, Key, Kind, Listed, Page, PageMark, Scope, Store, StoreError,
+    Version,
+};
+use crate::tombstone;
+
+/// Threads that are listed at a time.
+const LISTED_AT_ONCE: usize = 1_000;
+/// Threads that are read, written or erased at the same time.
+pub(super) const AT_ONCE: usize = 16;
+/// Attempts to change a thread against concurrent writers.
+const ATTEMPTS_MAX: usize = 20;
+
+/// The threads of one kind.
+pub(super) struct Threads {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    kind: Kind,
+}
+
+/// What a change keeps of the value before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Earlier {
+    /// It goes into the log.
+    Kept,
+    /// Nothing: the change is not one of content.
+    Dropped,
+}
+
+impl Threads {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, kind: Kind) -> Self {
+        Self { store, clock, kind }
+    }
+
+    pub fn key(&self, scope: &Scope, id: &str) -> Result<Key> {
+        Ok(Key { scope: scope.clone(), kind: self.kind, id: ThreadId::new(id)? })
+    }
+
+    /// Every thread of the scope, most recently changed first.
+    pub async fn list(&self, scope: &Scope) -> Result<Vec<Listed>> {
+        let mut all: Vec<Listed> = Vec::new();
+        loop {
+            let after = all.last().map(|listed| PageMark {
+                changed_at: listed.changed_at,
+                id: listed.key.id.clone(),
+            });
+            let page = Page { limit: LISTED_AT_ONCE, after };
+            let listed = self.store.list(scope, self.kind, page).await?;
+            let last = listed.len() < LISTED_AT_ONCE;
+            all.extend(listed);
+            if last {
+                return Ok(all);
+            }
+        }
+    }
+
+    pub async fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<(Version, T)>> {
+        let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
+        Ok(Some((head.version, decode(key, &head.bytes)?)))
+    }
+
+    /// The values of `keys` that exist, in no order.
+    pub async fn read_all<T: DeserializeOwned>(&self, keys: Vec<Key>) -> Result<Vec<(Version, T)>> {
+        let reading = stream::iter(keys).map(|key| async move { self.read(&key).await });
+        let found: Vec<Option<(Version, T)>> =
+            reading.buffer_unordered(AT_ONCE).try_collect().await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The earlier versions, oldest first.
+    pub async fn earlier<T: DeserializeOwned>(&self, key: &Key) -> Result<Vec<T>> {
+        let entries = self.store.entries(key, 0..u64::MAX).await?;
+        entries.iter().map(|bytes| decode(key, bytes)).collect()
+    }
+
+    /// Creates a thread, with the earlier versions that it brings along.
+    pub async fn create<T: Serialize>(&self, key: &Key, value: &T, earlier: &[T]) -> Result<()> {
+        let append = earlier.iter().map(|earlier| encode(key, earlier)).collect::<Result<_>>()?;
+        self.commit(key, Expected::Absent, encode(key, value)?, append).await?;
+        Ok(())
+    }
+
+    /// Replaces the value by what `next` makes of it; `None` from `next` leaves it. Answers the value that
+    /// stands then, or `None` where there is no such thread.
+    pub async fn update<T: Serialize + DeserializeOwned>(
+        &self,
+        key: &Key,
+        earlier: Earlier,
+        mut next: impl FnMut(&T) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some((version, before)) = self.read::<T>(key).await? else { return Ok(None) };
+            let Some(after) = next(&before)? else { return Ok(Some(before)) };
+            let append = match earlier {
+                Earlier::Kept => vec![encode(key, &before)?],
+                Earlier::Dropped => Vec::new(),
+            };
+            match self.commit(key, Expected::At(version), encode(key, &after)?, append).await {
+                Ok(_) => return Ok(Some(after)),
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::UnderWay { key: key.id.to_string() })
+    }
+
+    /// Erases threads, with tombstones, and says how many went and what was removed.
+    pub async fn erase(&self, keys: &[Key]) -> Result<Erased> {
+        let erasing =
+            stream::iter(keys.to_vec()).map(|key| async move { self.erase_one(&key).await });
+        let erased: Vec<Erased> = erasing.buffer_unordered(AT_ONCE).try_collect().await?;
+        Ok(erased.into_iter().fold(Erased::default(), |mut sum, one| {
+            sum.heads += one.heads;
+            sum.entries += one.entries;
+            sum.records += one.records;
+            sum.bytes += one.bytes;
+            sum.left += one.left;
+            sum.notes.extend(one.notes);
+            sum.notes.dedup();
+            sum
+        }))
+    }
+
+    async fn erase_one(&self, key: &Key) -> Result<Erased> {
+        let now = self.clock.now();
+        tombstone::write(self.store.as_ref(), self.clock.as_ref(), key, now, None).await?;
+        Ok(self.store.erase(key).await?)
+    }
+
+    /// Takes back threads that were only just created and that nobody has been told of.
+    pub async fn take_back(&self, keys: &[Key]) {
+        for key in keys {
+            if let Err(error) = self.store.erase(key).await {
+                tracing::warn!(thread = %key, %error, "a value that was written in part stays");
+            }
+        }
+    }
+
+    /// Where the marker of `scope` is; `known` is the version of a cached copy.
+    pub async fn mark(&self, scope: &Scope, known: Option<Version>) -> Result<Option<Version>> {
+        Ok(match self.store.head(&self.marker(scope)?, known).await? {
+            Found::Missing => None,
+            Found::Unchanged => known,
+            Found::Head(head) => Some(head.version),
+        })
+    }
+
+    /// Moves the marker on.
+    pub async fn move_on(&self, scope: &Scope) -> Result<()> {
+        let key = self.marker(scope)?;
+        for _ in 0..ATTEMPTS_MAX {
+            let expected = match self.store.head(&key, None).await? {
+                Found::Head(head) => Expected::At(head.version),
+                Found::Missing | Found::Unchanged => Expected::Absent,
+            };
+            match self.commit(&key, expected, "{}".into(), Vec::new()).await {
+                Ok(_) => return Ok(()),
+                // Somebody else has moved it, perhaps before our change.
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::UnderWay { key: key.id.to_string() })
+    }
+
+    fn marker(&self, scope: &Scope) -> Result<Key> {
+        let id = ThreadId::new(format!("changes-of-{}", self.kind.as_str()))?;
+        Ok(Key { scope: scope.clone(), kind: Kind::Job, id })
+    }
+
+    async fn commit(
+        &self,
+        key: &Key,
+        expected: Expected,
+        head: bytes::Bytes,
+        append: Vec<bytes::Bytes>,
+    ) -> Result<Version, StoreError> {
+        let change = Change {
+            at: self.clock.now(),
+            head,
+            append,
+            overwrite: Vec::new(),
+            expires_at: None,
+            write_id: self.clock.id(),
+        };
+        self.store.commit(key, expected, change).await
+    }
+}
+
+fn encode<T: Serialize>(key: &Key, value: &T) -> Result<bytes::Bytes> {
+    Ok(serde_json::to_vec(value).map_err(|error| unreadable(key, &error))?.into())
+}
+
+fn decode<T: DeserializeOwned>(key: &Key, bytes: &[u8]) -> Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| unreadable(key, &error))
+}
+
+fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
+    Error::Unreadable { what: key.to_string(), reason: error.to_string() }
+}

@@ -1,0 +1,292 @@
+//! Facts as a file: taken out, and brought in from here or from other products.
+//!
+//! Three formats are read: our own export, what mem0 answers for all memories of a user, and the graph of the
+//! official MCP memory server (its file of lines, or its `read_graph` answer). The format is found out.
+//!
+//! Invariant: a file is read and checked whole before anything is written.
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::access::{Action, Caller, authorize};
+use crate::error::{Error, Result};
+use crate::id::ThreadId;
+
+use super::stored::Facts;
+use super::{Fact, FactDraft, FactKind, Trust};
+
+/// The name of the export's format.
+pub const FACTS_FORMAT: &str = "throughline.memories/1";
+
+/// A user's facts outside the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FactExport {
+    /// [`FACTS_FORMAT`].
+    pub format: String,
+    /// The facts, superseded ones included, oldest first.
+    pub memories: Vec<Fact>,
+}
+
+/// What was brought in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportedFacts {
+    /// Facts that are new.
+    pub imported: usize,
+    /// Facts that were known already.
+    pub known: usize,
+    /// Facts that were there and are now superseded.
+    pub superseded: usize,
+    /// Facts that contradict one that is trusted more; both are kept.
+    pub contradicting: usize,
+}
+
+#[derive(Deserialize)]
+struct Mem0Memory {
+    memory: String,
+    #[serde(default)]
+    created_at: Option<Timestamp>,
+    #[serde(default)]
+    updated_at: Option<Timestamp>,
+    #[serde(default)]
+    categories: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Mem0Relation {
+    source: String,
+    #[serde(alias = "relation")]
+    relationship: String,
+    #[serde(alias = "destination")]
+    target: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entity {
+    name: String,
+    entity_type: String,
+    observations: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Relation {
+    from: String,
+    to: String,
+    relation_type: String,
+}
+
+/// A fact of a file: with all its fields, or with what another product knew of it.
+enum Read {
+    Ours(Box<Fact>),
+    Foreign { draft: FactDraft, created_at: Option<Timestamp>, changed_at: Option<Timestamp> },
+}
+
+impl Facts {
+    /// All facts of the caller, as a value that [`Facts::import`] takes.
+    pub async fn export(&self, caller: &Caller) -> Result<FactExport> {
+        Ok(FactExport { format: FACTS_FORMAT.into(), memories: self.all(caller).await? })
+    }
+
+    /// Brings in the facts of a file, all or none.
+    pub async fn import(&self, caller: &Caller, text: &str) -> Result<ImportedFacts> {
+        authorize(caller, Action::Write)?;
+        let now = self.now();
+        let mut report = ImportedFacts::default();
+        let existing = self.all(caller).await?;
+        let mut taken: std::collections::HashSet<String> =
+            existing.into_iter().map(|fact| fact.id).collect();
+        let mut wanted = Vec::new();
+        for (at, read) in read(text)?.into_iter().enumerate() {
+            let fact = match read {
+                Read::Ours(fact) => {
+                    ThreadId::new(&*fact.id)?;
+                    let draft =
+                        draft_of(&fact).checked(self.limits()).map_err(|e| within(at, e))?;
+                    Fact { text: draft.text, subject: draft.subject, ..*fact }
+                }
+                Read::Foreign { draft, created_at, changed_at } => {
+                    let draft = draft.checked(self.limits()).map_err(|e| within(at, e))?;
+                    let created_at = created_at.unwrap_or(now).min(now);
+                    let changed_at = changed_at.unwrap_or(created_at).clamp(created_at, now);
+                    Fact { changed_at, ..draft.into_fact(self.new_id(), created_at) }
+                }
+            };
+            if taken.insert(fact.id.clone()) {
+                wanted.push(fact);
+            } else {
+                report.known += 1;
+            }
+        }
+        for added in self.write(caller, wanted).await? {
+            report.imported += usize::from(!added.known);
+            report.known += usize::from(added.known);
+            report.superseded += added.superseded.len();
+            report.contradicting += usize::from(!added.contradicts.is_empty());
+        }
+        Ok(report)
+    }
+}
+
+fn draft_of(fact: &Fact) -> FactDraft {
+    FactDraft {
+        text: fact.text.clone(),
+        subject: fact.subject.clone(),
+        kind: fact.kind,
+        trust: fact.trust,
+        source: fact.source.clone(),
+    }
+}
+
+fn read(text: &str) -> Result<Vec<Read>> {
+    let whole: serde_json::Error = match serde_json::from_str(text) {
+        Ok(Value::Array(list)) => return mem0(list),
+        Ok(Value::Object(object)) => return read_object(object),
+        Ok(_) => return Err(unknown_format()),
+        Err(error) => error,
+    };
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let is_line =
+        serde_json::from_str::<Value>(first).is_ok_and(|value| value.get("type").is_some());
+    if is_line { read_lines(text) } else { Err(broken("file", &whole)) }
+}
+
+fn read_object(mut object: Map<String, Value>) -> Result<Vec<Read>> {
+    if let Some(format) = object.get("format") {
+        if format != FACTS_FORMAT {
+            let reason = format!("{format} is not {FACTS_FORMAT:?}");
+            return Err(Error::invalid("format", reason));
+        }
+        let memories = list_of(&mut object, "memories")?;
+        let facts = each::<Fact>("memories", memories)?;
+        return Ok(facts.into_iter().map(|fact| Read::Ours(Box::new(fact))).collect());
+    }
+    if object.contains_key("entities") {
+        let entities = each("entities", list_of(&mut object, "entities")?)?;
+        let relations = match object.contains_key("relations") {
+            true => each("relations", list_of(&mut object, "relations")?)?,
+            false => Vec::new(),
+        };
+        return Ok(graph(entities, relations));
+    }
+    // A graph of one line is a whole JSON document, too.
+    if object.contains_key("type") {
+        return read_lines(&Value::Object(object).to_string());
+    }
+    let name = ["results", "memories"].into_iter().find(|name| object.contains_key(*name));
+    let mut memories = mem0(list_of(&mut object, name.ok_or_else(unknown_format)?)?)?;
+    if object.get("relations").is_some_and(|relations| !relations.is_null()) {
+        let relations: Vec<Mem0Relation> = each("relations", list_of(&mut object, "relations")?)?;
+        memories
+            .extend(relations.into_iter().map(|r| related(&r.source, &r.relationship, &r.target)));
+    }
+    Ok(memories)
+}
+
+fn mem0(list: Vec<Value>) -> Result<Vec<Read>> {
+    let memories: Vec<Mem0Memory> = each("results", list)?;
+    Ok(memories
+        .into_iter()
+        .map(|memory| {
+            let kind = kind_of(memory.categories.as_deref().unwrap_or_default());
+            let draft = FactDraft { kind, ..imported(memory.memory) };
+            let (created_at, changed_at) = (memory.created_at, memory.updated_at);
+            Read::Foreign { draft, created_at, changed_at }
+        })
+        .collect())
+}
+
+/// mem0's own categories, as far as they say what we call a kind.
+fn kind_of(categories: &[String]) -> FactKind {
+    let has = |name: &str| categories.iter().any(|category| category == name);
+    if has("user_preferences") {
+        FactKind::Preference
+    } else if has("personal_details") || has("professional_details") {
+        FactKind::Profile
+    } else {
+        FactKind::Fact
+    }
+}
+
+fn read_lines(text: &str) -> Result<Vec<Read>> {
+    let (mut entities, mut relations) = (Vec::new(), Vec::new());
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("line {}", at + 1);
+        let value: Value = serde_json::from_str(line).map_err(|error| broken(&place, &error))?;
+        match value.get("type").and_then(Value::as_str) {
+            Some("entity") => entities.push(one(&place, value)?),
+            Some("relation") => relations.push(one(&place, value)?),
+            _ => return Err(Error::invalid(place, "its type is neither entity nor relation")),
+        }
+    }
+    Ok(graph(entities, relations))
+}
+
+fn graph(entities: Vec<Entity>, relations: Vec<Relation>) -> Vec<Read> {
+    let mut read = Vec::new();
+    for Entity { name, entity_type, observations } in entities {
+        if observations.is_empty() {
+            read.push(foreign(imported(format!("{name} is a {entity_type}"))));
+        }
+        for observation in observations {
+            read.push(foreign(imported(format!("{name}: {observation}"))));
+        }
+    }
+    read.extend(relations.into_iter().map(|r| related(&r.from, &r.relation_type, &r.to)));
+    read
+}
+
+fn related(from: &str, relation: &str, to: &str) -> Read {
+    foreign(imported(format!("{from} {} {to}", relation.replace('_', " "))))
+}
+
+fn foreign(draft: FactDraft) -> Read {
+    Read::Foreign { draft, created_at: None, changed_at: None }
+}
+
+fn imported(text: String) -> FactDraft {
+    FactDraft { trust: Trust::Imported, ..FactDraft::told(text) }
+}
+
+fn list_of(object: &mut Map<String, Value>, name: &str) -> Result<Vec<Value>> {
+    match object.remove(name) {
+        Some(Value::Array(list)) => Ok(list),
+        Some(_) => Err(Error::invalid(name, "it is not a list")),
+        None => Err(Error::invalid(name, "it is missing")),
+    }
+}
+
+fn each<T: DeserializeOwned>(name: &str, list: Vec<Value>) -> Result<Vec<T>> {
+    list.into_iter().enumerate().map(|(at, value)| one(&format!("{name}[{at}]"), value)).collect()
+}
+
+fn one<T: DeserializeOwned>(place: &str, value: Value) -> Result<T> {
+    if !value.is_object() {
+        return Err(Error::invalid(place, "it is not an object"));
+    }
+    serde_json::from_value(value).map_err(|error| broken(place, &error))
+}
+
+fn within(at: usize, error: Error) -> Error {
+    match error {
+        Error::Invalid { field, reason } => {
+            Error::invalid(format!("memory {}: {field}", at + 1), reason)
+        }
+        Error::OverLimit { what, size, limit, allowed } => {
+            Error::OverLimit { what: format!("memory {}: {what}", at + 1), size, limit, allowed }
+        }
+        other => other,
+    }
+}
+
+fn broken(place: &str, error: &serde_json::Error) -> Error {
+    Error::invalid(place, format!("it cannot be read: {error}"))
+}
+
+fn unknown_format() -> Error {
+    let reason = "the file is neither an export of ours, nor one of mem0, nor a graph of the MCP memory server";
+    Error::invalid("format", reason)
+}

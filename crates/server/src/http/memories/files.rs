@@ -1,0 +1,105 @@
+//! `POST /memories/tool`: the commands of Anthropic's memory tool, so that an application's tool is one call.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use throughline_engine::fact::files::{FileAnswer, FileCommand};
+use utoipa::ToSchema;
+
+use crate::http::App;
+use crate::http::body::Body;
+use crate::http::caller::Authenticated;
+use crate::http::problem::Problem;
+
+/// The tool's input, as the model wrote it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ToolCommand {
+    /// A folder's listing, or a file with line numbers.
+    View {
+        /// The file or folder, below `/memories`.
+        path: String,
+        /// First and last line; -1 is the end.
+        #[serde(default)]
+        #[schema(value_type = Option<Vec<i64>>)]
+        view_range: Option<[i64; 2]>,
+    },
+    /// A new file.
+    Create {
+        /// The file.
+        path: String,
+        /// Its text.
+        file_text: String,
+    },
+    /// Replaces a text that occurs once.
+    StrReplace {
+        /// The file.
+        path: String,
+        /// The text to replace.
+        old_str: String,
+        /// What stands there then; nothing when absent.
+        #[serde(default)]
+        new_str: String,
+    },
+    /// Inserts a text after a line.
+    Insert {
+        /// The file.
+        path: String,
+        /// The line, 0 for the beginning.
+        insert_line: i64,
+        /// The text.
+        insert_text: String,
+    },
+    /// Erases a file, or a folder with all its files.
+    Delete {
+        /// The file or folder.
+        path: String,
+    },
+    /// Renames a file or folder.
+    Rename {
+        /// What it is called.
+        old_path: String,
+        /// What it will be called.
+        new_path: String,
+    },
+}
+
+impl From<ToolCommand> for FileCommand {
+    fn from(command: ToolCommand) -> Self {
+        match command {
+            ToolCommand::View { path, view_range } => Self::View { path, view_range },
+            ToolCommand::Create { path, file_text } => Self::Create { path, file_text },
+            ToolCommand::StrReplace { path, old_str, new_str } => {
+                Self::StrReplace { path, old_str, new_str }
+            }
+            ToolCommand::Insert { path, insert_line, insert_text } => {
+                Self::Insert { path, insert_line, insert_text }
+            }
+            ToolCommand::Delete { path } => Self::Delete { path },
+            ToolCommand::Rename { old_path, new_path } => Self::Rename { old_path, new_path },
+        }
+    }
+}
+
+/// The tool's result, for a `tool_result` block.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolResult {
+    /// The text for the model.
+    content: String,
+    /// Whether the command failed; the text says why.
+    is_error: bool,
+}
+
+/// Carries out a command of Anthropic's memory tool (`memory_20250818`) on the caller's files below `/memories`.
+#[utoipa::path(post, path = "/memories/tool", tag = "memories", request_body = ToolCommand,
+    responses((status = 200, body = ToolResult), (status = 400, body = Problem),
+        (status = 413, body = Problem)))]
+pub async fn run(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    body: Body<ToolCommand>,
+) -> Result<Json<ToolResult>, Problem> {
+    let FileAnswer { content, is_error } =
+        app.engine().memory_files().run(&caller, body.value.into()).await?;
+    Ok(Json(ToolResult { content, is_error }))
+}

@@ -1,0 +1,285 @@
+//! What is known about a user beyond sessions: `/memories`.
+//!
+//! Whose memories they are follows from the credential alone; no field of a request names a user.
+
+mod files;
+mod transfer;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use throughline_engine::fact::{FactDraft, FactFilter, FactPatch, Trust};
+use throughline_engine::id::{SessionId, ThreadId};
+use throughline_engine::store::{Page, PageMark};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::body::Body;
+use super::caller::Authenticated;
+use super::part::{Path, Query};
+use super::problem::Problem;
+use crate::memory_view::{ForgottenMemories, FoundMemory, KeptMemory, Memory, MemoryKind};
+
+pub use transfer::MemoryExport;
+
+/// The routes under `/memories`.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, add, forget_all))
+        .routes(routes!(search))
+        .routes(routes!(transfer::export))
+        .routes(routes!(transfer::import))
+        .routes(routes!(files::run))
+        .routes(routes!(show, change, forget))
+        .routes(routes!(history))
+}
+
+/// Which memories.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// At most this many, 1–100.
+    #[param(default = 50)]
+    limit: usize,
+    /// `next_cursor` of the previous answer.
+    cursor: Option<String>,
+    /// Only those that fit these words, best first; the same as `/memories/search`.
+    q: Option<String>,
+    /// Only of this kind.
+    kind: Option<MemoryKind>,
+    /// Only about this subject.
+    subject: Option<String>,
+    /// Only gathered in this session.
+    session: Option<String>,
+    /// Also superseded ones.
+    #[param(default = false)]
+    superseded: bool,
+}
+
+impl Default for ListQuery {
+    fn default() -> Self {
+        Self {
+            limit: 50,
+            cursor: None,
+            q: None,
+            kind: None,
+            subject: None,
+            session: None,
+            superseded: false,
+        }
+    }
+}
+
+/// Some memories.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Memories {
+    /// The memories, most recently changed first.
+    memories: Vec<Memory>,
+    /// Where the next answer goes on; null at the end.
+    next_cursor: Option<String>,
+    /// How many there are in all.
+    total: usize,
+}
+
+/// What to look for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SearchQuery {
+    /// The words, or what is meant.
+    q: String,
+    /// At most this many, 1–100.
+    #[serde(default = "ten")]
+    #[param(default = 10)]
+    limit: usize,
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// What a search found.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MemoryHits {
+    /// The memories, best first.
+    hits: Vec<FoundMemory>,
+}
+
+/// A statement to remember.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryBody {
+    /// What is to be remembered, as a sentence; at most 2,000 bytes.
+    text: String,
+    /// What it is about; a newer memory about the same subject supersedes the older one.
+    #[serde(default)]
+    subject: Option<String>,
+    /// What sort of statement it is; `fact` unless said otherwise.
+    #[serde(default)]
+    kind: Option<MemoryKind>,
+}
+
+/// A correction; what is absent stays.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryChange {
+    /// The new text.
+    text: Option<String>,
+    /// The new subject; an empty one removes it.
+    subject: Option<String>,
+    /// The new kind.
+    kind: Option<MemoryKind>,
+}
+
+/// Versions of what is known about one thing.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MemoryHistory {
+    /// Oldest first: memories that it supersedes, its own earlier versions, and the memory as it is.
+    versions: Vec<Memory>,
+}
+
+/// A word that stands between a request and the loss of everything.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Confirmation {
+    /// `all`, to say that everything is meant.
+    confirm: Option<String>,
+}
+
+/// What is known about the caller.
+#[utoipa::path(get, path = "/memories", tag = "memories", params(ListQuery),
+    responses((status = 200, body = Memories), (status = 400, body = Problem)))]
+pub async fn list(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Memories>, Problem> {
+    if let Some(words) = query.q.filter(|words| !words.is_empty()) {
+        let hits = app.engine().facts().search(&caller, &words, query.limit).await?;
+        let memories: Vec<Memory> = hits.into_iter().map(|hit| hit.fact.into()).collect();
+        return Ok(Json(Memories { total: memories.len(), memories, next_cursor: None }));
+    }
+    let filter = FactFilter {
+        kind: query.kind.map(Into::into),
+        subject: query.subject,
+        session: query.session.map(SessionId::new).transpose()?,
+        with_superseded: query.superseded,
+    };
+    let after = query.cursor.as_deref().map(mark).transpose()?;
+    let page = Page { limit: query.limit, after };
+    let listed = app.engine().facts().list(&caller, &filter, page).await?;
+    Ok(Json(Memories {
+        memories: listed.facts.into_iter().map(Into::into).collect(),
+        next_cursor: listed.next.map(|mark| format!("{}~{}", mark.changed_at, mark.id)),
+        total: listed.total,
+    }))
+}
+
+fn mark(cursor: &str) -> Result<PageMark, Problem> {
+    let parsed = || {
+        let (at, id) = cursor.split_once('~')?;
+        Some(PageMark { changed_at: at.parse().ok()?, id: ThreadId::new(id).ok()? })
+    };
+    parsed().ok_or_else(|| Problem::invalid("cursor", "it is not the next_cursor of an answer"))
+}
+
+/// Remembers a statement. The same again answers the memory that is there.
+#[utoipa::path(post, path = "/memories", tag = "memories", request_body = MemoryBody,
+    responses((status = 201, body = KeptMemory), (status = 200, body = KeptMemory, description = "It was known"),
+        (status = 400, body = Problem), (status = 413, body = Problem)))]
+pub async fn add(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    body: Body<MemoryBody>,
+) -> Result<(StatusCode, Json<KeptMemory>), Problem> {
+    let MemoryBody { text, subject, kind } = body.value;
+    let kind = kind.unwrap_or(MemoryKind::Fact).into();
+    let draft = FactDraft { text, subject, kind, trust: Trust::Told, source: None };
+    let added = app.engine().facts().add(&caller, draft).await?;
+    let status = if added.known { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(added.into())))
+}
+
+/// Memories that fit, by words or by meaning.
+#[utoipa::path(get, path = "/memories/search", tag = "memories", params(SearchQuery),
+    responses((status = 200, body = MemoryHits), (status = 400, body = Problem)))]
+pub async fn search(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Query(query): Query<SearchQuery>,
+) -> Result<Json<MemoryHits>, Problem> {
+    let hits = app.engine().facts().search(&caller, &query.q, query.limit).await?;
+    Ok(Json(MemoryHits { hits: hits.into_iter().map(Into::into).collect() }))
+}
+
+/// A memory, also a superseded one.
+#[utoipa::path(get, path = "/memories/{id}", tag = "memories",
+    params(("id" = String, Path, description = "The memory's id")),
+    responses((status = 200, body = Memory), (status = 404, body = Problem)))]
+pub async fn show(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+) -> Result<Json<Memory>, Problem> {
+    Ok(Json(app.engine().facts().get(&caller, &id).await?.into()))
+}
+
+/// Corrects a memory; the version before stays in its history.
+#[utoipa::path(patch, path = "/memories/{id}", tag = "memories", request_body = MemoryChange,
+    params(("id" = String, Path, description = "The memory's id")),
+    responses((status = 200, body = KeptMemory), (status = 404, body = Problem)))]
+pub async fn change(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+    body: Body<MemoryChange>,
+) -> Result<Json<KeptMemory>, Problem> {
+    let MemoryChange { text, subject, kind } = body.value;
+    let patch = FactPatch { text, subject, kind: kind.map(Into::into) };
+    Ok(Json(app.engine().facts().change(&caller, &id, &patch).await?.into()))
+}
+
+/// Forgets a memory and its earlier versions, and counts what went.
+#[utoipa::path(delete, path = "/memories/{id}", tag = "memories",
+    params(("id" = String, Path, description = "The memory's id")),
+    responses((status = 200, body = ForgottenMemories), (status = 404, body = Problem)))]
+pub async fn forget(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+) -> Result<Json<ForgottenMemories>, Problem> {
+    Ok(Json(app.engine().facts().forget(&caller, &id).await?.into()))
+}
+
+/// Forgets everything that is known about the caller.
+#[utoipa::path(delete, path = "/memories", tag = "memories", params(Confirmation),
+    responses((status = 200, body = ForgottenMemories), (status = 400, body = Problem)))]
+pub async fn forget_all(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Query(query): Query<Confirmation>,
+) -> Result<Json<ForgottenMemories>, Problem> {
+    if query.confirm.as_deref() != Some("all") {
+        let reason = "everything would be forgotten; add ?confirm=all if that is meant";
+        return Err(Problem::invalid("confirm", reason));
+    }
+    Ok(Json(app.engine().facts().forget_all(&caller).await?.into()))
+}
+
+/// What was known before, oldest first.
+#[utoipa::path(get, path = "/memories/{id}/history", tag = "memories",
+    params(("id" = String, Path, description = "The memory's id")),
+    responses((status = 200, body = MemoryHistory), (status = 404, body = Problem)))]
+pub async fn history(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+) -> Result<Json<MemoryHistory>, Problem> {
+    let versions = app.engine().facts().history(&caller, &id).await?;
+    Ok(Json(MemoryHistory { versions: versions.into_iter().map(Into::into).collect() }))
+}

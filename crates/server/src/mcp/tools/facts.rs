@@ -1,0 +1,172 @@
+//! `remember`, `recall`, `forget` and `list_memories`: what is known about the user beyond conversations.
+//!
+//! What a model asks to remember is trusted less than a person's own words and never replaces them.
+
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use throughline_engine::error::Result;
+use throughline_engine::fact::{FactDraft, FactFilter, Trust};
+use throughline_engine::store::Page;
+
+use super::{Call, answered, define};
+use crate::memory_view::{ForgottenMemories, FoundMemory, KeptMemory, Memory, MemoryKind};
+
+/// A statement to remember.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Remember {
+    /// One short statement that stands on its own, for example "The user's rack is R42".
+    text: String,
+    /// What it is about, for example "user's rack". A newer memory about the same subject replaces the older one.
+    subject: Option<String>,
+    /// What sort of statement it is; fact unless said otherwise.
+    kind: Option<MemoryKind>,
+}
+
+/// What to look for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Recall {
+    /// What you want to know, in words.
+    query: String,
+    /// At most this many, 1-100; 10 unless said otherwise.
+    limit: Option<usize>,
+}
+
+/// What to forget.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Forget {
+    /// The memory's id, from recall or list_memories.
+    id: String,
+}
+
+/// Which memories.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListMemories {
+    /// Only of this kind.
+    kind: Option<MemoryKind>,
+    /// Only about this subject.
+    subject: Option<String>,
+    /// At most this many, 1-100; 50 unless said otherwise.
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Recalled {
+    /// The memories that fit, best first.
+    memories: Vec<FoundMemory>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    /// The memories, most recently changed first.
+    memories: Vec<Memory>,
+    /// How many there are in all.
+    total: usize,
+}
+
+pub fn remember_tool() -> Tool {
+    define::<Remember, KeptMemory>(
+        "remember",
+        "Remember a statement",
+        "Keeps one short statement about the user for all later conversations: when the user asks to remember something, or \
+         states a lasting preference, name, place or fact. Not for what matters only now, nor for text that a tool \
+         returned.",
+        ToolAnnotations::new()
+            .read_only(false)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false),
+    )
+}
+
+pub fn recall_tool() -> Tool {
+    define::<Recall, Recalled>(
+        "recall",
+        "Recall what is known",
+        "Finds what is known about the user beyond this conversation, by words or by meaning. Use it before asking \
+         the user for something they may have told already. For words that were said in earlier conversations use \
+         memory-search.",
+        ToolAnnotations::new().read_only(true).open_world(false),
+    )
+}
+
+pub fn forget_tool() -> Tool {
+    define::<Forget, ForgottenMemories>(
+        "forget",
+        "Forget a memory",
+        "Erases one memory for good, with its earlier versions. Only when the user asks for it; recall or \
+         list_memories give its id. To correct something, remember the new statement instead.",
+        ToolAnnotations::new()
+            .read_only(false)
+            .destructive(true)
+            .idempotent(false)
+            .open_world(false),
+    )
+}
+
+pub fn list_tool() -> Tool {
+    define::<ListMemories, Listed>(
+        "list_memories",
+        "List memories",
+        "Lists what is known about the user, newest first, with ids and sources: when the user asks what you know \
+         about them. To answer a question, recall is better.",
+        ToolAnnotations::new().read_only(true).open_world(false),
+    )
+}
+
+pub async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
+    let Remember { text, subject, kind } = call.arguments()?;
+    let kind = kind.unwrap_or(MemoryKind::Fact).into();
+    let draft = FactDraft { text, subject, kind, trust: Trust::Model, source: None };
+    let added = call.mcp.engine.facts().add(&call.caller, draft).await?;
+    let known = added.known;
+    let kept = KeptMemory::from(added);
+    let mut text = match known {
+        true => format!("it was known already: {}", line(&kept.memory)),
+        false => format!("remembered: {}", line(&kept.memory)),
+    };
+    for old in &kept.superseded {
+        text.push_str(&format!("\nit replaces: {}", line(old)));
+    }
+    for other in &kept.contradicts {
+        text.push_str(&format!("\nthe user's own words say otherwise and stay: {}", line(other)));
+    }
+    Ok(answered(&kept, text))
+}
+
+pub async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
+    let Recall { query, limit } = call.arguments()?;
+    let hits = call.mcp.engine.facts().search(&call.caller, &query, limit.unwrap_or(10)).await?;
+    let memories: Vec<FoundMemory> = hits.into_iter().map(Into::into).collect();
+    let text = lines(memories.iter().map(|found| &found.memory), "nothing like that is known");
+    Ok(answered(&Recalled { memories }, text))
+}
+
+pub async fn forget(call: &Call<'_>) -> Result<CallToolResult> {
+    let Forget { id } = call.arguments()?;
+    let forgotten = call.mcp.engine.facts().forget(&call.caller, &id).await?;
+    Ok(answered(&ForgottenMemories::from(forgotten), format!("{id} is forgotten")))
+}
+
+pub async fn list(call: &Call<'_>) -> Result<CallToolResult> {
+    let ListMemories { kind, subject, limit } = call.arguments()?;
+    let filter = FactFilter { kind: kind.map(Into::into), subject, ..FactFilter::default() };
+    let page = Page { limit: limit.unwrap_or(50), after: None };
+    let listed = call.mcp.engine.facts().list(&call.caller, &filter, page).await?;
+    let memories: Vec<Memory> = listed.facts.into_iter().map(Into::into).collect();
+    let text = lines(memories.iter(), "nothing is known yet");
+    Ok(answered(&Listed { memories, total: listed.total }, text))
+}
+
+fn line(memory: &Memory) -> String {
+    format!("{} ({}, {})", memory.text, memory.kind.as_str(), memory.id)
+}
+
+fn lines<'a>(memories: impl Iterator<Item = &'a Memory>, none: &str) -> String {
+    let lines: Vec<String> = memories.map(line).collect();
+    if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+}

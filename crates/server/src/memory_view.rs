@@ -1,0 +1,235 @@
+//! What a memory looks like in answers: REST, MCP and the command line show the same.
+//!
+//! "Memory" is the word outside; inside it is a fact.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use throughline_engine::fact::stored::AddedFact;
+use throughline_engine::fact::transfer::ImportedFacts;
+use throughline_engine::fact::{Fact, FactHit, FactKind, Forgotten, Trust};
+use utoipa::ToSchema;
+
+/// What a memory is about.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryKind {
+    /// How the user wants to be answered.
+    Instruction,
+    /// Who the user is: a name, a place, a job.
+    Profile,
+    /// What the user likes or dislikes.
+    Preference,
+    /// Anything else.
+    Fact,
+}
+
+impl From<MemoryKind> for FactKind {
+    fn from(kind: MemoryKind) -> Self {
+        match kind {
+            MemoryKind::Instruction => Self::Instruction,
+            MemoryKind::Profile => Self::Profile,
+            MemoryKind::Preference => Self::Preference,
+            MemoryKind::Fact => Self::Fact,
+        }
+    }
+}
+
+impl From<FactKind> for MemoryKind {
+    fn from(kind: FactKind) -> Self {
+        match kind {
+            FactKind::Instruction => Self::Instruction,
+            FactKind::Profile => Self::Profile,
+            FactKind::Preference => Self::Preference,
+            FactKind::Fact => Self::Fact,
+        }
+    }
+}
+
+impl MemoryKind {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Instruction => "instruction",
+            Self::Profile => "profile",
+            Self::Preference => "preference",
+            Self::Fact => "fact",
+        }
+    }
+}
+
+/// Where a memory comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryTrust {
+    /// A person told it to be remembered.
+    Told,
+    /// The user's own words stated it.
+    Said,
+    /// A model drew it from the conversation.
+    Model,
+    /// It came with an import.
+    Imported,
+}
+
+impl From<Trust> for MemoryTrust {
+    fn from(trust: Trust) -> Self {
+        match trust {
+            Trust::Told => Self::Told,
+            Trust::Said => Self::Said,
+            Trust::Model => Self::Model,
+            Trust::Imported => Self::Imported,
+        }
+    }
+}
+
+/// The sentence that a memory was gathered from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
+pub struct MemorySource {
+    /// The session.
+    pub session: String,
+    /// The turn, from 1.
+    pub turn: u64,
+    /// The sentence, as the user wrote it.
+    pub sentence: String,
+}
+
+/// A statement about the user and their world that outlives its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
+pub struct Memory {
+    /// Its id.
+    pub id: String,
+    /// What is known, as a sentence.
+    pub text: String,
+    /// What it is about; a newer memory about the same subject supersedes this one.
+    pub subject: Option<String>,
+    /// What sort of statement it is.
+    pub kind: MemoryKind,
+    /// Where it comes from.
+    pub trust: MemoryTrust,
+    /// The sentence it was gathered from; null where it was told.
+    pub source: Option<MemorySource>,
+    /// When it was first kept.
+    #[schemars(with = "String")]
+    pub created_at: Timestamp,
+    /// When its text last changed.
+    #[schemars(with = "String")]
+    pub changed_at: Timestamp,
+    /// When a request last showed it; noted once a day.
+    #[schemars(with = "Option<String>")]
+    pub last_used_at: Option<Timestamp>,
+    /// The newer memory about the same subject.
+    pub superseded_by: Option<String>,
+}
+
+impl From<Fact> for Memory {
+    fn from(fact: Fact) -> Self {
+        let source = fact.source.map(|source| MemorySource {
+            session: source.session.to_string(),
+            turn: source.turn,
+            sentence: source.sentence,
+        });
+        Self {
+            id: fact.id,
+            text: fact.text,
+            subject: fact.subject,
+            kind: fact.kind.into(),
+            trust: fact.trust.into(),
+            source,
+            created_at: fact.created_at,
+            changed_at: fact.changed_at,
+            last_used_at: fact.last_used_at,
+            superseded_by: fact.superseded_by,
+        }
+    }
+}
+
+/// A memory that was added or changed, and what that means for others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
+pub struct KeptMemory {
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// Older memories about the same subject that it supersedes.
+    pub superseded: Vec<Memory>,
+    /// Memories about the same subject that say something else and are trusted more; both stay.
+    pub contradicts: Vec<Memory>,
+}
+
+impl From<AddedFact> for KeptMemory {
+    fn from(added: AddedFact) -> Self {
+        Self {
+            memory: added.fact.into(),
+            superseded: added.superseded.into_iter().map(Into::into).collect(),
+            contradicts: added.contradicts.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A memory that a search found.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, ToSchema)]
+pub struct FoundMemory {
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// How well it fits, 0–1.
+    pub score: f32,
+}
+
+impl From<FactHit> for FoundMemory {
+    fn from(hit: FactHit) -> Self {
+        Self { memory: hit.fact.into(), score: hit.score }
+    }
+}
+
+/// What was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
+pub struct ForgottenMemories {
+    /// Memories.
+    pub memories: u64,
+    /// Their earlier versions.
+    pub versions: u64,
+    /// Files, objects, rows or keys that held them.
+    pub records: u64,
+    /// Bytes removed.
+    pub bytes: u64,
+    /// Copies that the store could not remove.
+    pub left: u64,
+    /// What is to be known of those, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl From<Forgotten> for ForgottenMemories {
+    fn from(Forgotten { facts, stored }: Forgotten) -> Self {
+        Self {
+            memories: facts,
+            versions: stored.entries,
+            records: stored.records,
+            bytes: stored.bytes,
+            left: stored.left,
+            notes: stored.notes,
+        }
+    }
+}
+
+/// What an import brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ImportedMemories {
+    /// Memories that are new.
+    pub imported: usize,
+    /// Memories that were known already.
+    pub known: usize,
+    /// Memories that were there and are now superseded.
+    pub superseded: usize,
+    /// Memories that contradict one that is trusted more; both are kept.
+    pub contradicting: usize,
+}
+
+impl From<ImportedFacts> for ImportedMemories {
+    fn from(report: ImportedFacts) -> Self {
+        let ImportedFacts { imported, known, superseded, contradicting } = report;
+        Self { imported, known, superseded, contradicting }
+    }
+}
