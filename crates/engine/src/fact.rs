@@ -25,6 +25,7 @@ use crate::id::SessionId;
 pub use draft::{FactDraft, FactPatch};
 pub use find::{FactFilter, FactHit, FactList};
 pub use stored::{Facts, Forgotten};
+pub(crate) use threads::text_at;
 
 /// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -92,4 +93,11 @@ pub struct Fact {
     /// The newer fact about the same subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+}
+
+impl Fact {
+    /// It as a line of a request.
+    pub(crate) fn line(text: &str) -> String {
+        format!("- {}", text.replace('\n', " "))
+    }
 }

@@ -76,20 +76,27 @@ pub fn day(date: Date) -> String {
 #[derive(Default)]
 struct RecalledFrame {
     text: String,
+    /// What the block is called.
+    tag: &'static str,
     /// The day that was told last, and whether it was one of another conversation.
     day: Option<(Date, bool)>,
 }
 
 impl RecalledFrame {
     fn add(&mut self, piece: &Piece) {
-        if self.text.is_empty() {
-            self.text.push_str("<earlier>");
+        let tag =
+            if matches!(piece.source, Source::Fact { .. }) { "remembered" } else { "earlier" };
+        if self.tag != tag {
+            self.text = std::mem::take(self).close();
+            self.tag = tag;
+            let _ = write!(self.text, "{}<{tag}>", if self.text.is_empty() { "" } else { "\n" });
         }
         let told = match piece.source {
             Source::Recalled { on, .. } | Source::EarlierResult { on, .. } => {
                 on.map(|on| (on, false))
             }
             Source::Elsewhere { on, .. } => Some((on, true)),
+            Source::Fact { .. } => None,
             _ => return,
         };
         if let Some((on, elsewhere)) = told.filter(|told| self.day != Some(*told)) {
@@ -97,7 +104,7 @@ impl RecalledFrame {
             let _ = write!(self.text, "\n[{}{origin}]", day(on));
             self.day = told;
         }
-        let _ = write!(self.text, "\n{}", piece.text.replace("</earlier", "<\\/earlier"));
+        let _ = write!(self.text, "\n{}", escaped(&piece.text));
     }
 
     /// The block, where there is one.
@@ -105,9 +112,14 @@ impl RecalledFrame {
         if self.text.is_empty() {
             return String::new();
         }
-        let Self { text, .. } = std::mem::take(self);
-        text + "\n</earlier>"
+        let Self { text, tag, .. } = std::mem::take(self);
+        format!("{text}\n</{tag}>")
     }
+}
+
+/// A text that cannot end the block it stands in.
+fn escaped(text: &str) -> String {
+    text.replace("</earlier", "<\\/earlier").replace("</remembered", "<\\/remembered")
 }
 
 /// Messages in the making: texts of one speaker in a row become blocks of one message.

@@ -23,6 +23,8 @@ pub struct Limits {
     pub recall_share: f32,
     /// Most tokens of older turns that one message brings in.
     pub recall_tokens_max: u32,
+    /// Share of the budget for facts about the user.
+    pub facts_share: f32,
     /// The model's context window.
     pub context_tokens: u32,
     /// What is brought in beside one message at most: entities, older turns, items.
@@ -108,6 +110,7 @@ impl Default for Limits {
             recall_share_asking: 0.6,
             recall_share: 0.1,
             recall_tokens_max: 4_000,
+            facts_share: 0.05,
             context_tokens: 16_000,
             enrichment_tokens: 4_000,
             warning_share: 0.8,

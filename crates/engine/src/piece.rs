@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,13 @@ pub enum Source {
         part: HistoryPart,
         /// The day it was said, in the user's time zone.
         on: Date,
+    },
+    /// A fact about the user that outlives its session.
+    Fact {
+        /// Which.
+        id: String,
+        /// The version that was shown: when its text last changed.
+        at: Timestamp,
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {
@@ -300,7 +308,10 @@ impl Piece {
     pub fn is_recalled(&self) -> bool {
         matches!(
             self.source,
-            Source::Recalled { .. } | Source::EarlierResult { .. } | Source::Elsewhere { .. }
+            Source::Recalled { .. }
+                | Source::EarlierResult { .. }
+                | Source::Elsewhere { .. }
+                | Source::Fact { .. }
         )
     }
 }

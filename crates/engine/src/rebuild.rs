@@ -12,6 +12,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
+use crate::fact::{self, Fact};
 use crate::history;
 use crate::id::SessionId;
 use crate::layout;
@@ -69,7 +70,10 @@ pub async fn pieces(
                 Source::Elsewhere { session, turn, .. } => elsewhere.get(&(session.clone(), *turn)),
                 _ => turn_of(piece, *own).and_then(|turn| records.get(&turn)),
             };
-            let text = holder.and_then(|holder| text_of(piece, holder, receipt.layout));
+            let text = match &piece.source {
+                Source::Fact { id, at, .. } => fact_text(sessions, session, id, *at).await?,
+                _ => holder.and_then(|holder| text_of(piece, holder, receipt.layout)),
+            };
             let text = text.ok_or_else(|| not_kept(session, record))?;
             let said = matches!(piece.source, Source::Message | Source::History { .. });
             let day = holder.filter(|_| said).map(|holder| history::day_of(holder, zone));
@@ -172,6 +176,9 @@ pub async fn piece_text(
     piece: &ReceiptPiece,
 ) -> Result<Option<String>> {
     let layout = record.receipt.as_ref().map_or(layout::CURRENT, |receipt| receipt.layout);
+    if let Source::Fact { id, at, .. } = &piece.source {
+        return fact_text(sessions, session, id, *at).await;
+    }
     let Some(turn) = turn_of(piece, record.turn) else {
         let named = memory::elsewhere([&piece.source].into_iter());
         let standing = memory::standing(sessions, &session.key.scope, &named).await?;
@@ -184,13 +191,25 @@ pub async fn piece_text(
     Ok(found.and_then(|found| text_of(piece, &found, layout)))
 }
 
+/// The line of a fact as it was shown.
+async fn fact_text(
+    sessions: &Sessions,
+    session: &LoadedSession,
+    id: &str,
+    at: jiff::Timestamp,
+) -> Result<Option<String>> {
+    let scope = &session.key.scope;
+    let text = fact::text_at(sessions.store().as_ref(), scope, (id, at)).await?;
+    Ok(text.map(|text| Fact::line(&text)))
+}
+
 /// The turn whose record has the text.
 fn turn_of(piece: &ReceiptPiece, own: u64) -> Option<u64> {
     match piece.source {
         Source::History { turn, .. }
         | Source::Recalled { turn, .. }
         | Source::EarlierResult { turn, .. } => Some(turn),
-        Source::Elsewhere { .. } => None,
+        Source::Elsewhere { .. } | Source::Fact { .. } => None,
         _ => Some(piece.kept_in.unwrap_or(own)),
     }
 }

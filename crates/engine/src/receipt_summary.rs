@@ -51,6 +51,7 @@ struct Parts<'a> {
     messages: usize,
     results: usize,
     recalled: usize,
+    remembered: usize,
     entities: Things<'a>,
 }
 
@@ -90,6 +91,7 @@ impl<'a> Parts<'a> {
             }
             Source::History { .. } => self.messages += 1,
             Source::Recalled { .. } | Source::Elsewhere { .. } => self.recalled += 1,
+            Source::Fact { .. } => self.remembered += 1,
             Source::Entity { name, .. } => self.entities.add(name, piece.since),
         }
     }
@@ -111,6 +113,7 @@ impl<'a> Parts<'a> {
         words.extend(counted(self.messages, &format!("{age} message")));
         words.extend(counted(self.results, "tool result"));
         words.extend(counted(self.recalled, "recalled message"));
+        words.extend(counted(self.remembered, "remembered fact"));
         words.extend(self.about());
         words
     }

@@ -37,6 +37,7 @@ use crate::creation::SessionCreator;
 use crate::enrich::Enrichments;
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
+use crate::fact::Facts;
 use crate::id::{AgentName, SessionId};
 use crate::limits::Limits;
 use crate::memory::Memory;
@@ -89,6 +90,7 @@ pub struct Pipeline {
     pub(crate) models: ModelBook,
     pub(crate) factors: Factors,
     pub(crate) memory: Memory,
+    pub(crate) facts: Arc<Facts>,
     pub(crate) enrichments: Enrichments,
     pub(crate) resolver: Arc<Resolver>,
     pub(crate) selector: Arc<Selector>,
@@ -347,6 +349,7 @@ impl Pipeline {
             },
             about: enrichment.about.clone(),
             recalled,
+            facts: self.facts_for(turn, message).await?,
             client: None,
             budget,
             parameters: turn.parameters,

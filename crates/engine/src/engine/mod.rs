@@ -231,6 +231,7 @@ impl Engine {
             models: models.clone(),
             factors: Factors::default(),
             memory,
+            facts: facts.clone(),
             enrichments: Enrichments::new(settings.enrichment_bytes, settings.enrichment_age),
             resolver: resolver.clone(),
             selector: selector.clone(),

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::{SessionId, ThreadId};
 use crate::search::ItemIndex;
-use crate::store::{Page, PageMark};
+use crate::store::{Page, PageMark, Scope};
 
 use super::draft::comparable;
 use super::gather::subject_key;
@@ -99,14 +99,27 @@ impl Facts {
                 allowed: self.limits.message_bytes_max as u64,
             });
         }
-        let current = self.current(caller).await?;
         let vector = self.embed(&[query]).await.pop().unwrap_or_default();
-        let index = self.indexes.get_with(caller.scope.clone(), || {
-            Arc::new(Mutex::new(ItemIndex::new(self.calibration)))
-        });
+        self.fitting(&caller.scope, (query, &vector), limit).await
+    }
+
+    /// The current facts of a scope that fit a message, best first.
+    pub(crate) async fn fitting(
+        &self,
+        scope: &Scope,
+        (query, vector): (&str, &[f32]),
+        limit: usize,
+    ) -> Result<Vec<FactHit>> {
+        let current = self.of_scope(scope).await?;
+        if current.is_empty() {
+            return Ok(Vec::new());
+        }
+        let index = self
+            .indexes
+            .get_with(scope.clone(), || Arc::new(Mutex::new(ItemIndex::new(self.calibration))));
         let mut index = index.lock().await;
         self.bring_up_to_date(&mut index, &current).await;
-        let hits = index.rank(query, &vector, limit, &[]);
+        let hits = index.rank(query, vector, limit, &[]);
         drop(index);
         let by_id: HashMap<&str, &Fact> = current.iter().map(|f| (f.id.as_str(), f)).collect();
         let hits = hits.into_iter().filter(|hit| hit.bm25 > 0.0 || hit.score >= MEANING_MIN);

@@ -84,6 +84,17 @@ impl Facts {
         Ok(self.book(&caller.scope).await?.current.clone())
     }
 
+    /// What of the facts of a scope a request may show, for the engine's own use: all current ones.
+    pub(crate) async fn of_scope(&self, scope: &Scope) -> Result<Arc<Vec<Fact>>> {
+        Ok(self.book(scope).await?.current.clone())
+    }
+
+    /// Whether all of these facts are still kept, superseded ones included.
+    pub(crate) async fn are_kept(&self, scope: &Scope, ids: &[&str]) -> Result<bool> {
+        let book = self.book(scope).await?;
+        Ok(ids.iter().all(|id| book.find(id).is_some()))
+    }
+
     /// The fact of that id, also a superseded one.
     pub async fn get(&self, caller: &Caller, id: &str) -> Result<Fact> {
         authorize(caller, Action::Read)?;

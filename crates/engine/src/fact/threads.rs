@@ -214,3 +214,25 @@ fn decode<T: DeserializeOwned>(key: &Key, bytes: &[u8]) -> Result<T> {
 fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
     Error::Unreadable { what: key.to_string(), reason: error.to_string() }
 }
+
+/// The text of a fact as it was at that time of change; none where it was forgotten.
+pub(crate) async fn text_at(
+    store: &dyn Store,
+    scope: &Scope,
+    (id, at): (&str, jiff::Timestamp),
+) -> Result<Option<String>> {
+    let Ok(id) = ThreadId::new(id) else { return Ok(None) };
+    let key = Key { scope: scope.clone(), kind: Kind::Fact, id };
+    let Found::Head(head) = store.head(&key, None).await? else { return Ok(None) };
+    let now: super::Fact = decode(&key, &head.bytes)?;
+    if now.changed_at == at {
+        return Ok(Some(now.text));
+    }
+    for bytes in store.entries(&key, 0..u64::MAX).await? {
+        let earlier: super::Fact = decode(&key, &bytes)?;
+        if earlier.changed_at == at {
+            return Ok(Some(earlier.text));
+        }
+    }
+    Ok(None)
+}

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use crate::budget::cost;
+use crate::fact::{Fact, FactHit, FactKind};
 use crate::hash::ContentHash;
 use crate::history;
 use crate::id::SessionId;
@@ -61,7 +62,8 @@ impl Beside {
             AsksBack::No => (0.0, 0),
         };
         let recall_room = material.budget.share(share).min(most);
-        let mut others = material.about.clone();
+        let mut others = facts(material);
+        others.extend(material.about.iter().cloned());
         if material.client.is_none() {
             let aside = selected.pieces.iter().filter(|piece| piece.place == Place::Aside);
             others.extend(aside.cloned());
@@ -281,6 +283,22 @@ fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
         days.push(history::day_piece(today, DayOf::Message));
     }
     days
+}
+
+/// Facts about the user, best first, as many as their share of the budget holds.
+fn facts(material: &Material<'_>) -> Vec<Piece> {
+    let pieces: Vec<Piece> = material.facts.iter().map(fact_piece).collect();
+    worth(&pieces, material.budget.share(material.limits.facts_share)).cloned().collect()
+}
+
+fn fact_piece(hit: &FactHit) -> Piece {
+    let Fact { id, kind, changed_at, text, .. } = &hit.fact;
+    let why = match kind {
+        FactKind::Instruction | FactKind::Profile => "known of the user",
+        FactKind::Preference | FactKind::Fact => "known of the user, and fits the message",
+    };
+    let source = Source::Fact { id: id.clone(), at: *changed_at };
+    Piece::new(source, why, Place::Aside, Rank::Recalled, Fact::line(text)).scored(hit.score)
 }
 
 /// A recalled part of a turn.

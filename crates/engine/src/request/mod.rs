@@ -22,6 +22,7 @@ use jiff::tz::TimeZone;
 
 use crate::budget::{self, Budget, Fitted};
 use crate::error::{Error, Result};
+use crate::fact::FactHit;
 use crate::hash::ContentHash;
 use crate::history::HistoryTurn;
 use crate::item::{ItemName, SessionItem};
@@ -125,6 +126,8 @@ pub struct Material<'a> {
     pub about: Vec<Piece>,
     /// Parts of earlier turns that fit, best first.
     pub recalled: Vec<Recalled>,
+    /// Facts about the user that are worth showing, best first.
+    pub facts: Vec<FactHit>,
     /// The client whose own request this is added to; its instructions, tools and settings stay its own.
     pub client: Option<&'a ClientRequest>,
     /// What there is to spend.

@@ -111,6 +111,7 @@ pub(crate) fn must_be_kept(source: &Source) -> bool {
         Source::History { .. }
             | Source::Recalled { .. }
             | Source::Elsewhere { .. }
+            | Source::Fact { .. }
             | Source::EarlierResult { .. }
             | Source::Day { .. }
             | Source::ClientRequest { .. }

@@ -157,6 +157,7 @@ impl Pipeline {
             understanding,
             about,
             recalled,
+            facts: self.facts_for(turn, message).await?,
             client: Some(request),
             budget,
             parameters: turn.parameters,

@@ -4,16 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Pipeline, RECALLED_PARTS_UNASKED, Turn};
+use crate::access::Caller;
 use crate::agent::MemoryScope;
 use crate::enrich::{Enrichment, EnrichmentKey, MadeOf};
 use crate::entity::KnownEntities;
 use crate::error::Result;
+use crate::fact::{Fact, FactDraft, FactHit, FactKind, FactSource, Trust, gather};
 use crate::lexicon::{self, AsksBack};
 use crate::memory::{Across, Recalled};
 use crate::notice::{self, Understanding, Understood};
 use crate::request::TurnInput;
 use crate::resolve::{self, LookedUp, Reader};
-use crate::session::record::TurnKind;
+use crate::search::split_name;
+use crate::session::record::{TurnKind, TurnRecord};
+
+/// Facts that are shown whatever the message says, newest first.
+const FACTS_ALWAYS_MAX: usize = 40;
+/// Facts that are shown because they fit the message.
+const FACTS_FITTING_MAX: usize = 10;
 
 impl Pipeline {
     /// **notice**, **resolve**, **recall**, once for the same message to an unchanged session.
@@ -88,6 +96,67 @@ impl Pipeline {
         let parts_max = 2 * self.limits.recalled_parts;
         let wanted = Across { session, message, vector, scope, parts_max };
         self.memory.search_across(&self.sessions, &wanted).await
+    }
+
+    /// Whether anything beyond the session is remembered.
+    pub(super) fn remembers_user(&self, turn: &Turn) -> bool {
+        matches!(self.memory_scope(turn), MemoryScope::Agent | MemoryScope::User)
+    }
+
+    /// What is known of the user: how to answer and who they are, then what fits the message.
+    pub(super) async fn facts_for(
+        &self,
+        turn: &Turn,
+        message: (&str, &[f32]),
+    ) -> Result<Vec<FactHit>> {
+        if !self.remembers_user(turn) {
+            return Ok(Vec::new());
+        }
+        let scope = &turn.session.key.scope;
+        let current = self.facts.of_scope(scope).await?;
+        if current.is_empty() {
+            return Ok(Vec::new());
+        }
+        let always = |fact: &&Fact| matches!(fact.kind, FactKind::Instruction | FactKind::Profile);
+        let always = current.iter().filter(always).take(FACTS_ALWAYS_MAX);
+        let mut facts: Vec<FactHit> =
+            always.map(|fact| FactHit { fact: fact.clone(), score: 1.0 }).collect();
+        let fitting = self.facts.fitting(scope, message, FACTS_FITTING_MAX).await?;
+        let is_other = |hit: &FactHit| !facts.iter().any(|known| known.fact.id == hit.fact.id);
+        let others: Vec<FactHit> = fitting.into_iter().filter(is_other).collect();
+        facts.extend(others);
+        Ok(facts)
+    }
+
+    /// Keeps what the user stated in a message as facts. A failure costs the facts, not the turn.
+    pub(super) async fn gather_facts(&self, caller: &Caller, turn: &Turn, record: &TurnRecord) {
+        let asked = record.kind != TurnKind::Imported && !turn.session.head.settings.private;
+        // A message that names its speaker is not the user's own word.
+        let own = split_name(&record.message).0.is_none();
+        if !asked || !own || !self.remembers_user(turn) {
+            return;
+        }
+        let source = |sentence: String| FactSource {
+            session: turn.session.head.id.clone(),
+            turn: record.turn,
+            sentence,
+        };
+        let stated = gather::stated(&record.message).into_iter();
+        let drafts: Vec<FactDraft> = stated
+            .map(|statement| FactDraft {
+                text: statement.text,
+                subject: statement.subject,
+                kind: statement.kind,
+                trust: if statement.explicit { Trust::Told } else { Trust::Said },
+                source: Some(source(statement.sentence)),
+            })
+            .collect();
+        if drafts.is_empty() {
+            return;
+        }
+        if let Err(error) = self.facts.add_all(caller, drafts).await {
+            tracing::warn!(%error, "what the user stated was not kept as facts");
+        }
     }
 
     /// An enrichment that was made lately and still holds.

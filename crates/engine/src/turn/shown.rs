@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::history::HistoryTurn;
 use crate::layout;
 use crate::memory;
-use crate::piece::SentPiece;
+use crate::piece::{SentPiece, Source};
 use crate::rebuild;
 use crate::request::Prefix;
 use crate::session::LoadedSession;
@@ -85,11 +85,20 @@ impl Pipeline {
 
     /// Whether everything that a request quoted from other sessions may still be shown.
     async fn stands(&self, session: &LoadedSession, pieces: &[Arc<SentPiece>]) -> Result<bool> {
+        let scope = &session.key.scope;
+        let facts = pieces.iter().filter_map(|sent| match &sent.piece.source {
+            Source::Fact { id, .. } => Some(id.as_str()),
+            _ => None,
+        });
+        let facts: Vec<&str> = facts.collect();
+        if !facts.is_empty() && !self.facts.are_kept(scope, &facts).await? {
+            return Ok(false);
+        }
         let named = memory::elsewhere(pieces.iter().map(|sent| &sent.piece.source));
         if named.is_empty() {
             return Ok(true);
         }
-        let standing = memory::standing(&self.sessions, &session.key.scope, &named).await?;
+        let standing = memory::standing(&self.sessions, scope, &named).await?;
         Ok(standing.len() == named.values().map(|turns| turns.len()).sum::<usize>())
     }
 

@@ -135,3 +135,71 @@ async fn a_request_that_quoted_another_session_is_made_again_while_that_stands()
     let kept = again.engine.export(caller, &summer).await.unwrap();
     assert!(!serde_json::to_string(&kept).unwrap().contains("Gdansk"), "no copy of it was kept");
 }
+
+/// Keeps an exchange with the receipt of its request.
+async fn exchange(bench: &Bench, id: &SessionId, message: &str) -> AssembledRequest {
+    let input = TurnInput { message: message.into(), ..TurnInput::default() };
+    let prepared = bench.engine.prepare(&bench.caller, id, &input).await.unwrap();
+    let receipt = Some(prepared.receipt.request_hash.to_string());
+    let turn = RecordedTurn {
+        message: message.into(),
+        reply: "Noted.".into(),
+        receipt,
+        ..RecordedTurn::default()
+    };
+    bench.engine.record(&bench.caller, id, turn).await.unwrap();
+    (*prepared).clone()
+}
+
+fn text(request: &AssembledRequest) -> String {
+    format!("{:?}", request.request.messages)
+}
+
+#[tokio::test]
+async fn what_a_user_states_is_known_in_later_sessions_until_it_is_forgotten() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, "Hi! I'm allergic to nuts. What is on the menu today?").await;
+    let known = bench.engine.facts().current(caller).await.unwrap();
+    let [fact] = known.as_slice() else { panic!("one fact: {known:?}") };
+    assert!(fact.text.contains("allergic to nuts"), "{fact:?}");
+    let source = fact.source.as_ref().unwrap();
+    assert_eq!((source.session.as_str(), source.turn), ("spring", 1));
+
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    let first = exchange(&bench, &summer, "Good morning.").await;
+    assert!(text(&first).contains("<remembered>") && text(&first).contains("allergic to nuts"));
+    let second = exchange(&bench, &summer, "Suggest a dessert.").await;
+    assert_eq!(second.receipt.continues, Some(1), "it stays where it came in");
+    assert_eq!(text(&second).matches("<remembered>").count(), 1, "and comes once");
+    let again = crate::bench::bench().on(bench.store.clone()).start().await;
+    let rebuilt = again.engine.request(caller, &summer, 2).await.unwrap();
+    assert_eq!(rebuilt, second.request);
+
+    for settings in [remembering(MemoryScope::Session), remembering(MemoryScope::Off)] {
+        let id = format!("{:?}", settings.memory.unwrap());
+        let other = open(&bench, caller, &id, settings).await;
+        assert!(!text(&exchange(&bench, &other, "Good morning.").await).contains("nuts"), "{id}");
+    }
+    bench.engine.facts().forget(caller, &fact.id).await.unwrap();
+    let third = exchange(&bench, &summer, "And a drink.").await;
+    assert!(!text(&third).contains("<remembered>"), "not from a cached prefix either");
+    assert!(again.engine.request(caller, &summer, 2).await.is_err());
+    let kept = again.engine.export(caller, &summer).await.unwrap();
+    assert!(!serde_json::to_string(&kept).unwrap().contains("nuts"), "no copy of it was kept");
+}
+
+#[tokio::test]
+async fn nothing_is_gathered_from_private_sessions_or_from_other_speakers() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let private = Settings { private: true, ..Settings::default() };
+    let hidden = open(&bench, caller, "hidden", private).await;
+    say(&bench, caller, &hidden, "I'm allergic to nuts.").await;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, "Caroline: I'm allergic to nuts.").await;
+    let own = open(&bench, caller, "own", remembering(MemoryScope::Session)).await;
+    say(&bench, caller, &own, "I'm allergic to nuts.").await;
+    assert!(bench.engine.facts().current(caller).await.unwrap().is_empty());
+}

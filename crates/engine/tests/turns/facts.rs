@@ -207,7 +207,8 @@ async fn two_writers_at_once_leave_one_current_statement() {
     // Both have read before either writes.
     let (me, _) = (ada(), (texts(&place.facts, &ada()).await, texts(&other, &ada()).await));
     let (one, two) = tokio::join!(place.facts.add(&me, left), other.add(&me, right));
-    (one.unwrap(), two.unwrap());
+    one.unwrap();
+    two.unwrap();
     assert_eq!(texts(&place.facts, &ada()).await.len(), 1);
     assert_eq!(texts(&place.facts, &ada()).await, texts(&other, &ada()).await);
 }

@@ -122,9 +122,10 @@ fn part_of(source: &Source) -> &'static str {
         Source::Tool { .. } => "tools",
         Source::Summary { .. } => "summary",
         Source::Topic | Source::Entity { .. } => "entities",
-        Source::Recalled { .. } | Source::Elsewhere { .. } | Source::EarlierResult { .. } => {
-            "recalled"
-        }
+        Source::Recalled { .. }
+        | Source::Elsewhere { .. }
+        | Source::Fact { .. }
+        | Source::EarlierResult { .. } => "recalled",
         Source::History { .. } | Source::Day { .. } => "history",
         Source::Given { .. } => "given",
         Source::ClientRequest { .. } => "client",

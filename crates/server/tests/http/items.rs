@@ -65,7 +65,7 @@ async fn a_receipt_lists_its_items_under_the_names_of_a_request_context() {
     }
     let used = items.iter().filter(|item| item["used"] == true && item["type"] == "tool");
     let used: Vec<&Value> = used.map(|item| &item["name"]).collect();
-    assert_eq!(used, ["get_device"], "the tool that was called: {receipt}");
+    assert!(used.contains(&&json!("get_device")), "the tool that was called: {receipt}");
 }
 
 #[tokio::test]

@@ -113,6 +113,7 @@ pub fn name(source: &Source) -> String {
         Source::Elsewhere { session, turn, part: of, .. } => {
             format!("session {session}, turn {turn} {}", part(*of))
         }
+        Source::Fact { id, .. } => format!("memory {id}"),
         Source::EarlierResult { turn, .. } => format!("result of turn {turn}"),
         Source::History { turn, part: of } => format!("turn {turn} {}", part(*of)),
         Source::Day { on, .. } => format!("day {on}"),
@@ -133,6 +134,7 @@ pub fn heading_of(source: &Source) -> &'static str {
         Source::History { .. }
         | Source::Recalled { .. }
         | Source::Elsewhere { .. }
+        | Source::Fact { .. }
         | Source::EarlierResult { .. }
         | Source::Day { .. } => "History",
         Source::Instructions { .. } | Source::Persona { .. } | Source::Calm => "Instructions",
