@@ -32,6 +32,9 @@ impl Servers {
 
     /// Changes a device through a server's proxy, outside any conversation.
     async fn change(&self, server: usize) {
+        let permission = self.two[server].url("/tools/inventory/update_device/permission");
+        let allowed = self.http.put(permission).json(&json!({"rule": "allow"})).send().await;
+        assert_eq!(allowed.expect("an answer").status(), 200);
         let url = self.two[server].url("").replace("/api/v1", "/mcp");
         let arguments = json!({
             "server": "inventory", "name": "update_device",

@@ -12,6 +12,7 @@ use throughline_engine::limits::Limits;
 use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::request::TurnInput;
+use throughline_engine::rule::{OperatorRules, Rule, ServerRules};
 use throughline_engine::session::pending::PendingTurn;
 use throughline_engine::session::record::TurnRecord;
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
@@ -51,12 +52,28 @@ pub async fn bench() -> Bench {
         clock: Arc::new(SystemClock),
         agents: AgentBook::new(name, [agent]),
         packs: PackSet::builtin(),
-        rules: Default::default(),
+        rules: rules(),
         limits: Limits::default(),
         settings: EngineSettings::default(),
     };
     let engine = Engine::start(parts).await.expect("an engine");
     Bench { engine, caller: Caller::local(), proxy }
+}
+
+/// The operator allows what the conversations change.
+fn rules() -> OperatorRules {
+    let changes = ["add_survey_answers", "update_device", "create_report", "create_workflow"];
+    let tools = changes.map(|tool| (tool.to_owned(), Rule::Allow)).into();
+    [("inventory".to_owned(), ServerRules { reads_only: false, tools })].into()
+}
+
+/// A call without the length of a page, which says nothing about what was understood.
+pub fn shown(tool: &str, arguments: &serde_json::Value) -> String {
+    let mut arguments = arguments.clone();
+    if let Some(fields) = arguments.as_object_mut() {
+        fields.remove("limit");
+    }
+    format!("{tool} {arguments}")
 }
 
 impl Bench {

@@ -1,6 +1,6 @@
 //! Single queries with the call that each should make; the share that is right is printed and has a floor.
 
-use crate::bench::{Came, bench};
+use crate::bench::{Came, bench, shown};
 
 /// The floor: shares below it fail, so that a change cannot make it worse unseen.
 const TOOL_SHARE_MIN: f64 = 0.85;
@@ -70,12 +70,12 @@ async fn single_queries_call_the_right_tool_with_the_right_arguments() {
         let called = match bench.say(&format!("q{number}"), query).await {
             Came::Turn(turn) => turn
                 .calls
-                .first()
-                .map(|call| format!("{} {}", call.tool.name, call.arguments))
+                .last()
+                .map(|call| shown(&call.tool.name, &call.arguments))
                 .unwrap_or_default(),
             Came::Waits(pending) => {
                 let awaited = &pending.awaited[0];
-                format!("{} {}", awaited.tool.name, awaited.arguments)
+                shown(&awaited.tool.name, &awaited.arguments)
             }
         };
         let tool = |call: &str| call.split(' ').next().unwrap_or_default().to_owned();

@@ -49,6 +49,12 @@ impl Filling<'_, '_> {
             matches!(part.role, Role::Filler)
                 || matches!(part.role, Role::Word(Class::To | Class::Of | Class::With | Class::And))
         };
+        // "the status of fra1-sw-02 to offline": what follows "of" has the field, what follows "to" is its value.
+        let is_owner = phrase.placed == Some(Class::Of)
+            || before.first().is_some_and(|part| matches!(part.role, Role::Word(Class::Of)));
+        if is_owner && self.ask.phrases.iter().any(|other| other.placed == Some(Class::To)) {
+            return None;
+        }
         let word = before.iter().find(|part| !skipped(part))?;
         let said = english.singular(&word.lower);
         let fields = self.ask.fields.iter().any(|field| {
