@@ -83,7 +83,7 @@ fn check(name: &str, rows: &[Value], key: &str, min: f64, found: impl Fn(&str) -
 #[test]
 fn questions_for_what_was_said_earlier_are_told_in_eight_languages() {
     let rows = rows(include_str!("words/asks.jsonl"));
-    check("asks", &rows, "asks", ASKS_MIN, |text| lexicon::asks_back(text) == AsksBack::Yes);
+    check("asks", &rows, "asks", ASKS_MIN, |text| lexicon::asks_back(text, false) == AsksBack::Yes);
 }
 
 #[test]

@@ -85,6 +85,8 @@ pub enum Class {
     Same,
     /// "my".
     My,
+    /// Words for who is spoken to.
+    You,
     /// "other".
     Other,
     /// "there": a place spoken of.

@@ -75,6 +75,11 @@ impl Cues {
         self.asks.score(&text).clamp(0.0, 1.0)
     }
 
+    /// Whether a message names somebody or something, where names are written so that they are seen.
+    pub fn names_something(&self, message: &str) -> bool {
+        self.names_capitalised && with_names_marked(message).contains("@ ")
+    }
+
     /// How likely a message is heated, and the sign of it.
     pub fn heat(&self, message: &str) -> (f32, &'static str) {
         let text = Text::new(message, self.script);

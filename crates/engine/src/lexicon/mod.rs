@@ -129,13 +129,21 @@ pub enum AsksBack {
     Yes,
 }
 
-/// Whether a message asks for something that was said earlier.
-pub fn asks_back(message: &str) -> AsksBack {
-    let question = message.trim_end().ends_with(['?', '？', '؟']);
-    match of(message).cues.asks(message) >= crate::weights::CUE_MIN {
+/// Whether what is said asks for something that was said earlier. `in_talk` where it is said among named speakers:
+/// what they ask each other is asked of the moment.
+pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
+    let language = of(said);
+    if !in_talk && language.cues.asks(said) >= crate::weights::CUE_MIN {
+        return AsksBack::Yes;
+    }
+    if !said.trim_end().ends_with(['?', '？', '؟']) {
+        return AsksBack::No;
+    }
+    let mut words = said.split(|c: char| !c.is_alphanumeric());
+    let to_partner = words.any(|word| language.is(Class::You, &word.to_lowercase()));
+    match !to_partner && language.cues.names_something(said) {
         true => AsksBack::Yes,
-        false if question => AsksBack::Perhaps,
-        false => AsksBack::No,
+        false => AsksBack::Perhaps,
     }
 }
 

@@ -38,6 +38,10 @@ pub fn find(message: &str, mentions: &[Mention], turns: &[Arc<TurnRecord>]) -> O
         let lower = word.to_lowercase();
         ![Class::Filler, Class::Ones, Class::What].iter().any(|class| language.is(*class, &lower))
     };
+    // What is the user's own is in no result.
+    if words(message).any(|word| language.is(Class::My, &word.to_lowercase())) {
+        return None;
+    }
     let content: Vec<&str> = words(message).filter(says).collect();
     let wanted: BTreeSet<String> = stems(&content.join(" ")).into_iter().collect();
     if wanted.is_empty() {

@@ -52,7 +52,7 @@ impl Beside {
     /// What could stand beside the message of `material`.
     pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
         let (limits, input) = (material.limits, material.input);
-        let (share, most) = match lexicon::asks_back(&input.message) {
+        let (share, most) = match asks(&input.message) {
             AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
             AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
             // What a conversation begins with may go on with another.
@@ -168,6 +168,12 @@ impl Beside {
         }
         (pieces, already)
     }
+}
+
+/// Whether a message asks for something that was said earlier.
+pub fn asks(message: &str) -> AsksBack {
+    let (speaker, said) = split_name(message);
+    lexicon::asks_back(said, speaker.is_some())
 }
 
 /// What a stream shows.

@@ -40,7 +40,7 @@ use crate::session::head::{SessionHead, Summary};
 use crate::session::record::TurnRecord;
 use crate::tool::ToolDefinition;
 
-pub use beside::Beside;
+pub use beside::{Beside, asks};
 pub use client::{Addition, addition, place};
 pub use prefix::{Prefix, PrefixCache};
 pub(crate) use report::must_be_kept;

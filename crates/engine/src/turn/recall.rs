@@ -10,10 +10,10 @@ use crate::enrich::{Enrichment, EnrichmentKey, MadeOf};
 use crate::entity::KnownEntities;
 use crate::error::Result;
 use crate::fact::{Fact, FactDraft, FactHit, FactKind, FactSource, Trust, gather};
-use crate::lexicon::{self, AsksBack};
+use crate::lexicon::AsksBack;
 use crate::memory::{Across, Recalled};
 use crate::notice::{self, Understanding, Understood};
-use crate::request::TurnInput;
+use crate::request::{self, TurnInput};
 use crate::resolve::{self, LookedUp, Reader};
 use crate::search::split_name;
 use crate::session::record::{TurnKind, TurnRecord};
@@ -55,7 +55,7 @@ impl Pipeline {
 
         let vector = self.selector.embed(&input.message).await?;
         let message = (input.message.as_str(), vector.as_slice());
-        let parts_max = match lexicon::asks_back(&input.message) {
+        let parts_max = match request::asks(&input.message) {
             AsksBack::Yes | AsksBack::Perhaps => self.limits.recalled_parts,
             AsksBack::No => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
         };
@@ -88,7 +88,7 @@ impl Pipeline {
         (message, vector): (&str, &[f32]),
     ) -> Result<Vec<Recalled>> {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = lexicon::asks_back(message) != AsksBack::No || session.head.turns == 0;
+        let asks = request::asks(message) != AsksBack::No || session.head.turns == 0;
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }

@@ -79,7 +79,7 @@ impl Scene<'_> {
 
     pub fn nothing_called(&self, query: Query, term: usize, text: &str, kinds: &[Kind]) -> Said {
         let kinds: Vec<String> = kinds.iter().map(|kind| self.noun(kind, false)).collect();
-        let kinds = if kinds.is_empty() { "thing".to_owned() } else { kinds.join(", ") };
+        let kinds = if kinds.is_empty() { "thing".to_owned() } else { kinds.join(" or ") };
         let text = self.say(Say::NothingCalled, &[("kinds", &kinds), ("text", text)]);
         self.asked(text, query, Missing::Term(term), Vec::new())
     }
