@@ -28,6 +28,8 @@ use super::Material;
 
 /// Present pieces that a receipt names.
 const PRESENT_NAMED_MAX: usize = 20;
+/// The part of the room for recalled turns that is left to the user's other sessions: one in so many.
+const ELSEWHERE_PART: u32 = 5;
 
 /// What could stand beside the message.
 pub struct Beside {
@@ -42,6 +44,8 @@ pub struct Beside {
     tells_days: bool,
     /// Tokens that recalled turns may take.
     pub recall_room: u32,
+    /// Those that turns of this session may take.
+    own_room: u32,
     /// Tokens of recalled turns that are wanted, as if none were shown.
     pub recall_tokens: u32,
     /// Tokens of everything else.
@@ -52,7 +56,8 @@ impl Beside {
     /// What could stand beside the message of `material`.
     pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
         let (limits, input) = (material.limits, material.input);
-        let (share, most) = match asks(&input.message) {
+        let asked = asks(&input.message);
+        let (share, most) = match asked {
             AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
             AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
             // What a conversation begins with may go on with another.
@@ -83,10 +88,17 @@ impl Beside {
         // The same words in several sessions are told once.
         let mut told: HashSet<ContentHash> = recalled.iter().map(|p| p.hash.clone()).collect();
         elsewhere.retain(|piece| told.insert(piece.hash.clone()));
+        // A question about the past leaves some room to other sessions, however long this one is.
+        let others_want: u32 = elsewhere.iter().map(cost).sum();
+        let kept_for_others = match asked {
+            AsksBack::Yes => others_want.min(recall_room / ELSEWHERE_PART),
+            AsksBack::Perhaps | AsksBack::No => 0,
+        };
         let mut beside = Self {
             tokens: 0,
             recall_tokens: 0,
             recall_room,
+            own_room: recall_room - kept_for_others,
             tells_days: material.client.is_none_or(|client| client.earlier.is_empty()),
             today: material.now.to_zoned(material.zone.clone()).date(),
             others,
@@ -107,19 +119,20 @@ impl Beside {
         let missing = self.wanted().filter(|piece| !present.recalled(piece, window_from));
         let own: u32 = missing.map(|piece| cost(piece) + DAY_TOKENS).sum();
         let missing =
-            self.wanted_elsewhere(own).filter(|piece| !present.texts.contains_key(&piece.hash));
+            self.wanted_elsewhere().filter(|piece| !present.texts.contains_key(&piece.hash));
         own + missing.map(|piece| cost(piece) + DAY_TOKENS).sum::<u32>()
     }
 
     /// The turns of other sessions that are worth the room that the session's own leave.
-    fn wanted_elsewhere(&self, own_tokens: u32) -> impl Iterator<Item = &Piece> {
-        worth(&self.elsewhere, self.recall_room.saturating_sub(own_tokens))
+    fn wanted_elsewhere(&self) -> impl Iterator<Item = &Piece> {
+        let own: u32 = self.wanted().map(cost).sum();
+        worth(&self.elsewhere, self.recall_room.saturating_sub(own))
     }
 
     /// The turns that are worth their room, best first. One that is shown already takes room all the same: what
     /// fits less well does not come in its stead.
     fn wanted(&self) -> impl Iterator<Item = &Piece> {
-        worth(&self.recalled, self.recall_room)
+        worth(&self.recalled, self.own_room)
     }
 
     /// The pieces that are new behind `stream`, in the order of sending, and those that it shows already.
@@ -138,9 +151,8 @@ impl Beside {
                 false => recalled.push(piece.clone()),
             }
         }
-        let own = recalled.iter().map(|piece| cost(piece) + DAY_TOKENS).sum();
         let mut elsewhere: Vec<Piece> = Vec::new();
-        for piece in self.wanted_elsewhere(own) {
+        for piece in self.wanted_elsewhere() {
             match present.since(piece, stream) {
                 Some(since) => already.push(shown(piece, since)),
                 None => elsewhere.push(piece.clone()),
