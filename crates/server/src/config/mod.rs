@@ -9,7 +9,7 @@
 //! # Layout
 //!
 //! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
-//! - [`settings`]: every setting with its default, range and sentence. [`places`]: where the store lies and what belongs to it.
+//! - [`mod@settings`]: every setting with its default, range and sentence. [`places`]: where the store lies and what belongs to it.
 //! - [`server`], [`models`], [`servers`], [`sections`]: the sections, typed.
 
 mod environment;

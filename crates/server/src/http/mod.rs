@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //!
-//! - [`problem`]: errors. [`body`], [`shape`], [`part`]: requests, checked. [`condition`],
+//! - [`problem`]: errors. [`body`], [`part`]: requests, checked. [`condition`],
 //!   [`idempotency`]: headers. [`caller`]: who is asking.
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, a file a verb.
 //! - [`dropin`]: the endpoints of model providers, for their own clients.

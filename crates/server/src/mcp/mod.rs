@@ -6,7 +6,7 @@
 //!
 //! # Layout
 //!
-//! - [`handler`]: the protocol's methods. [`tools`]: one file a tool. [`view`]: what answers look like.
+//! - [`handler`]: the protocol's methods. [`tools`]: one file a tool.
 //! - [`resources`], [`prompts`], [`completion`]: the rest of what is offered.
 //! - [`sampling`]: answering through the client's own model. [`approval`]: asking its user. [`state`]: what a client carries for us.
 //! - [`changes`]: who is told when something changes. [`stdio`]: one of the transports;

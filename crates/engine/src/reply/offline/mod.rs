@@ -5,7 +5,7 @@
 //! - [`offer`] and [`schema`]: what the tools can do, and with which parameters
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
 //! - [`act`]: everything else that a tool does
-//! - [`answer`]: answers to questions of its own
+//! - [`mod@answer`]: answers to questions of its own
 //!
 //! The same way serves a message when no model is configured and when the configured one failed; the record
 //! says which.

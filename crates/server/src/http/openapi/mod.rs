@@ -5,7 +5,7 @@
 //! - [`complete`]: what every operation needs and no handler should repeat.
 //! - `others.json`: operations of other protocols that are served here. `examples.json`: real requests and answers,
 //!   written by a test and checked against the schemas by it.
-//! - [`reference`]: the page at `/api/docs`.
+//! - [`mod@reference`]: the page at `/api/docs`.
 
 mod complete;
 mod reference;
