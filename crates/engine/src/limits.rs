@@ -105,7 +105,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             window_turns: 0,
-            compact_at: 0.85,
+            compact_at: 0.75,
             compact_to: 0.15,
             recall_share_asking: 0.6,
             recall_share: 0.1,
