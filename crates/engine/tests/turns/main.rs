@@ -15,6 +15,7 @@ mod growing;
 mod imports;
 mod keys;
 mod look_ups;
+mod memory_files;
 mod models;
 mod offline;
 mod permissions;
