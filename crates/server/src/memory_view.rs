@@ -104,12 +104,14 @@ pub struct Memory {
     /// What is known, as a sentence.
     pub text: String,
     /// What it is about; a newer memory about the same subject supersedes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// What sort of statement it is.
     pub kind: MemoryKind,
     /// Where it comes from.
     pub trust: MemoryTrust,
     /// The sentence it was gathered from; null where it was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<MemorySource>,
     /// When it was first kept.
     #[schemars(with = "String")]
@@ -119,8 +121,10 @@ pub struct Memory {
     pub changed_at: Timestamp,
     /// When a request last showed it; noted once a day.
     #[schemars(with = "Option<String>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
     /// The newer memory about the same subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
 
