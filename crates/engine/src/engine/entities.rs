@@ -204,6 +204,9 @@ impl Engine {
             .update(&caller.session_key(id), |head, _| {
                 let turn = head.turns;
                 head.entities.correct(&correction, turn);
+                if let (Some(dialogue), Some(right)) = (&mut head.dialogue, &correction.right) {
+                    dialogue.meant(&right.kind, &right.name, right.id.as_deref());
+                }
                 Ok(Step::Commit(None, ()))
             })
             .await?;

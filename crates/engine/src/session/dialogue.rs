@@ -56,6 +56,22 @@ impl Dialogue {
         self.focus.truncate(FOCUS_MAX);
     }
 
+    /// What the user says was meant: it is what is spoken of from now on.
+    pub fn meant(&mut self, kind: &Kind, name: &str, id: Option<&str>) {
+        let shown = self.spoken.iter().flat_map(|spoken| &spoken.shown);
+        let mut known = self.focus.iter().chain(shown);
+        let known = known.find(|thing| thing.kind == *kind && thing.label == name).cloned();
+        let thing = known.unwrap_or_else(|| Thing {
+            kind: kind.clone(),
+            label: name.to_owned(),
+            id: id.map(str::to_owned),
+            keys: Map::new(),
+            row: None,
+        });
+        self.open = None;
+        self.focus_on(thing);
+    }
+
     /// Gives rows of the turn that was just committed its number.
     pub fn number(&mut self, turn: u64) {
         let shown = self.spoken.iter_mut().flat_map(|spoken| &mut spoken.shown);
