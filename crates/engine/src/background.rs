@@ -263,14 +263,8 @@ impl Background {
             what: at.to_string(),
             reason: error.to_string(),
         })?;
-        let change = Change {
-            at: now,
-            head: head.into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: Some(lease.until),
-            write_id: lease.holder,
-        };
+        let expires_at = Some(lease.until);
+        let change = Change { expires_at, ..Change::of_head(head, now, lease.holder) };
         match self.sessions.store().commit(&at, expected, change).await {
             Ok(_) => Ok(Some(at)),
             Err(StoreError::Conflict { .. }) => Ok(None),

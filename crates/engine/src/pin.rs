@@ -282,14 +282,7 @@ impl Pins {
     fn change(&self, pin: &Pin) -> Result<(Key, Change)> {
         let key = key_of(&pin.definition.tool)?;
         let head = serde_json::to_vec(pin).map_err(|error| unreadable(&key, &error))?;
-        let change = Change {
-            at: pin.approved_at,
-            head: head.into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: self.clock.id(),
-        };
+        let change = Change::of_head(head, pin.approved_at, self.clock.id());
         Ok((key, change))
     }
 

@@ -238,6 +238,14 @@ pub struct Change {
     pub write_id: uuid::Uuid,
 }
 
+impl Change {
+    /// A new head, and nothing else.
+    pub fn of_head(head: impl Into<Bytes>, at: Timestamp, write_id: uuid::Uuid) -> Self {
+        let head = head.into();
+        Self { at, head, append: Vec::new(), overwrite: Vec::new(), expires_at: None, write_id }
+    }
+}
+
 /// A stretch of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {

@@ -83,14 +83,7 @@ pub(crate) async fn write(
             what: format!("the tombstone {hash}"),
             reason: error.to_string(),
         })?;
-        let change = Change {
-            at: tombstone.at,
-            head: head.into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: clock.id(),
-        };
+        let change = Change::of_head(head, tombstone.at, clock.id());
         match store.commit(&at, expected, change).await {
             Ok(_) => return Ok(hash),
             Err(StoreError::Conflict { .. }) => {}

@@ -100,35 +100,35 @@ impl Facts {
             });
         }
         let vector = self.embed(&[query]).await.pop().unwrap_or_default();
-        self.fitting(&caller.scope, (query, &vector), limit).await
+        let current = self.current(caller).await?;
+        Ok(self.fitting(&caller.scope, &current, (query, &vector), limit).await)
     }
 
-    /// The current facts of a scope that fit a message, best first.
+    /// Those of a scope's `current` facts that fit a message, best first.
     pub(crate) async fn fitting(
         &self,
         scope: &Scope,
+        current: &[Fact],
         (query, vector): (&str, &[f32]),
         limit: usize,
-    ) -> Result<Vec<FactHit>> {
-        let current = self.of_scope(scope).await?;
+    ) -> Vec<FactHit> {
         if current.is_empty() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let index = self
             .indexes
             .get_with(scope.clone(), || Arc::new(Mutex::new(ItemIndex::new(self.calibration))));
         let mut index = index.lock().await;
-        self.bring_up_to_date(&mut index, &current).await;
+        self.bring_up_to_date(&mut index, current).await;
         let hits = index.rank(query, vector, limit, &[]);
         drop(index);
         let by_id: HashMap<&str, &Fact> = current.iter().map(|f| (f.id.as_str(), f)).collect();
         let hits = hits.into_iter().filter(|hit| hit.bm25 > 0.0 || hit.score >= MEANING_MIN);
-        Ok(hits
-            .filter_map(|hit| {
-                let fact = Fact::clone(by_id.get(hit.id.as_str())?);
-                Some(FactHit { fact, score: hit.score })
-            })
-            .collect())
+        hits.filter_map(|hit| {
+            let fact = Fact::clone(by_id.get(hit.id.as_str())?);
+            Some(FactHit { fact, score: hit.score })
+        })
+        .collect()
     }
 
     /// Vectors for `texts`; none where the embedder fails, so that words alone decide.

@@ -37,6 +37,9 @@ struct Stored {
     decisions: Vec<Decision>,
 }
 
+/// Attempts to change decisions against concurrent writers.
+const ATTEMPTS_MAX: usize = 20;
+
 /// Whether a thread holds decisions, not a pin.
 pub fn is_decisions(key: &Key) -> bool {
     key.kind == Kind::Pin && key.id.as_str() == NAME
@@ -100,7 +103,7 @@ impl Decisions {
         change: impl Fn(&mut Vec<Decision>) -> bool,
     ) -> Result<bool> {
         let key = key_of(scope)?;
-        loop {
+        for _ in 0..ATTEMPTS_MAX {
             let (expected, mut stored) = match self.store.head(&key, None).await? {
                 Found::Head(head) => (Expected::At(head.version), parse(&key, &head.bytes)?),
                 Found::Missing | Found::Unchanged => (Expected::Absent, Stored::default()),
@@ -109,14 +112,7 @@ impl Decisions {
                 return Ok(false);
             }
             let head = serde_json::to_vec(&stored).map_err(|error| unreadable(&key, &error))?;
-            let change = Change {
-                at: self.clock.now(),
-                head: head.into(),
-                append: Vec::new(),
-                overwrite: Vec::new(),
-                expires_at: None,
-                write_id: self.clock.id(),
-            };
+            let change = Change::of_head(head, self.clock.now(), self.clock.id());
             match self.store.commit(&key, expected, change).await {
                 Ok(version) => {
                     self.cache.insert(scope.clone(), (version, stored.decisions.into()));
@@ -126,6 +122,7 @@ impl Decisions {
                 Err(error) => return Err(error.into()),
             }
         }
+        Err(Error::UnderWay { key: key.id.to_string() })
     }
 }
 

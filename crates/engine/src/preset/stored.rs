@@ -236,14 +236,7 @@ impl Presets {
             what: key.to_string(),
             reason: error.to_string(),
         })?;
-        let change = Change {
-            at: self.clock.now(),
-            head: head.into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: self.clock.id(),
-        };
+        let change = Change::of_head(head, self.clock.now(), self.clock.id());
         self.store.commit(&key, expected, change).await?;
         Ok(())
     }

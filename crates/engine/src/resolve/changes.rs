@@ -146,14 +146,7 @@ impl Changes {
 
     /// The next version, or `None` where another process was first.
     async fn step(&self, store: &dyn Store, expected: Expected) -> Result<Option<Version>> {
-        let change = Change {
-            at: self.clock.now(),
-            head: "{}".into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: self.clock.id(),
-        };
+        let change = Change::of_head("{}", self.clock.now(), self.clock.id());
         match store.commit(&self.key, expected, change).await {
             Ok(version) => Ok(Some(self.saw(version))),
             Err(StoreError::Conflict { .. }) => Ok(None),

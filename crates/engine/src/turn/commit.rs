@@ -155,6 +155,7 @@ impl Pipeline {
             if let (Some(receipt), Some(sent)) = (&record.receipt, sent) {
                 self.prefixes.keep(&turn.session, receipt.request_hash.clone(), sent);
             }
+            self.note_facts_used(caller, record).await;
             self.gather_facts(caller, turn, record).await;
             self.work.add(&session);
         }

@@ -13,6 +13,7 @@ use crate::fact::{Fact, FactDraft, FactHit, FactKind, FactSource, Trust, gather}
 use crate::lexicon::AsksBack;
 use crate::memory::{Across, Recalled};
 use crate::notice::{self, Understanding, Understood};
+use crate::piece::Source;
 use crate::request::{self, TurnInput};
 use crate::resolve::{self, LookedUp, Reader};
 use crate::search::split_name;
@@ -121,11 +122,29 @@ impl Pipeline {
         let always = current.iter().filter(always).take(FACTS_ALWAYS_MAX);
         let mut facts: Vec<FactHit> =
             always.map(|fact| FactHit { fact: fact.clone(), score: 1.0 }).collect();
-        let fitting = self.facts.fitting(scope, message, FACTS_FITTING_MAX).await?;
+        let fitting = self.facts.fitting(scope, &current, message, FACTS_FITTING_MAX).await;
         let is_other = |hit: &FactHit| !facts.iter().any(|known| known.fact.id == hit.fact.id);
         let others: Vec<FactHit> = fitting.into_iter().filter(is_other).collect();
         facts.extend(others);
         Ok(facts)
+    }
+
+    /// Notes which facts a request brought in. A failure costs the note, not the turn.
+    pub(super) async fn note_facts_used(&self, caller: &Caller, record: &TurnRecord) {
+        let pieces = record.receipt.iter().flat_map(|receipt| &receipt.pieces);
+        let new = pieces.filter(|piece| piece.sent() && piece.since.is_none());
+        let used: Vec<&str> = new
+            .filter_map(|piece| match &piece.source {
+                Source::Fact { id, .. } => Some(id.as_str()),
+                _ => None,
+            })
+            .collect();
+        if used.is_empty() {
+            return;
+        }
+        if let Err(error) = self.facts.mark_used(caller, &used, self.clock.now()).await {
+            tracing::warn!(%error, "when facts were last used was not noted");
+        }
     }
 
     /// Keeps what the user stated in a message as facts. A failure costs the facts, not the turn.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use throughline_engine::access::{Caller, Grants};
 use throughline_engine::agent::MemoryScope;
+use throughline_engine::clock::Clock as _;
 use throughline_engine::creation::NewSession;
 use throughline_engine::id::{SessionId, TenantId, UserId};
 use throughline_engine::piece::Source;
@@ -173,6 +174,8 @@ async fn what_a_user_states_is_known_in_later_sessions_until_it_is_forgotten() {
     let second = exchange(&bench, &summer, "Suggest a dessert.").await;
     assert_eq!(second.receipt.continues, Some(1), "it stays where it came in");
     assert_eq!(text(&second).matches("<remembered>").count(), 1, "and comes once");
+    let used = bench.engine.facts().get(caller, &fact.id).await.unwrap().last_used_at;
+    assert_eq!(used, Some(bench.clock.now()), "when it was shown is noted");
     let again = crate::bench::bench().on(bench.store.clone()).start().await;
     let rebuilt = again.engine.request(caller, &summer, 2).await.unwrap();
     assert_eq!(rebuilt, second.request);

@@ -145,14 +145,7 @@ impl Keys {
     async fn write(&self, record: &KeyRecord, expected: Expected) -> Result<()> {
         let key = place(&record.id)?;
         let head = serde_json::to_vec(record).map_err(|error| unreadable(&key, &error))?;
-        let change = Change {
-            at: self.clock.now(),
-            head: head.into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: self.clock.id(),
-        };
+        let change = Change::of_head(head, self.clock.now(), self.clock.id());
         self.store.commit(&key, expected, change).await?;
         Ok(())
     }

@@ -132,14 +132,7 @@ async fn bury(store: &dyn Store, graves: &Graves) -> Result<(), Failure> {
         if known.as_deref() == Some(head.as_slice()) {
             continue;
         }
-        let change = Change {
-            at: tombstone.at,
-            head: head.into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: Uuid::now_v7(),
-        };
+        let change = Change::of_head(head, tombstone.at, Uuid::now_v7());
         match store.commit(&key, expected, change).await {
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),

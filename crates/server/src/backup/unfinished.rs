@@ -87,14 +87,7 @@ pub async fn open(
         Found::Head(head) => Expected::At(head.version),
         Found::Missing | Found::Unchanged => Expected::Absent,
     };
-    let change = Change {
-        at: filling.since,
-        head: text.into(),
-        append: Vec::new(),
-        overwrite: Vec::new(),
-        expires_at: None,
-        write_id: Uuid::now_v7(),
-    };
+    let change = Change::of_head(text, filling.since, Uuid::now_v7());
     store.commit(&key(), expected, change).await?;
     Ok(store)
 }

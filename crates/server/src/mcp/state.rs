@@ -79,14 +79,7 @@ impl Seal {
             what: "the operating system's randomness".into(),
             reason: error.to_string(),
         })?;
-        let change = Change {
-            at: self.engine.now(),
-            head: secret.clone().into(),
-            append: Vec::new(),
-            overwrite: Vec::new(),
-            expires_at: None,
-            write_id: self.engine.new_id(),
-        };
+        let change = Change::of_head(secret.clone(), self.engine.now(), self.engine.new_id());
         match store.commit(&key, Expected::Absent, change).await {
             Ok(_) => Ok(secret),
             // Another copy was faster; its key is the key.

@@ -210,11 +210,11 @@ async fn the_memory_tool_answers_in_its_own_words() {
         run(json!({"command": "view", "path": "/memories"})).await,
         (format!("{heading}\n0B\t/memories"), false)
     );
-    let path = "/memories/work/racks.md";
+    let path = "/memories/plans/racks.md";
     let create = json!({"command": "create", "path": path, "file_text": "R41\nR42\n"});
     assert_eq!(run(create.clone()).await, (format!("File created successfully at: {path}"), false));
     assert_eq!(run(create).await, (format!("Error: File {path} already exists"), true));
-    let listed = format!("{heading}\n8B\t/memories\n8B\t/memories/work\n8B\t{path}");
+    let listed = format!("{heading}\n8B\t/memories\n8B\t/memories/plans\n8B\t{path}");
     assert_eq!(run(json!({"command": "view", "path": "/memories/"})).await, (listed, false));
     let viewed = format!("Here's the content of {path} with line numbers:\n     2\tR42\n     3\t");
     assert_eq!(
@@ -240,10 +240,10 @@ async fn the_memory_tool_answers_in_its_own_words() {
     assert_eq!(run(insert(0)).await, (format!("The file {path} has been edited."), false));
     assert_eq!(run(insert(9)).await, ("Error: Invalid `insert_line` parameter: 9. It should be within the range of lines of the file: [0, 3]".into(), true));
     let rename =
-        json!({"command": "rename", "old_path": "/memories/work", "new_path": "/memories/home"});
+        json!({"command": "rename", "old_path": "/memories/plans", "new_path": "/memories/home"});
     assert_eq!(
         run(rename).await,
-        ("Successfully renamed /memories/work to /memories/home".into(), false)
+        ("Successfully renamed /memories/plans to /memories/home".into(), false)
     );
     let moved = "/memories/home/racks.md";
     assert_eq!(

@@ -141,12 +141,5 @@ pub async fn run(twins: &mut [Twin], seed: u64, steps: usize) -> Result<(), Stri
 
 /// A change of nothing, for a plan to fill in.
 fn empty_change(at: jiff::Timestamp) -> Change {
-    Change {
-        at,
-        head: bytes::Bytes::new(),
-        append: Vec::new(),
-        overwrite: Vec::new(),
-        expires_at: None,
-        write_id: uuid::Uuid::now_v7(),
-    }
+    Change::of_head(bytes::Bytes::new(), at, uuid::Uuid::now_v7())
 }

@@ -16,7 +16,7 @@ impl Scene<'_> {
         phrase: &Phrase,
         subject: Option<&KindWord>,
     ) -> Flow<Said> {
-        let mut query = self.placeholder(ask, &phrase.text);
+        let mut query = self.provisional_query(ask, &phrase.text);
         query.want = Want::Field;
         if subject.is_none() {
             let others = ask.phrases.iter().filter(|other| other.at != phrase.at);
@@ -33,7 +33,7 @@ impl Scene<'_> {
 
     /// One thing that the message names.
     pub(super) fn show_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
-        let mut query = self.placeholder(ask, &phrase.text);
+        let mut query = self.provisional_query(ask, &phrase.text);
         query.kind.clone_from(&phrase.kind);
         if !looks_named(phrase) && ask.verb.is_none() && !ask.details {
             return Ok(None);
@@ -94,7 +94,7 @@ impl Scene<'_> {
 
     /// What is inside something that the message names.
     pub(super) fn contents_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
-        let query = self.placeholder(ask, &phrase.text);
+        let query = self.provisional_query(ask, &phrase.text);
         match self.thing_named(phrase)? {
             Found::One(thing) => self.contents(ask, &thing),
             Found::Unknown | Found::None if phrase.kind.is_none() && !looks_named(phrase) => {

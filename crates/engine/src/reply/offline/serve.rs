@@ -84,7 +84,7 @@ impl Scene<'_> {
                     Meant::Things(things) => meaning.things.extend(things),
                     Meant::OneOf(things) => {
                         let text = &self.message[pointer.span.start..pointer.span.end];
-                        let query = self.placeholder(ask, text);
+                        let query = self.provisional_query(ask, text);
                         return Ok(Err(Box::new(self.several(query, 0, text, things))));
                     }
                     Meant::Nothing
@@ -94,7 +94,7 @@ impl Scene<'_> {
                     Meant::Nothing => {
                         let text = &self.message[pointer.span.start..pointer.span.end];
                         let said = self.say(Say::NoReference, &[("text", text)]);
-                        let query = self.placeholder(ask, text);
+                        let query = self.provisional_query(ask, text);
                         return Ok(Err(Box::new(self.asked(
                             said,
                             query,
@@ -113,7 +113,7 @@ impl Scene<'_> {
                 [] => continue,
                 [only] => meaning.things.push(only.clone()),
                 _ => {
-                    let query = self.placeholder(ask, &phrase.text);
+                    let query = self.provisional_query(ask, &phrase.text);
                     return Ok(Err(Box::new(self.several(query, 0, &phrase.text, found))));
                 }
             }
@@ -126,7 +126,7 @@ impl Scene<'_> {
     }
 
     /// The query that a message would be once its first word is understood.
-    pub(super) fn placeholder(&self, ask: &Ask, text: &str) -> Query {
+    pub(super) fn provisional_query(&self, ask: &Ask, text: &str) -> Query {
         let term = Term { text: text.into(), what: What::Word, negated: false };
         let kind = ask.kinds.first();
         let many = kind.is_some_and(|kind| kind.many);
