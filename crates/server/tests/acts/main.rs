@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
 mod driver;
+mod judge;
 mod mcp;
 mod policy;
 mod world;
