@@ -4,7 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, openPage, say, shot, SIZES } from './support/browser.js';
+import { SIZES, assertAccessible, holds, launch, openPage, say, shot } from './support/browser.js';
 import { startModel } from './support/model.js';
 import { startServer } from './support/server.js';
 
@@ -53,7 +53,7 @@ for (const [device, size] of Object.entries(SIZES)) {
     await row(page, 2).locator('.versions', { hasText: 'fork' }).waitFor();
     await row(page, 1).getByRole('button', { name: 'Edit the message' }).click();
     const field = page.getByLabel('Say it differently');
-    assert.equal(await field.inputValue(), 'One');
+    await holds(field, 'One');
     await assertAccessible(page, `editing a message on ${device}`);
     await field.fill('Uno');
     await page.keyboard.press('Enter');

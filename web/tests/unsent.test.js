@@ -1,7 +1,7 @@
 // Nothing that somebody wrote is lost because a server failed: stopped and started, reloaded, on every size.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, assertFits, launch, openPage, say, shot, SIZES } from './support/browser.js';
+import { SIZES, assertAccessible, assertFits, holds, launch, openPage, say, shot } from './support/browser.js';
 import { startServer } from './support/server.js';
 
 let server;
@@ -79,7 +79,7 @@ test('an unsent message can be taken back into the field, or given up', async ()
   await say(page, 'Are you there?');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const field = page.getByLabel('Message', { exact: true });
-  assert.equal(await field.inputValue(), 'Are you there?');
+  await holds(field, 'Are you there?');
   assert.equal(await page.getByRole('alert').count(), 0);
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
@@ -119,15 +119,15 @@ test('drafts are kept for each session and for a new one', async () => {
   await field.fill('half a thought');
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'New' }).click();
-  assert.equal(await field.inputValue(), '');
+  await holds(field, '');
   await field.fill('a new one');
   await page.goto(first);
   await page.locator('article.row[aria-label="Turn 1"]').waitFor();
-  assert.equal(await field.inputValue(), 'half a thought');
+  await holds(field, 'half a thought');
   await page.reload();
   await page.locator('article.row[aria-label="Turn 1"]').waitFor();
-  assert.equal(await field.inputValue(), 'half a thought');
+  await holds(field, 'half a thought');
   await page.getByRole('link', { name: 'New' }).click();
-  assert.equal(await field.inputValue(), 'a new one');
+  await holds(field, 'a new one');
   await close();
 });

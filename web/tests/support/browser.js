@@ -96,3 +96,14 @@ export async function say(page, message, { turn } = {}) {
   await page.keyboard.press('Enter');
   if (turn) await page.locator(`article.row[aria-label="Turn ${turn}"] .turn footer`).waitFor();
 }
+
+/** Waits until a field holds `text`: the page follows a link after the click has returned. */
+export async function holds(field, text) {
+  const until = Date.now() + 15_000;
+  let found = await field.inputValue();
+  while (found !== text && Date.now() < until) {
+    await field.page().waitForTimeout(20);
+    found = await field.inputValue();
+  }
+  assert.equal(found, text);
+}
