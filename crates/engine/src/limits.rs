@@ -63,6 +63,10 @@ pub struct Limits {
     pub candidates_kept: usize,
     /// The lowest score that is kept, on the selector's own 0–1 scale.
     pub score_min: f32,
+    /// Tokens of tools that are declared because they fit a message.
+    pub tools_tokens: u32,
+    /// Share of the budget that declared tools may take; larger servers are offered by search.
+    pub tools_share: f32,
     /// Parts of older turns that are considered for a message.
     pub recalled_parts: usize,
     /// With `window_turns`: the share of them at which the oldest are condensed.
@@ -130,6 +134,8 @@ impl Default for Limits {
             candidates: 20,
             candidates_kept: 5,
             score_min: 0.7,
+            tools_tokens: 500,
+            tools_share: 0.3,
             recalled_parts: 120,
             summary_threshold: 0.7,
             summary_share: 0.4,

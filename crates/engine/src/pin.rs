@@ -32,7 +32,7 @@ use crate::tool::{ToolDefinition, ToolName};
 /// The most pins that are read at the start.
 const PINS_MAX: usize = 100_000;
 /// Definitions whose schema is remembered as measured.
-const REFUSALS_MAX: usize = 10_000;
+const MEASURED_MAX: usize = 10_000;
 /// Pins that are read again at the same time.
 const READS_AT_ONCE: usize = 16;
 
@@ -113,14 +113,14 @@ pub struct Pins {
     clock: Arc<dyn Clock>,
     policy: PinPolicy,
     known: RwLock<HashMap<ToolName, Pin>>,
-    /// Why definitions cannot be used, by fingerprint; none for those that can.
-    refusals: RwLock<HashMap<String, Option<String>>>,
+    /// Definitions as they were last measured, each with the reason why it cannot be used, if there is one.
+    measured: RwLock<HashMap<ToolName, (ToolDefinition, Option<String>)>>,
 }
 
 impl Pins {
     /// Pins of `store`; [`Pins::load`] reads them.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, policy: PinPolicy) -> Self {
-        Self { store, clock, policy, known: RwLock::default(), refusals: RwLock::default() }
+        Self { store, clock, policy, known: RwLock::default(), measured: RwLock::default() }
     }
 
     /// Reads all pins.
@@ -139,8 +139,7 @@ impl Pins {
 
     /// How a definition stands.
     pub fn state(&self, definition: &ToolDefinition) -> PinState {
-        let fingerprint = definition.fingerprint();
-        if let Some(reason) = self.refusal(&fingerprint, definition) {
+        if let Some(reason) = self.refusal(definition) {
             return PinState::Refused(reason);
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -155,21 +154,23 @@ impl Pins {
     }
 
     /// Why a definition cannot be used at all; its schema is measured once.
-    fn refusal(&self, fingerprint: &str, definition: &ToolDefinition) -> Option<String> {
-        let refusals = self.refusals.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = refusals.get(fingerprint) {
-            return known.clone();
+    fn refusal(&self, definition: &ToolDefinition) -> Option<String> {
+        let measured = self.measured.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, reason)) = measured.get(&definition.tool)
+            && known == definition
+        {
+            return reason.clone();
         }
-        drop(refusals);
+        drop(measured);
         let reason = schema::refusal(&definition.input_schema);
         if let Some(reason) = &reason {
             tracing::warn!(tool = %definition.tool, reason, "a tool cannot be used");
         }
-        let mut refusals = self.refusals.write().unwrap_or_else(PoisonError::into_inner);
-        if refusals.len() >= REFUSALS_MAX {
-            refusals.clear();
+        let mut measured = self.measured.write().unwrap_or_else(PoisonError::into_inner);
+        if measured.len() >= MEASURED_MAX {
+            measured.clear();
         }
-        refusals.insert(fingerprint.to_owned(), reason.clone());
+        measured.insert(definition.tool.clone(), (definition.clone(), reason.clone()));
         reason
     }
 

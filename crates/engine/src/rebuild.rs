@@ -21,10 +21,10 @@ use crate::model::{Block, Message, ModelRequest, Role};
 use crate::piece::{HistoryPart, Piece, SentPiece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
 use crate::request::hash_of;
-use crate::select::spec_name;
 use crate::session::record::{CallRecord, TurnRecord};
 use crate::session::usage::item_of;
 use crate::session::{LoadedSession, Sessions};
+use crate::tool_spec::spec_name;
 
 /// The request that `record`'s receipt describes.
 pub async fn request(

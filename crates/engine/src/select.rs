@@ -2,9 +2,11 @@
 //!
 //! All items of the session, plus the agent's `agent` items that rank best against the message. Items
 //! that were considered and left out are reported too, with their scores, so that the receipt can say
-//! why.
+//! why. Which tools are declared, and which can only be found, is [`crate::offer`]'s decision.
 //!
-//! Invariant: every item of the session is in the result, sent or with the reason why not.
+//! Invariant: every item of the session is in the result: sent, with the reason why not, or named by the search.
+
+mod found;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::agent::{Agent, Document};
+use crate::budget;
 use crate::catalog::KnownTool;
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -19,11 +22,15 @@ use crate::hash::ContentHash;
 use crate::id::AgentName;
 use crate::item::{ItemName, SessionItem};
 use crate::limits::Limits;
-use crate::model::ToolSpec;
-use crate::piece::{IncludeMode, Piece, Place, Rank, Source};
+use crate::offer::{self, Candidate, ToolOffer};
+use crate::piece::{IncludeMode, Piece};
 use crate::receipt::DropReason;
 use crate::search::{Calibration, ItemHit, ItemIndex, Steering, tool_text};
 use crate::tool::{ToolDefinition, ToolName};
+use crate::tool_search;
+
+use found::{Found, missing_piece, piece_of};
+pub use found::{reference_text, rule_text};
 
 /// What was selected.
 #[derive(Debug, Default)]
@@ -40,8 +47,8 @@ pub struct Selected {
 pub struct Selector {
     embedder: Arc<dyn Embedder>,
     calibration: Calibration,
-    items: Mutex<HashMap<AgentName, ItemIndex>>,
-    tools: Mutex<ItemIndex>,
+    items: Mutex<HashMap<AgentName, Indexed>>,
+    tools: Mutex<Indexed>,
 }
 
 impl Selector {
@@ -51,7 +58,7 @@ impl Selector {
             embedder,
             calibration,
             items: Mutex::default(),
-            tools: Mutex::new(ItemIndex::new(calibration)),
+            tools: Mutex::new(Indexed::new(calibration)),
         }
     }
 
@@ -62,50 +69,67 @@ impl Selector {
         session: &[SessionItem],
         tools: &[KnownTool],
         message: (&str, &[f32]),
-        limits: &Limits,
+        (limits, offer): (&Limits, &ToolOffer),
     ) -> Result<Selected> {
         let mut selected = Selected::default();
-        for item in session {
-            selected.add(agent, tools, &item.item, item.mode, None);
+        let own: Vec<(&SessionItem, Option<Found<'_>>)> =
+            session.iter().map(|item| (item, Found::of(agent, tools, &item.item))).collect();
+        let searched = searched_servers(&own, offer.tokens);
+        let is_searched = |item: &SessionItem| {
+            item.mode == IncludeMode::Always
+                && matches!(&item.item, ItemName::Tool { server, .. } if searched.contains(server))
+        };
+        let (to_search, own): (Vec<_>, Vec<_>) =
+            own.into_iter().partition(|(item, _)| is_searched(item));
+        let in_session: BTreeSet<&ItemName> = own.iter().map(|(item, _)| &item.item).collect();
+        for (item, found) in &own {
+            selected.add(*found, &item.item, item.mode);
         }
-        let in_session: BTreeSet<&ItemName> = session.iter().map(|item| &item.item).collect();
-        let ranked = self.rank_agent_items(agent, tools, &in_session, message, limits).await?;
-        let mut kept = 0;
-        for (item, score) in ranked {
-            let fits = score >= limits.score_min && kept < limits.candidates_kept;
-            kept += usize::from(fits);
-            if fits {
-                selected.add(agent, tools, &item, IncludeMode::Agent, Some(score));
-            } else {
-                selected.leave_out(agent, tools, &item, score);
-            }
-        }
+        let mut pool: Vec<&KnownTool> =
+            to_search.into_iter().filter_map(|(_, found)| found?.tool()).collect();
+        pool.extend(agent_tools(agent, tools).filter(|known| {
+            let item = ItemName::tool(&known.definition.tool);
+            !in_session.contains(&item) && !searched.contains(&known.definition.tool.server)
+        }));
+        let ranked = self.rank_items(agent, &pool, &in_session, message, limits).await?;
+        selected.add_documents(agent, &ranked, limits);
+        selected.add_tools(&pool, &ranked, (limits, offer));
         Ok(selected)
     }
 
-    async fn rank_agent_items(
+    /// The agent's `agent` documents and the tools of `pool` that rank best against the message.
+    async fn rank_items(
         &self,
         agent: &Agent,
-        tools: &[KnownTool],
+        pool: &[&KnownTool],
         in_session: &BTreeSet<&ItemName>,
         (message, vector): (&str, &[f32]),
         limits: &Limits,
     ) -> Result<Vec<(ItemName, f32)>> {
-        let wanted = agent_items(agent, tools);
-        if wanted.is_empty() {
+        let documents = agent_documents(agent);
+        if documents.is_empty() && pool.is_empty() {
             return Ok(Vec::new());
         }
         let mut indexes = self.items.lock().await;
-        let index =
-            indexes.entry(agent.name.clone()).or_insert_with(|| ItemIndex::new(self.calibration));
-        self.bring_up_to_date(index, wanted.iter().map(|(id, _, text)| (id, text))).await;
+        let indexed =
+            indexes.entry(agent.name.clone()).or_insert_with(|| Indexed::new(self.calibration));
+        let texts = documents.iter().map(|(id, _, text)| (id, text));
+        let definitions = pool.iter().map(|known| &known.definition);
+        self.bring_up_to_date(indexed, texts, definitions).await;
         let candidates = limits.candidates + in_session.len();
-        let hits = index.rank(message, vector, candidates, &[]);
-        let by_id: HashMap<&String, &ItemName> =
-            wanted.iter().map(|(id, item, _)| (id, item)).collect();
+        let hits = indexed.index.rank(message, vector, candidates, &[]);
+        let of_tool = |known: &&KnownTool| {
+            let tool = &known.definition.tool;
+            (tool_id(tool), ItemName::tool(tool))
+        };
+        let by_id: HashMap<String, ItemName> = documents
+            .into_iter()
+            .map(|(id, item, _)| (id, item))
+            .chain(pool.iter().map(of_tool))
+            .collect();
         Ok(hits
             .into_iter()
-            .filter_map(|hit| by_id.get(&hit.id).map(|item| ((*item).clone(), hit.score)))
+            .filter_map(|hit| by_id.get(&hit.id).map(|item| (item.clone(), hit.score)))
             .filter(|(item, _)| !in_session.contains(item))
             .take(limits.candidates)
             .collect())
@@ -119,13 +143,11 @@ impl Selector {
         candidates: usize,
         steering: &[Steering],
     ) -> Result<Vec<(ToolName, ItemHit)>> {
-        let texts: Vec<(String, String)> =
-            tools.iter().map(|t| (tool_id(&t.tool), text_of_tool(t))).collect();
         let vector = self.embed(message).await?;
-        let mut index = self.tools.lock().await;
-        self.bring_up_to_date(&mut index, texts.iter().map(|(id, text)| (id, text))).await;
-        let hits = index.rank(message, &vector, candidates, steering);
-        drop(index);
+        let mut indexed = self.tools.lock().await;
+        self.bring_up_to_date(&mut indexed, std::iter::empty(), tools.iter()).await;
+        let hits = indexed.index.rank(message, &vector, candidates, steering);
+        drop(indexed);
         let by_id: HashMap<String, &ToolName> =
             tools.iter().map(|tool| (tool_id(&tool.tool), &tool.tool)).collect();
         Ok(hits
@@ -148,50 +170,72 @@ impl Selector {
     /// Adds what is new, replaces what changed, removes what is gone.
     async fn bring_up_to_date<'a>(
         &self,
-        index: &mut ItemIndex,
-        items: impl Iterator<Item = (&'a String, &'a String)> + Clone,
+        indexed: &mut Indexed,
+        documents: impl Iterator<Item = (&'a String, &'a String)> + Clone,
+        tools: impl Iterator<Item = &'a ToolDefinition> + Clone,
     ) {
-        let ids: BTreeSet<&str> = items.clone().map(|(id, _)| id.as_str()).collect();
-        let gone: Vec<String> =
-            index.ids().filter(|id| !ids.contains(id)).map(str::to_owned).collect();
-        for id in gone {
-            index.remove(&id);
-        }
-        let stale: Vec<(&String, &String, ContentHash)> = items
-            .map(|(id, text)| (id, text, ContentHash::of(text)))
-            .filter(|(id, _, hash)| !index.holds(id, hash.as_str()))
+        let mut ids: BTreeSet<String> = documents.clone().map(|(id, _)| id.clone()).collect();
+        ids.extend(tools.clone().map(|definition| tool_id(&definition.tool)));
+        indexed.keep_only(&ids);
+        let documents = documents.filter(|(id, text)| !indexed.holds(id, text));
+        let mut stale: Vec<(String, String)> =
+            documents.map(|(id, text)| (id.clone(), text.clone())).collect();
+        let changed: Vec<&ToolDefinition> = tools
+            .filter(|definition| indexed.tools.get(&definition.tool) != Some(definition))
             .collect();
+        stale.extend(changed.iter().map(|tool| (tool_id(&tool.tool), text_of_tool(tool))));
         if stale.is_empty() {
             return;
         }
-        let texts: Vec<&str> = stale.iter().map(|(_, text, _)| text.as_str()).collect();
+        let texts: Vec<&str> = stale.iter().map(|(_, text)| text.as_str()).collect();
         match self.embedder.embed(&texts).await {
             Ok(vectors) => {
-                for ((id, text, hash), vector) in stale.into_iter().zip(vectors) {
-                    index.upsert(id, text, &vector, hash.as_str());
+                for ((id, text), vector) in stale.iter().zip(vectors) {
+                    indexed.index.upsert(id, text, &vector, ContentHash::of(text).as_str());
                 }
+                let known = changed.into_iter().map(|tool| (tool.tool.clone(), tool.clone()));
+                indexed.tools.extend(known);
             }
             Err(error) => {
                 tracing::warn!(%error, "items are searched by their words only");
                 // Without a hash they count as not held, and are embedded with the next message.
-                for (id, text, _) in stale {
-                    index.upsert(id, text, &[], "");
+                for (id, text) in &stale {
+                    indexed.index.upsert(id, text, &[], "");
                 }
             }
         }
     }
 }
 
+/// Searchable items, and the definitions of the tools among them: an unchanged one is not hashed again.
+struct Indexed {
+    index: ItemIndex,
+    tools: HashMap<ToolName, ToolDefinition>,
+}
+
+impl Indexed {
+    fn new(calibration: Calibration) -> Self {
+        Self { index: ItemIndex::new(calibration), tools: HashMap::new() }
+    }
+
+    fn holds(&self, id: &str, text: &str) -> bool {
+        self.index.holds(id, ContentHash::of(text).as_str())
+    }
+
+    fn keep_only(&mut self, ids: &BTreeSet<String>) {
+        let gone: Vec<String> =
+            self.index.ids().filter(|id| !ids.contains(*id)).map(str::to_owned).collect();
+        for id in gone {
+            self.index.remove(&id);
+        }
+        self.tools.retain(|tool, _| ids.contains(&tool_id(tool)));
+    }
+}
+
 impl Selected {
-    fn add(
-        &mut self,
-        agent: &Agent,
-        tools: &[KnownTool],
-        item: &ItemName,
-        mode: IncludeMode,
-        score: Option<f32>,
-    ) {
-        let Some(found) = find(agent, tools, item) else {
+    /// Adds an item of the session.
+    fn add(&mut self, found: Option<Found<'_>>, item: &ItemName, mode: IncludeMode) {
+        let Some(found) = found else {
             self.left_out.push((missing_piece(item, mode), DropReason::Missing));
             return;
         };
@@ -200,125 +244,151 @@ impl Selected {
             IncludeMode::Manual => "added to the session by hand",
             IncludeMode::Agent => "fits the message",
         };
-        let mut piece = piece_of(&found, mode, why);
-        piece.score = score;
+        self.put(found, piece_of(&found, mode, why));
+    }
+
+    fn put(&mut self, found: Found<'_>, piece: Piece) {
         match found {
-            FoundItem::Tool(known) if known.pin.refusal().is_some() => {
+            Found::Tool(known) if known.pin.refusal().is_some() => {
                 self.left_out.push((piece, DropReason::NotApproved));
             }
-            FoundItem::Tool(known) => {
+            Found::Tool(known) => {
                 self.tools.push(known.definition.clone());
                 self.pieces.push(piece);
             }
-            FoundItem::Rule(_) | FoundItem::Reference(_) => self.pieces.push(piece),
+            Found::Rule(_) | Found::Reference(_) => self.pieces.push(piece),
         }
     }
 
-    fn leave_out(&mut self, agent: &Agent, tools: &[KnownTool], item: &ItemName, score: f32) {
-        if let Some(found) = find(agent, tools, item) {
-            let piece = piece_of(&found, IncludeMode::Agent, "considered for the message");
-            self.left_out.push((piece.scored(score), DropReason::NotRelevant));
+    /// Adds the rules and references that fit the message.
+    fn add_documents(&mut self, agent: &Agent, ranked: &[(ItemName, f32)], limits: &Limits) {
+        let mut kept = 0;
+        for (item, score) in ranked {
+            let Some(found) = Found::of(agent, &[], item) else { continue };
+            let fits = *score >= limits.score_min && kept < limits.candidates_kept;
+            kept += usize::from(fits);
+            match fits {
+                true => {
+                    let piece = piece_of(&found, IncludeMode::Agent, "fits the message");
+                    self.put(found, piece.scored(*score));
+                }
+                false => self.leave_out(&found, *score),
+            }
         }
     }
-}
 
-enum FoundItem<'a> {
-    Rule(&'a Document),
-    Reference(&'a Document),
-    Tool(&'a KnownTool),
-}
-
-fn find<'a>(agent: &'a Agent, tools: &'a [KnownTool], item: &ItemName) -> Option<FoundItem<'a>> {
-    match item {
-        ItemName::Rule { name } => {
-            agent.rules.iter().find(|rule| rule.name == *name).map(FoundItem::Rule)
-        }
-        ItemName::Reference { name } => agent
-            .references
+    /// Declares the tools of `pool` that the message needs, and the search for the others.
+    fn add_tools(
+        &mut self,
+        pool: &[&KnownTool],
+        ranked: &[(ItemName, f32)],
+        (limits, offer): (&Limits, &ToolOffer),
+    ) {
+        let piece = |tool: &ToolName| {
+            let known = pool.iter().find(|known| known.definition.tool == *tool)?;
+            let found = Found::Tool(known);
+            Some((found, piece_of(&found, IncludeMode::Agent, "fits the message")))
+        };
+        let scores = ranked.iter().filter_map(|(item, score)| match item {
+            ItemName::Tool { server, name } => {
+                Some((ToolName { server: server.clone(), name: name.clone() }, *score))
+            }
+            ItemName::Rule { .. } | ItemName::Reference { .. } => None,
+        });
+        let scores: Vec<(ToolName, f32)> = scores.collect();
+        let wanted: BTreeSet<&ToolName> =
+            scores.iter().map(|(tool, _)| tool).chain(&offer.declared).collect();
+        let mut pieces: HashMap<&ToolName, (Found<'_>, Piece)> =
+            wanted.into_iter().filter_map(|tool| Some((tool, piece(tool)?))).collect();
+        let usable = |(tool, (found, piece)): (&&ToolName, &(Found<'_>, Piece))| {
+            let known = found.tool()?;
+            known.pin.refusal().is_none().then(|| ((*tool).clone(), budget::cost(piece)))
+        };
+        let known: Vec<(ToolName, u32)> = pieces.iter().filter_map(usable).collect();
+        let cost =
+            |tool: &ToolName| known.iter().find(|(name, _)| name == tool).map(|(_, cost)| *cost);
+        let candidates: Vec<Candidate> = scores
             .iter()
-            .find(|reference| reference.name == *name)
-            .map(FoundItem::Reference),
-        ItemName::Tool { server, name } => tools
-            .iter()
-            .find(|t| t.definition.tool.server == *server && t.definition.tool.name == *name)
-            .map(FoundItem::Tool),
-    }
-}
-
-/// Rules and references of the session stand in the system; those for one request beside the message.
-fn piece_of(found: &FoundItem<'_>, mode: IncludeMode, why: &str) -> Piece {
-    let (place, rank) = match mode {
-        IncludeMode::Agent => (Place::Aside, Rank::AgentItem),
-        IncludeMode::Always | IncludeMode::Manual => (Place::System, Rank::SessionItem),
-    };
-    match found {
-        FoundItem::Rule(rule) => Piece::new(
-            Source::Rule { name: rule.name.clone(), mode },
-            why,
-            place,
-            rank,
-            rule_text(rule),
-        ),
-        FoundItem::Reference(reference) => Piece::new(
-            Source::Reference { name: reference.name.clone(), mode },
-            why,
-            place,
-            rank,
-            reference_text(reference),
-        ),
-        FoundItem::Tool(known) => {
-            let ToolName { server, name } = known.definition.tool.clone();
-            let spec = serde_json::to_string(&spec_of(&known.definition)).unwrap_or_default();
-            Piece::new(Source::Tool { server, name, mode }, why, Place::Tools, rank, spec)
+            .filter_map(|(tool, score)| {
+                Some(Candidate { tool: tool.clone(), score: *score, tokens: cost(tool)? })
+            })
+            .collect();
+        let search = offer.search && is_worth_a_search(pool, limits.tools_tokens);
+        if search {
+            let tools = pool.iter().filter(|known| known.pin.refusal().is_none());
+            self.pieces.extend(tool_search::pieces(tools.map(|known| &known.definition.tool)));
+        }
+        let offer = ToolOffer { search, ..offer.clone() };
+        let score_of =
+            |tool: &ToolName| scores.iter().find(|(name, _)| name == tool).map(|(_, s)| *s);
+        for tool in offer::declared(&offer, &candidates, &known, limits) {
+            let Some((found, mut piece)) = pieces.remove(&tool) else { continue };
+            if offer.declared.contains(&tool) {
+                piece.why = "declared earlier in this session".into();
+            }
+            piece.score = score_of(&tool);
+            self.put(found, piece);
+        }
+        for (tool, score) in &scores {
+            match pieces.remove(tool) {
+                Some((found, piece)) if found.tool().is_some_and(|t| t.pin.refusal().is_some()) => {
+                    self.put(found, piece.scored(*score));
+                }
+                Some((found, _)) => self.leave_out(&found, *score),
+                None => {}
+            }
         }
     }
+
+    fn leave_out(&mut self, found: &Found<'_>, score: f32) {
+        let piece = piece_of(found, IncludeMode::Agent, "considered for the message");
+        self.left_out.push((piece.scored(score), DropReason::NotRelevant));
+    }
 }
 
-/// A rule as a model is shown it.
-pub fn rule_text(rule: &Document) -> String {
-    format!("Rule \"{}\":\n{}", rule.name, rule.text.trim())
+/// Whether tools cost more than declaring a few of them.
+fn is_worth_a_search(pool: &[&KnownTool], tokens: u32) -> bool {
+    let costs = pool
+        .iter()
+        .map(|known| budget::cost(&piece_of(&Found::Tool(known), IncludeMode::Agent, "")));
+    let mut total = 0;
+    costs.into_iter().any(|cost| {
+        total += cost;
+        total > tokens
+    })
 }
 
-/// A reference as a model is shown it.
-pub fn reference_text(reference: &Document) -> String {
-    format!("Reference \"{}\":\n{}", reference.name, reference.text.trim())
+/// The servers of `always` tools that are too many to be declared.
+fn searched_servers(own: &[(&SessionItem, Option<Found<'_>>)], tokens: u32) -> BTreeSet<String> {
+    let always = own.iter().filter(|(item, _)| item.mode == IncludeMode::Always);
+    let costs = always.filter_map(|(_, found)| {
+        let found = (*found)?;
+        let server = found.tool()?.definition.tool.server.as_str();
+        Some((server, budget::cost(&piece_of(&found, IncludeMode::Always, ""))))
+    });
+    offer::searched_servers(costs, tokens)
 }
 
-fn missing_piece(item: &ItemName, mode: IncludeMode) -> Piece {
-    let source = match item.clone() {
-        ItemName::Rule { name } => Source::Rule { name, mode },
-        ItemName::Reference { name } => Source::Reference { name, mode },
-        ItemName::Tool { server, name } => Source::Tool { server, name, mode },
-    };
-    Piece::new(
-        source,
-        "in the session, but it no longer exists",
-        Place::System,
-        Rank::SessionItem,
-        "",
-    )
-}
-
-/// Items with the mode `agent`: id, name and the text that is searched.
-fn agent_items(agent: &Agent, tools: &[KnownTool]) -> Vec<(String, ItemName, String)> {
+/// Documents with the mode `agent`: id, name and the text that is searched.
+fn agent_documents(agent: &Agent) -> Vec<(String, ItemName, String)> {
     let document = |kind: &str, document: &Document, item: ItemName| {
         let text = format!("{}. {}. {}", document.name, document.description, document.text);
         (format!("{kind}/{}", document.name), item, text)
     };
     let rules = agent.rules.iter().filter(|rule| rule.include == IncludeMode::Agent);
     let references = agent.references.iter().filter(|r| r.include == IncludeMode::Agent);
-    let tools = tools
-        .iter()
-        .map(|known| &known.definition)
-        .filter(|definition| agent.tool_mode(&definition.tool) == Some(IncludeMode::Agent));
     rules
         .map(|rule| document("rule", rule, ItemName::Rule { name: rule.name.clone() }))
         .chain(references.map(|reference| {
             let item = ItemName::Reference { name: reference.name.clone() };
             document("reference", reference, item)
         }))
-        .chain(tools.map(|d| (tool_id(&d.tool), ItemName::tool(&d.tool), text_of_tool(d))))
         .collect()
+}
+
+/// Tools with the mode `agent`.
+fn agent_tools<'a>(agent: &Agent, tools: &'a [KnownTool]) -> impl Iterator<Item = &'a KnownTool> {
+    tools.iter().filter(|known| agent.tool_mode(&known.definition.tool) == Some(IncludeMode::Agent))
 }
 
 fn tool_id(tool: &ToolName) -> String {
@@ -328,37 +398,4 @@ fn tool_id(tool: &ToolName) -> String {
 fn text_of_tool(definition: &ToolDefinition) -> String {
     let ToolDefinition { tool, description, input_schema, .. } = definition;
     tool_text(&tool.server, &tool.name, description, input_schema)
-}
-
-/// The longest tool name that model providers accept.
-const SPEC_NAME_MAX: usize = 64;
-
-/// A tool as a model is shown it: `server__tool`, with a hash where that is too long or could be another
-/// tool's, too.
-pub fn spec_of(definition: &ToolDefinition) -> ToolSpec {
-    ToolSpec {
-        name: spec_name(&definition.tool),
-        description: definition.description.clone(),
-        input_schema: definition.input_schema.clone(),
-    }
-}
-
-/// The name under which a model calls a tool.
-pub fn spec_name(tool: &ToolName) -> String {
-    let named = match tool.server.as_str() {
-        "" => tool.name.clone(),
-        server => format!("{server}__{}", tool.name),
-    };
-    let full: String = named
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
-        .collect();
-    // `a` + `b__c` and `a__b` + `c` are two tools, and so are `x.y` and `x_y`.
-    let split = tool.server.contains("__") || tool.server.ends_with('_');
-    if full.len() <= SPEC_NAME_MAX && full == named && !split {
-        return full;
-    }
-    let hash = ContentHash::of(&format!("{}\n{}", tool.server, tool.name));
-    let most = SPEC_NAME_MAX - 9;
-    format!("{}_{}", &full[..most.min(full.len())], &hash.as_str()[..8])
 }

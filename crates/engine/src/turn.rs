@@ -45,13 +45,14 @@ use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
 use crate::notice::Understanding;
+use crate::offer::ToolOffer;
 use crate::pack::PackSet;
 use crate::permission::Rules;
 use crate::persona::Persona;
 use crate::piece::SentPiece;
 use crate::receipt::Parameters;
 use crate::reply::{self, Answer, ReplyPorts, ReplyRequest};
-use crate::request::{self, AssembledRequest, Material, PrefixCache, TurnInput};
+use crate::request::{self, AssembledRequest, Material, Prefix, PrefixCache, TurnInput};
 use crate::resolve::Resolver;
 use crate::select::Selector;
 use crate::session::apply::RequestKey;
@@ -321,10 +322,6 @@ impl Pipeline {
         };
         let mut recalled = enrichment.recalled.clone();
         recalled.extend(self.recall_across(turn, message).await?);
-        let selecting =
-            self.selector.select(&turn.agent, &items, &turn.tools, message, &self.limits);
-        let selected = selecting.await?;
-
         let mode = match head.settings.mode {
             Some(mode) => (mode, "set for the session".to_owned()),
             None => mode::infer(&input.message, &head.last_tools()).decided(),
@@ -333,6 +330,10 @@ impl Pipeline {
         let budget = self.budget(turn, input.budget_tokens);
         let Shown { prefix, history, is_whole, recent } =
             self.shown(session, turn.kind, &zone, budget.total_tokens).await?;
+        let offer = self.offer(turn, prefix.as_ref(), budget);
+        let bounds = (&*self.limits, &offer);
+        let selecting = self.selector.select(&turn.agent, &items, &turn.tools, message, bounds);
+        let selected = selecting.await?;
         let mut assembled = request::assemble(Material {
             head,
             input,
@@ -393,6 +394,19 @@ impl Pipeline {
             cancel: turn.cancel.clone(),
         })
         .await)
+    }
+
+    /// What bears on which tools a request declares.
+    fn offer(&self, turn: &Turn, prefix: Option<&Prefix>, budget: Budget) -> ToolOffer {
+        let tokens = budget.share(self.limits.tools_share);
+        // A budget that is corrected from turn to turn does not change the tools each time.
+        let searched = prefix.is_some_and(Prefix::offers_search);
+        ToolOffer {
+            declared: prefix.map(Prefix::chosen_tools).unwrap_or_default(),
+            used: turn.session.head.tool_history.iter().map(|made| made.tool.clone()).collect(),
+            tokens: if searched { tokens / 2 } else { tokens },
+            search: matches!(turn.kind, TurnKind::Chat | TurnKind::Query),
+        }
     }
 
     /// What a request of this turn may spend.

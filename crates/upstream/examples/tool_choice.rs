@@ -9,11 +9,15 @@ mod measure;
 
 use measure::{Times, mean, percent, row};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use throughline_engine::limits::Limits;
+use throughline_engine::offer::{self, Candidate, ToolOffer};
 use throughline_engine::search::bm25::WordIndex;
 use throughline_engine::search::hybrid::Span;
 use throughline_engine::search::words::stems;
 use throughline_engine::search::{ItemIndex, tool_text};
+use throughline_engine::tokens;
+use throughline_engine::tool::ToolName;
 use throughline_upstream::embed::Embedded;
 
 const CUTS: [usize; 4] = [1, 5, 10, 20];
@@ -48,6 +52,16 @@ impl Tool {
     fn text(&self) -> String {
         let description = self.description.as_deref().unwrap_or_default();
         tool_text(&self.server, &self.name, description, &self.input_schema)
+    }
+
+    fn id(&self) -> ToolName {
+        ToolName { server: self.server.clone(), name: self.name.clone() }
+    }
+
+    /// What declaring it costs.
+    fn tokens(&self) -> u32 {
+        let spec = json!({"name": self.name, "description": self.description, "input_schema": self.input_schema});
+        tokens::count(&spec.to_string())
     }
 }
 
@@ -122,7 +136,7 @@ fn main() {
         let cells = (0..CUTS.len()).map(|cut| percent(mean(found.iter().map(|found| found[cut]))));
         println!("{}", row(ranker, cells));
     }
-    print_threshold(&data, &prepared);
+    print_given(&data, &prepared);
     for size in SIZES {
         print_selection(&data, size);
     }
@@ -134,20 +148,43 @@ fn recall(tools: &[Tool], task: &Task, ranked: &[usize]) -> [f64; CUTS.len()] {
     CUTS.map(|cut| mean(found.iter().map(|place| f64::from(u8::from(*place < cut)))))
 }
 
-/// What the threshold lets through: tasks of this file, and words that have nothing to do with it.
-fn print_threshold(data: &Data, prepared: &Prepared) {
-    let kept = |query: &str| {
-        prepared.ours.search(query, &Embedded.vector(query), CANDIDATES, KEPT, THRESHOLD).len()
+/// What the engine declares for a task of this file, and for words that have nothing to do with it.
+fn print_given(data: &Data, prepared: &Prepared) {
+    let limits = Limits::default();
+    let known: Vec<(ToolName, u32)> =
+        data.tools.iter().map(|tool| (tool.id(), tool.tokens())).collect();
+    let offer = ToolOffer { tokens: u32::MAX, ..ToolOffer::default() };
+    let given = |query: &str| {
+        let hits = prepared.ours.rank(query, &Embedded.vector(query), limits.candidates, &[]);
+        let candidates = hits.iter().filter_map(|hit| {
+            let place: usize = hit.id.rsplit('/').next()?.parse().ok()?;
+            let (tool, tokens) = known[place].clone();
+            Some(Candidate { tool, score: hit.score, tokens })
+        });
+        offer::declared(&offer, &candidates.collect::<Vec<_>>(), &known, &limits)
     };
-    let tasks = mean(data.tasks.iter().map(|task| kept(&task.query) as f64));
-    let none = mean(data.tasks.iter().map(|task| f64::from(u8::from(kept(&task.query) == 0))));
+    let (mut any, mut all, mut none, mut count, mut tokens) = (0, 0, 0, 0, 0);
+    for task in &data.tasks {
+        let given = given(&task.query);
+        let has = |wanted: &String| given.iter().any(|tool| tool.name == *wanted);
+        any += usize::from(task.tools.iter().any(has));
+        all += usize::from(task.tools.iter().all(has));
+        none += usize::from(given.is_empty());
+        count += given.len();
+        let cost =
+            |tool: &ToolName| known.iter().find(|(name, _)| name == tool).map(|(_, cost)| *cost);
+        tokens += given.iter().filter_map(cost).sum::<u32>() as usize;
+    }
+    let tasks = data.tasks.len();
+    println!(
+        "\ndeclared for {tasks} tasks: a right tool {any}, all of them {all}, no tool {none}; {:.1} tools and {} tokens a task",
+        count as f64 / tasks as f64,
+        tokens / tasks,
+    );
     let small_talk =
         ["Thanks, that was lovely!", "Good morning, how are you?", "I am a little tired today."];
-    let idle = mean(small_talk.iter().map(|query| kept(query) as f64));
-    println!(
-        "\nat {THRESHOLD}: {tasks:.1} of {KEPT} kept a task, none for {} %; {idle:.1} for small talk",
-        percent(none)
-    );
+    let idle: Vec<usize> = small_talk.iter().map(|query| given(query).len()).collect();
+    println!("for small talk: {idle:?}");
 }
 
 fn print_selection(data: &Data, size: usize) {

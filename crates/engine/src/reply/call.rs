@@ -185,6 +185,21 @@ impl TurnCalls<'_> {
         }
     }
 
+    /// A call that the engine answers itself.
+    pub fn answered(&self, call: &RequestedCall, tool: ToolName, output: ToolOutput) -> CallRecord {
+        let arguments = call.arguments.clone().unwrap_or(Value::Null);
+        self.events.tell(TurnEvent::ToolCall {
+            id: call.id.clone(),
+            tool: tool.clone(),
+            arguments: arguments.clone(),
+        });
+        let mut record = record_of(call, tool.clone(), arguments);
+        record.output = Some(bounded(output, self.runner.limits.tool_result_bytes_max));
+        let (ok, text) = (record.ok(), record.result_text());
+        self.events.tell(TurnEvent::ToolResult { id: call.id.clone(), tool, ok, text });
+        record
+    }
+
     /// Makes a call that was checked.
     pub async fn make(&self, ready: Box<ReadyCall>) -> CallRecord {
         let ReadyCall { call, effect } = *ready;

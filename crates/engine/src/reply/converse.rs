@@ -17,14 +17,16 @@ use crate::failure::{UpstreamError, UpstreamFault};
 use crate::model::{Model, ModelEvent, ModelRequest, StopReason, Usage};
 use crate::models::ModelChoice;
 use crate::rebuild;
-use crate::select::spec_name;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tokens;
 use crate::tool::ToolDefinition;
+use crate::tool_search;
+use crate::tool_spec::spec_name;
 use crate::trace;
 
 use super::call::{self, RequestedCall, Verdict};
+use super::search::{has_acted, search, search_call};
 use super::{Answer, ReplyOutcome, ReplyRequest, offline, wording};
 
 /// Time for what is cancelled to say so.
@@ -35,6 +37,8 @@ const FALL_BACK_TIMEOUT: Duration = Duration::from_secs(20);
 const FALLEN_BACK: &str = "the model could not be asked";
 /// The code of a turn whose model failed.
 const MODEL_FAILED: &str = "model_failed";
+/// Rounds of a query: two searches for a tool, the call, its wording.
+const QUERY_ROUNDS_MAX: usize = 4;
 /// What a query writes when no tool fits.
 const NO_TOOL: &str = "NO_TOOL:";
 
@@ -93,7 +97,7 @@ fn speaker<'a>(
     asked: &ReplyRequest<'_>,
     answer: &Answer,
 ) -> &'a dyn Model {
-    let words_result = asked.is_query() && !answer.calls.is_empty();
+    let words_result = asked.is_query() && has_acted(answer);
     if words_result { choice.formatter.as_ref() } else { choice.model.as_ref() }
 }
 
@@ -163,12 +167,13 @@ async fn talk(
     answer: &mut Answer,
 ) -> Result<Option<Vec<AwaitedCall>>, UpstreamError> {
     let limits = &asked.ports.limits;
-    let rounds_max = if asked.is_query() { 2 } else { limits.tool_rounds_max };
+    // A query makes one call, and may look for its tool before.
+    let rounds_max = if asked.is_query() { QUERY_ROUNDS_MAX } else { limits.tool_rounds_max };
     let first = answer.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
     for round in first..=u32::try_from(rounds_max).unwrap_or(u32::MAX) + 1 {
         let last = usize::try_from(round).unwrap_or(usize::MAX) > rounds_max
             || answer.calls.len() >= limits.tool_calls_max
-            || (asked.is_query() && !answer.calls.is_empty());
+            || (asked.is_query() && has_acted(answer));
         let request = rebuild::with_rounds(&asked.assembled.request, &answer.calls);
         let model = speaker(choice, asked, answer);
         let heard = listen(asked, model, &request, answer).await?;
@@ -289,17 +294,30 @@ async fn act(
     let mut said_before = heard.text;
     let (mut ready, mut waiting) = (Vec::new(), Vec::new());
     for (at, (id, name, input)) in heard.calls.into_iter().take(heard_max).enumerate() {
-        let tool = find(&asked.assembled.tools, &name).ok_or(name);
-        let said_before = std::mem::take(&mut said_before);
-        let call = RequestedCall {
+        let mut call = RequestedCall {
             id,
-            tool,
+            tool: find(&asked.assembled.tools, &name).ok_or(name.clone()),
             arguments: input,
             round,
-            said_before,
+            said_before: std::mem::take(&mut said_before),
             approved: false,
             suspicion: None,
         };
+        match search_call(asked, &name, &call) {
+            Some(tool_search::Asked::Find(query)) if at < room => {
+                answer.calls.push(search(asked, &call, &query).await);
+                continue;
+            }
+            Some(tool_search::Asked::Call(tool, arguments)) => {
+                call.tool = find(&asked.assembled.tools, &tool).ok_or(tool);
+                call.arguments = Ok(arguments);
+            }
+            Some(tool_search::Asked::Wrong(reason)) => {
+                answer.calls.push(call::refused(&call, reason));
+                continue;
+            }
+            Some(tool_search::Asked::Find(_)) | None => {}
+        }
         if at >= room {
             let reason = format!("the limit of {} tool calls is reached", limits.tool_calls_max);
             answer.calls.push(call::refused(&call, reason));

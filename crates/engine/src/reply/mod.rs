@@ -11,6 +11,7 @@ mod earlier;
 pub mod notes;
 mod offline;
 mod recollect;
+mod search;
 pub mod wording;
 
 use std::sync::{Arc, Mutex};

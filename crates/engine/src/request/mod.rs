@@ -187,7 +187,8 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
 
 /// What every request of the session starts with: tools and system.
 fn frame(material: &Material<'_>, selected: &Selected) -> Vec<Piece> {
-    let mut pieces = mode::instructions(!selected.tools.is_empty());
+    let mut pieces =
+        mode::instructions(selected.pieces.iter().any(|piece| piece.place == Place::Tools));
     pieces.extend(persona::prompt(material.head.persona.as_ref()));
     let placed = |place: Place| selected.pieces.iter().filter(move |piece| piece.place == place);
     let mut frame: Vec<Piece> = placed(Place::Tools).cloned().collect();

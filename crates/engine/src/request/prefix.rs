@@ -12,10 +12,12 @@ use jiff::tz::TimeZone;
 use crate::budget::cost;
 use crate::hash::ContentHash;
 use crate::history::{self, HistoryTurn};
-use crate::piece::{HistoryPart, Piece, Place, SentPiece, Source};
+use crate::piece::{HistoryPart, IncludeMode, Piece, Place, SentPiece, Source};
 use crate::session::LoadedSession;
 use crate::session::record::TurnRecord;
 use crate::store::Key;
+use crate::tool::ToolName;
+use crate::tool_search;
 
 use super::must_be_kept;
 
@@ -68,6 +70,22 @@ impl Prefix {
     pub fn frame(&self) -> &[Arc<SentPiece>] {
         let end = self.pieces.iter().position(|sent| !is_frame(&sent.piece));
         &self.pieces[..end.unwrap_or(self.pieces.len())]
+    }
+
+    /// The tools that were declared because they fitted a message, in order.
+    pub fn chosen_tools(&self) -> Vec<ToolName> {
+        let chosen = self.frame().iter().filter_map(|sent| match &sent.piece.source {
+            Source::Tool { server, name, mode: IncludeMode::Agent } => {
+                Some(ToolName { server: server.clone(), name: name.clone() })
+            }
+            _ => None,
+        });
+        chosen.collect()
+    }
+
+    /// Whether it let the model search for tools.
+    pub fn offers_search(&self) -> bool {
+        self.frame().iter().any(|sent| tool_search::is_offered_by(&sent.piece.source))
     }
 
     /// The conversation: everything behind the frame.

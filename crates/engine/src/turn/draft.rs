@@ -20,6 +20,7 @@ use crate::session::head::Summary;
 use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{ReplyForm, SaidTokens, TurnKind, TurnRecord};
 use crate::tokens;
+use crate::tool_search;
 
 /// A message and what is known of it, before the reply is.
 pub(super) struct TurnDraft {
@@ -70,7 +71,9 @@ impl TurnDraft {
     /// The record, which gets its number when it is committed, and what the message means.
     pub fn record(self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
         let spoke = matches!(answer.form, ReplyForm::Model { .. } | ReplyForm::Sampling { .. });
-        let no_tool_called = self.offered_tools && spoke && answer.calls.is_empty();
+        let no_tool_called = self.offered_tools
+            && spoke
+            && answer.calls.iter().all(|call| tool_search::is_search(&call.tool));
         let record = TurnRecord {
             turn: 0,
             at,

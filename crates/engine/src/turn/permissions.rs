@@ -17,6 +17,7 @@ use crate::session::apply::RequestKey;
 use crate::session::record::{CallRecord, TurnKind, TurnRecord};
 use crate::session::unsettled::UnsettledTurn;
 use crate::tool::{ToolDefinition, ToolName};
+use crate::tool_search;
 
 use super::{Pipeline, Turn};
 use crate::agent::Agent;
@@ -40,7 +41,7 @@ pub(crate) fn session_tools(
     tools.into_iter().filter(|known| has(&known.definition.tool)).collect()
 }
 
-/// The tools that a request lists: no others can be called by it.
+/// The tools that a request lists, or lets a model find: no others can be called by it.
 pub(super) fn listed_tools(sent: &[Arc<SentPiece>], tools: &[KnownTool]) -> Vec<ToolDefinition> {
     let listed = |tool: &ToolName| {
         sent.iter().any(|sent| {
@@ -48,8 +49,9 @@ pub(super) fn listed_tools(sent: &[Arc<SentPiece>], tools: &[KnownTool]) -> Vec<
                 if *server == tool.server && *name == tool.name)
         })
     };
+    let search = sent.iter().any(|sent| tool_search::is_offered_by(&sent.piece.source));
     let tools = tools.iter().map(|known| &known.definition);
-    tools.filter(|definition| listed(&definition.tool)).cloned().collect()
+    tools.filter(|definition| search || listed(&definition.tool)).cloned().collect()
 }
 
 impl Pipeline {

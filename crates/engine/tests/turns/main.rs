@@ -17,6 +17,7 @@ mod keys;
 mod look_ups;
 mod memory_files;
 mod models;
+mod offers;
 mod offline;
 mod permissions;
 mod provenance;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use throughline_engine::select::spec_name;
 use throughline_engine::tool::ToolName;
+use throughline_engine::tool_spec::spec_name;
 use throughline_testkit::scripted_model::{Step, Turn};
 
 use crate::judge::is_meant;

@@ -1,0 +1,200 @@
+//! Which tools a request declares, and which it offers through a search.
+//!
+//! Declared tools stand at the start of a request, so every change there is new to a provider's cache. What
+//! a request declared stays declared while there is room, and a tool joins for a message only where it is
+//! needed. Tools of the mode `agent`, and those of a server that is too large to be declared whole, are found
+//! by `find_tools` and called by `call_tool` ([`crate::tool_search`]) where the engine carries out the calls; an
+//! application that calls its own model is given the best few.
+//!
+//! Invariant: pure functions; the same tools and scores make the same choice.
+
+use std::collections::BTreeSet;
+
+use crate::limits::Limits;
+use crate::tool::ToolName;
+
+/// Below this score a message asks for no tool: small talk.
+const SCORE_FLOOR: f32 = 0.4;
+/// Tools that are given however unsure their fit is.
+const KEPT_MIN: usize = 2;
+/// A tool whose score is this near to the best one's is as good a guess.
+const CLOSE: f32 = 0.1;
+
+/// What bears on which tools are declared.
+#[derive(Debug, Clone, Default)]
+pub struct ToolOffer {
+    /// Tools that the request before declared, in its order.
+    pub declared: Vec<ToolName>,
+    /// Tools that the last calls were made to.
+    pub used: Vec<ToolName>,
+    /// Tokens that declared tools may take.
+    pub tokens: u32,
+    /// Whether the engine carries out calls, so that tools can be found by search.
+    pub search: bool,
+}
+
+/// A tool that could be declared for a message, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Which.
+    pub tool: ToolName,
+    /// How well it fits, 0–1.
+    pub score: f32,
+    /// Tokens of its definition.
+    pub tokens: u32,
+}
+
+/// The servers whose tools are searched for rather than all declared: the largest ones, until the rest fits.
+pub fn searched_servers<'a>(
+    always: impl Iterator<Item = (&'a str, u32)>,
+    tokens: u32,
+) -> BTreeSet<String> {
+    let mut sizes: Vec<(u32, &str)> = Vec::new();
+    for (server, cost) in always {
+        match sizes.iter_mut().find(|(_, name)| *name == server) {
+            Some((size, _)) => *size += cost,
+            None => sizes.push((cost, server)),
+        }
+    }
+    sizes.sort_by(|left, right| right.cmp(left));
+    let mut total: u32 = sizes.iter().map(|(size, _)| size).sum();
+    let mut searched = BTreeSet::new();
+    for (size, server) in sizes {
+        if total <= tokens {
+            break;
+        }
+        total -= size;
+        searched.insert(server.to_owned());
+    }
+    searched
+}
+
+/// The tools for a message: the best few, more where they are close, as far as they fit.
+fn best_few(candidates: &[Candidate], limits: &Limits) -> Vec<ToolName> {
+    let Some(best) = candidates.first().filter(|best| best.score >= SCORE_FLOOR) else {
+        return Vec::new();
+    };
+    let mut left = limits.tools_tokens;
+    let mut chosen = Vec::new();
+    for (rank, candidate) in candidates.iter().take(limits.candidates_kept).enumerate() {
+        let wanted = rank < KEPT_MIN
+            || candidate.score >= limits.score_min
+            || candidate.score >= best.score - CLOSE;
+        if !wanted || (candidate.tokens > left && !chosen.is_empty()) {
+            continue;
+        }
+        left = left.saturating_sub(candidate.tokens);
+        chosen.push(candidate.tool.clone());
+    }
+    chosen
+}
+
+/// The tools to declare beside those that always are: what was declared before, then what joins.
+///
+/// `known` are the tools that there are, with their tokens.
+pub fn declared(
+    offer: &ToolOffer,
+    candidates: &[Candidate],
+    known: &[(ToolName, u32)],
+    limits: &Limits,
+) -> Vec<ToolName> {
+    let cost = |tool: &ToolName| known.iter().find(|(name, _)| name == tool).map(|(_, cost)| *cost);
+    let mut kept: Vec<ToolName> =
+        offer.declared.iter().filter(|tool| cost(tool).is_some()).cloned().collect();
+    let sure = |tool: &ToolName| {
+        let score = candidates.iter().find(|c| c.tool == *tool).map(|c| c.score);
+        score.is_some_and(|score| score >= limits.score_min)
+    };
+    // A tool that a search would find joins a list that stands only where it surely fits.
+    let stands = offer.search && !kept.is_empty();
+    let joins: Vec<ToolName> = best_few(candidates, limits)
+        .into_iter()
+        .filter(|tool| !kept.contains(tool) && (!stands || sure(tool)))
+        .collect();
+    let tokens = |tools: &[ToolName]| tools.iter().filter_map(cost).sum::<u32>();
+    if !joins.is_empty() && tokens(&kept) + tokens(&joins) > offer.tokens {
+        // The list is full: one break of the prefix, for what is used and what is asked for now.
+        kept.retain(|tool| offer.used.contains(tool));
+        if tokens(&kept) + tokens(&joins) > offer.tokens {
+            kept.clear();
+        }
+    }
+    kept.extend(joins);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str) -> ToolName {
+        ToolName { server: "s".into(), name: name.into() }
+    }
+
+    fn candidates(scored: &[(&str, f32)]) -> Vec<Candidate> {
+        let candidate = |(name, score): &(&str, f32)| Candidate {
+            tool: tool(name),
+            score: *score,
+            tokens: 100,
+        };
+        scored.iter().map(candidate).collect()
+    }
+
+    fn names(tools: &[ToolName]) -> Vec<&str> {
+        tools.iter().map(|tool| tool.name.as_str()).collect()
+    }
+
+    fn known() -> Vec<(ToolName, u32)> {
+        ["a", "b", "c", "d"].map(|name| (tool(name), 100)).to_vec()
+    }
+
+    fn offer(declared: &[&str], search: bool) -> ToolOffer {
+        let declared = declared.iter().map(|name| tool(name)).collect();
+        ToolOffer { declared, search, tokens: 300, ..ToolOffer::default() }
+    }
+
+    #[test]
+    fn the_best_are_given_though_none_is_sure_and_small_talk_is_given_none() {
+        let limits = Limits::default();
+        let unsure = candidates(&[("a", 0.5), ("b", 0.35), ("c", 0.2)]);
+        let chosen = declared(&offer(&[], true), &unsure, &known(), &limits);
+        assert_eq!(names(&chosen), ["a", "b"]);
+        let close = candidates(&[("a", 0.5), ("b", 0.49), ("c", 0.45)]);
+        let chosen = declared(&offer(&[], true), &close, &known(), &limits);
+        assert_eq!(names(&chosen), ["a", "b", "c"]);
+        let idle = candidates(&[("a", 0.3), ("b", 0.1)]);
+        assert!(declared(&offer(&[], true), &idle, &known(), &limits).is_empty());
+    }
+
+    #[test]
+    fn what_was_declared_stays_and_another_joins_where_it_is_sure_or_cannot_be_found() {
+        let limits = Limits::default();
+        let unsure = candidates(&[("c", 0.5)]);
+        let sure = candidates(&[("c", 0.9)]);
+        let chosen = |offer: &ToolOffer, candidates: &[Candidate]| {
+            names(&declared(offer, candidates, &known(), &limits)).join(" ")
+        };
+        assert_eq!(chosen(&offer(&["a"], true), &unsure), "a");
+        assert_eq!(chosen(&offer(&["a"], true), &sure), "a c");
+        assert_eq!(chosen(&offer(&["a"], false), &unsure), "a c");
+        assert_eq!(chosen(&offer(&["gone", "a"], true), &[]), "a");
+    }
+
+    #[test]
+    fn a_full_list_keeps_what_is_used() {
+        let limits = Limits::default();
+        let mut offer = offer(&["a", "b", "c"], true);
+        offer.used = vec![tool("b")];
+        let chosen = declared(&offer, &candidates(&[("d", 0.9)]), &known(), &limits);
+        assert_eq!(names(&chosen), ["b", "d"]);
+    }
+
+    #[test]
+    fn the_largest_servers_are_searched_until_the_rest_fits() {
+        let sizes = [("small", 50), ("large", 300), ("middle", 100), ("large", 300)];
+        let searched = |tokens| searched_servers(sizes.into_iter(), tokens);
+        assert!(searched(750).is_empty());
+        assert_eq!(searched(749).into_iter().collect::<Vec<_>>(), ["large"]);
+        assert_eq!(searched(149).into_iter().collect::<Vec<_>>(), ["large", "middle"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Calls of the engine's own tools, by which a model finds the tools that its request does not declare.
+
+use crate::session::record::CallRecord;
+use crate::tool::{ToolDefinition, ToolOutput};
+use crate::tool_search;
+use crate::tool_spec::spec_name;
+
+use super::call::RequestedCall;
+use super::{Answer, ReplyRequest};
+
+/// Whether a tool was called, beyond looking for one.
+pub(super) fn has_acted(answer: &Answer) -> bool {
+    answer.calls.iter().any(|call| !tool_search::is_search(&call.tool))
+}
+
+/// What a call of one of the engine's own tools asks for, where the request offers them.
+pub(super) fn search_call(
+    asked: &ReplyRequest<'_>,
+    name: &str,
+    call: &RequestedCall,
+) -> Option<tool_search::Asked> {
+    let mut sent = asked.assembled.sent.iter();
+    let offered = sent.any(|sent| tool_search::is_offered_by(&sent.piece.source));
+    let input = call.arguments.as_ref().ok().filter(|_| offered && call.tool.is_err())?;
+    tool_search::read(name, input)
+}
+
+/// Finds tools for a model: those it names, then those that fit its words.
+pub(super) async fn search(
+    asked: &ReplyRequest<'_>,
+    call: &RequestedCall,
+    query: &str,
+) -> CallRecord {
+    let tools = &asked.assembled.tools;
+    let named = |tool: &ToolDefinition| {
+        query
+            .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+            .any(|word| word == tool.tool.name || word == spec_name(&tool.tool))
+    };
+    let mut found: Vec<&ToolDefinition> = tools.iter().filter(|tool| named(tool)).collect();
+    let ranked = asked.ports.selector.rank_tools(tools, query, tool_search::FOUND, &[]).await;
+    for (name, _) in ranked.unwrap_or_default() {
+        if let Some(tool) = tools.iter().find(|tool| tool.tool == name)
+            && !found.contains(&tool)
+        {
+            found.push(tool);
+        }
+    }
+    found.truncate(tool_search::FOUND);
+    let output = ToolOutput {
+        text: tool_search::found(&found),
+        json: None,
+        is_error: false,
+        truncated: false,
+    };
+    asked.calls().answered(call, tool_search::search_name(), output)
+}

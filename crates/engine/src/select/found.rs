@@ -1,0 +1,95 @@
+//! An item of an agent, found by its name, and the piece that it becomes.
+
+use crate::agent::{Agent, Document};
+use crate::catalog::KnownTool;
+use crate::item::ItemName;
+use crate::piece::{IncludeMode, Piece, Place, Rank, Source};
+use crate::tool::ToolName;
+use crate::tool_spec::spec_of;
+
+/// An item with what it stands for.
+#[derive(Clone, Copy)]
+pub(super) enum Found<'a> {
+    Rule(&'a Document),
+    Reference(&'a Document),
+    Tool(&'a KnownTool),
+}
+
+impl<'a> Found<'a> {
+    pub fn of(agent: &'a Agent, tools: &'a [KnownTool], item: &ItemName) -> Option<Self> {
+        match item {
+            ItemName::Rule { name } => {
+                agent.rules.iter().find(|rule| rule.name == *name).map(Found::Rule)
+            }
+            ItemName::Reference { name } => {
+                let mut references = agent.references.iter();
+                references.find(|reference| reference.name == *name).map(Found::Reference)
+            }
+            ItemName::Tool { server, name } => tools
+                .iter()
+                .find(|t| t.definition.tool.server == *server && t.definition.tool.name == *name)
+                .map(Found::Tool),
+        }
+    }
+
+    pub fn tool(self) -> Option<&'a KnownTool> {
+        match self {
+            Found::Tool(known) => Some(known),
+            Found::Rule(_) | Found::Reference(_) => None,
+        }
+    }
+}
+
+/// Rules and references of the session stand in the system; those for one request beside the message.
+pub(super) fn piece_of(found: &Found<'_>, mode: IncludeMode, why: &str) -> Piece {
+    let (place, rank) = match mode {
+        IncludeMode::Agent => (Place::Aside, Rank::AgentItem),
+        IncludeMode::Always | IncludeMode::Manual => (Place::System, Rank::SessionItem),
+    };
+    match found {
+        Found::Rule(rule) => Piece::new(
+            Source::Rule { name: rule.name.clone(), mode },
+            why,
+            place,
+            rank,
+            rule_text(rule),
+        ),
+        Found::Reference(reference) => Piece::new(
+            Source::Reference { name: reference.name.clone(), mode },
+            why,
+            place,
+            rank,
+            reference_text(reference),
+        ),
+        Found::Tool(known) => {
+            let ToolName { server, name } = known.definition.tool.clone();
+            let spec = serde_json::to_string(&spec_of(&known.definition)).unwrap_or_default();
+            Piece::new(Source::Tool { server, name, mode }, why, Place::Tools, rank, spec)
+        }
+    }
+}
+
+/// A rule as a model is shown it.
+pub fn rule_text(rule: &Document) -> String {
+    format!("Rule \"{}\":\n{}", rule.name, rule.text.trim())
+}
+
+/// A reference as a model is shown it.
+pub fn reference_text(reference: &Document) -> String {
+    format!("Reference \"{}\":\n{}", reference.name, reference.text.trim())
+}
+
+pub(super) fn missing_piece(item: &ItemName, mode: IncludeMode) -> Piece {
+    let source = match item.clone() {
+        ItemName::Rule { name } => Source::Rule { name, mode },
+        ItemName::Reference { name } => Source::Reference { name, mode },
+        ItemName::Tool { server, name } => Source::Tool { server, name, mode },
+    };
+    Piece::new(
+        source,
+        "in the session, but it no longer exists",
+        Place::System,
+        Rank::SessionItem,
+        "",
+    )
+}

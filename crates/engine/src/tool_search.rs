@@ -1,0 +1,184 @@
+//! The two tools of the engine's own: `find_tools` and `call_tool`.
+//!
+//! Through them a model reaches tools that its request does not declare. Their own definitions name what can be
+//! found, and stay the same while the tools do. A call through `call_tool` is a call of the tool itself: it is checked,
+//! approved and recorded like any other.
+//!
+//! Invariant: nothing is called here.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::model::ToolSpec;
+use crate::piece::{IncludeMode, Piece, Place, Rank, Source};
+use crate::tokens;
+use crate::tool::{ToolDefinition, ToolName};
+use crate::tool_spec::spec_of;
+
+/// Finds tools.
+const FIND: &str = "find_tools";
+/// Calls one of them.
+const CALL: &str = "call_tool";
+/// Tokens that the names of all tools may take; beyond that only servers are named.
+const NAMES_TOKENS_MAX: u32 = 1_000;
+/// Tools that a search answers.
+pub const FOUND: usize = 5;
+
+/// Whether a tool is the search.
+pub fn is_search(tool: &ToolName) -> bool {
+    tool.server.is_empty() && tool.name == FIND
+}
+
+/// Whether a piece declares the search.
+pub fn is_offered_by(source: &Source) -> bool {
+    matches!(source, Source::Tool { server, name, .. } if server.is_empty() && name == FIND)
+}
+
+/// The name of the search as a tool.
+pub fn search_name() -> ToolName {
+    ToolName { server: String::new(), name: FIND.into() }
+}
+
+/// The definitions of both, for a request that leaves `tools` to be found.
+pub fn pieces<'a>(tools: impl Iterator<Item = &'a ToolName>) -> Vec<Piece> {
+    let directory = directory(tools);
+    let find = ToolSpec {
+        name: FIND.into(),
+        description: format!(
+            "Finds more tools by what they do or by their names, and returns their definitions. \
+             Call one with {CALL}.\n{directory}"
+        ),
+        input_schema: json!({
+            "type": "object",
+            "properties": {"query": {"type": "string", "description": "What the tool should do, or its name"}},
+            "required": ["query"],
+        }),
+    };
+    let call = ToolSpec {
+        name: CALL.into(),
+        description: format!("Calls a tool that {FIND} found."),
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "tool": {"type": "string", "description": "Its name"},
+                "arguments": {"type": "object", "description": "Its arguments, as its definition says"},
+            },
+            "required": ["tool", "arguments"],
+        }),
+    };
+    [find, call].into_iter().filter_map(|spec| piece(&spec)).collect()
+}
+
+fn piece(spec: &ToolSpec) -> Option<Piece> {
+    let source =
+        Source::Tool { server: String::new(), name: spec.name.clone(), mode: IncludeMode::Always };
+    let why = "finds and calls the tools that are not declared one by one";
+    let text = serde_json::to_string(spec).ok()?;
+    Some(Piece::new(source, why, Place::Tools, Rank::SessionItem, text))
+}
+
+/// What can be found: each server with the names of its tools, or with their number where that is too long.
+fn directory<'a>(tools: impl Iterator<Item = &'a ToolName>) -> String {
+    let mut servers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for tool in tools {
+        servers.entry(&tool.server).or_default().push(&tool.name);
+    }
+    let lines = |line: &dyn Fn(&[&str]) -> String| {
+        servers.iter().fold(String::new(), |mut text, (server, names)| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{server}: {}", line(names));
+            text
+        })
+    };
+    let names = lines(&|names| names.join(", "));
+    match tokens::count(&names) <= NAMES_TOKENS_MAX {
+        true => format!("Tools by server:\n{names}"),
+        false => {
+            format!("Servers:\n{}", lines(&|names| format!("{} tools", names.len())))
+        }
+    }
+}
+
+/// What a model asked for with one of the two.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    /// To find tools for this query.
+    Find(String),
+    /// To call a tool: the name it was given, and the arguments.
+    Call(String, Value),
+    /// Something that cannot be read, with the reason.
+    Wrong(String),
+}
+
+/// Reads a call of `find_tools` or `call_tool`; `None` for any other tool.
+pub fn read(name: &str, input: &Value) -> Option<Asked> {
+    let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::trim);
+    match name {
+        FIND => Some(match text("query").filter(|query| !query.is_empty()) {
+            Some(query) => Asked::Find(query.to_owned()),
+            None => Asked::Wrong(format!("{FIND} takes a \"query\"")),
+        }),
+        CALL => Some(match text("tool").filter(|tool| !tool.is_empty()) {
+            Some(tool) => match arguments(input.get("arguments")) {
+                Some(arguments) => Asked::Call(tool.to_owned(), arguments),
+                None => Asked::Wrong(format!("{CALL} takes \"arguments\", an object")),
+            },
+            None => Asked::Wrong(format!("{CALL} takes the name of a \"tool\"")),
+        }),
+        _ => None,
+    }
+}
+
+/// Models write the inner object as text now and then.
+fn arguments(given: Option<&Value>) -> Option<Value> {
+    match given {
+        None | Some(Value::Null) => Some(json!({})),
+        Some(Value::Object(map)) => Some(Value::Object(map.clone())),
+        Some(Value::String(text)) => {
+            serde_json::from_str(text).ok().filter(|value: &Value| value.is_object())
+        }
+        Some(_) => None,
+    }
+}
+
+/// The answer to a search: the definitions, one on a line.
+pub fn found(tools: &[&ToolDefinition]) -> String {
+    if tools.is_empty() {
+        return "No tool fits. Try other words.".to_owned();
+    }
+    let specs = tools.iter().filter_map(|tool| serde_json::to_string(&spec_of(tool)).ok());
+    specs.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(count: usize) -> Vec<ToolName> {
+        let tool = |at| ToolName { server: format!("s{}", at % 3), name: format!("get_item_{at}") };
+        (0..count).map(tool).collect()
+    }
+
+    #[test]
+    fn the_names_of_all_tools_are_told_while_they_are_few() {
+        let few = directory(tools(6).iter());
+        assert!(few.contains("s1: get_item_1, get_item_4\n"), "{few}");
+        let many = directory(tools(600).iter());
+        assert_eq!(many, "Servers:\ns0: 200 tools\ns1: 200 tools\ns2: 200 tools\n");
+    }
+
+    #[test]
+    fn a_call_is_unwrapped_and_what_cannot_be_read_is_told() {
+        let call = |input| read(CALL, &input);
+        let wanted = Some(Asked::Call("a__b".into(), json!({"x": 1})));
+        assert_eq!(call(json!({"tool": "a__b", "arguments": {"x": 1}})), wanted);
+        assert_eq!(call(json!({"tool": "a__b", "arguments": "{\"x\": 1}"})), wanted);
+        assert_eq!(call(json!({"tool": "a__b"})), Some(Asked::Call("a__b".into(), json!({}))));
+        assert!(matches!(call(json!({"tool": "a__b", "arguments": [1]})), Some(Asked::Wrong(_))));
+        assert!(matches!(call(json!({"arguments": {}})), Some(Asked::Wrong(_))));
+        assert!(matches!(read(FIND, &json!({"query": " "})), Some(Asked::Wrong(_))));
+        assert_eq!(read("a__b", &json!({})), None);
+    }
+}
