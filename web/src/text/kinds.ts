@@ -58,7 +58,7 @@ export function nameOf(source: Source): string {
     case 'reference':
       return source.name;
     case 'tool':
-      return `${source.server}:${source.name}`;
+      return source.server ? `${source.server}:${source.name}` : source.name;
     case 'summary':
       return `Summary of turns ${source.from}–${source.to}`;
     case 'topic':

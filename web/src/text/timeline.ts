@@ -39,7 +39,7 @@ function workedOut(turn: Turn, total: number, receipt: Receipt | null): TurnTime
   let at = gathered;
   for (const round of [...new Set(turn.tool_executions.map((call) => call.round))].sort((one, two) => one - two)) {
     const calls = turn.tool_executions.filter((call) => call.round === round);
-    for (const call of calls) spans.push({ label: `${call.server}:${call.name}`, kind: 'tool', start: at, took: Math.min(call.took_ms, Math.max(0, total - at)) });
+    for (const call of calls) spans.push({ label: call.server ? `${call.server}:${call.name}` : call.name, kind: 'tool', start: at, took: Math.min(call.took_ms, Math.max(0, total - at)) });
     at = Math.min(total, at + Math.max(...calls.map((call) => call.took_ms)));
   }
   const label = turn.form.by === 'offline' ? 'Choosing and wording, no model' : turn.form.by === 'model' || turn.form.by === 'sampling' ? `Model ${turn.form.model ?? ''}` : 'Reply';

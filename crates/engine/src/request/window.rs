@@ -13,6 +13,7 @@ use crate::piece::{DayOf, Piece, Place, SentPiece, Source};
 use crate::receipt::DropReason;
 use crate::session::head::Summary;
 use crate::summary;
+use crate::tool::ToolName;
 
 use super::prefix::{NEW, Prefix};
 use super::{Beside, ClientRequest, Material, client};
@@ -293,7 +294,9 @@ fn named(piece: &Piece) -> String {
     match &piece.source {
         Source::Rule { name, .. } => format!("rule {name}"),
         Source::Reference { name, .. } => format!("reference {name}"),
-        Source::Tool { server, name, .. } => format!("tool {server}:{name}"),
+        Source::Tool { server, name, .. } => {
+            format!("tool {}", ToolName { server: server.clone(), name: name.clone() })
+        }
         Source::Persona { name } => format!("persona {name}"),
         Source::Instructions { part } => format!("instructions {part}"),
         _ => "the system".to_owned(),

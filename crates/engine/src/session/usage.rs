@@ -55,7 +55,10 @@ pub fn item_of(source: &Source) -> Option<ItemName> {
     match source.clone() {
         Source::Rule { name, .. } => Some(ItemName::Rule { name }),
         Source::Reference { name, .. } => Some(ItemName::Reference { name }),
-        Source::Tool { server, name, .. } => Some(ItemName::Tool { server, name }),
+        // The search for tools is ours, and no item.
+        Source::Tool { server, name, .. } if !server.is_empty() => {
+            Some(ItemName::Tool { server, name })
+        }
         _ => None,
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use console::style;
 use throughline_engine::piece::{HistoryPart, IncludeMode, Source};
 use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
+use throughline_engine::tool::ToolName;
 
 use crate::cli::output::plain;
 
@@ -105,7 +106,9 @@ pub fn name(source: &Source) -> String {
         Source::Persona { name } => format!("persona {name}"),
         Source::Calm => "calm reminder".into(),
         Source::Rule { name, .. } | Source::Reference { name, .. } => name.clone(),
-        Source::Tool { server, name, .. } => format!("{server}:{name}"),
+        Source::Tool { server, name, .. } => {
+            ToolName { server: server.clone(), name: name.clone() }.to_string()
+        }
         Source::Summary { from, to } => format!("turns {from}-{to}"),
         Source::Topic => "topic".into(),
         Source::Entity { entity, name } => format!("{entity} {name}"),
