@@ -296,6 +296,22 @@ pub struct Erased {
     pub notes: Vec<String>,
 }
 
+impl Erased {
+    /// Counts what another erasure removed as well.
+    pub fn add(&mut self, other: Self) {
+        self.heads += other.heads;
+        self.entries += other.entries;
+        self.records += other.records;
+        self.bytes += other.bytes;
+        self.left += other.left;
+        for note in other.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+}
+
 /// How long an acknowledged write lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -35,3 +35,4 @@ pub mod request_key;
 #[cfg(feature = "sabotage")]
 pub mod sabotage;
 pub mod telemetry;
+pub mod user_view;

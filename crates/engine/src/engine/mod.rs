@@ -26,6 +26,7 @@ mod statistics;
 mod transfer;
 mod turns;
 mod usage;
+mod users;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -85,6 +86,7 @@ pub use sessions::SessionPatch;
 pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};
 pub use usage::{AgentUsage, SessionUsage};
+pub use users::{UserData, UserErasure, acting_for};
 
 /// What the engine is made of.
 pub struct Parts {

@@ -104,6 +104,9 @@ impl Engine {
                 Ok(Step::Commit(None, ()))
             })
             .await?;
+        if loaded.head.settings.private {
+            self.facts.forget_of(caller, id, None).await?;
+        }
         Ok(loaded)
     }
 

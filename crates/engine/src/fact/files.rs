@@ -350,7 +350,9 @@ impl MemoryFiles {
         Ok(self.threads.read(&self.key(caller, path)?).await?.map(|(_, file)| file))
     }
 
-    async fn all(&self, caller: &Caller) -> Result<Vec<MemoryFile>> {
+    /// Every file of the caller.
+    pub async fn all(&self, caller: &Caller) -> Result<Vec<MemoryFile>> {
+        authorize(caller, Action::Read)?;
         let listed = self.threads.list(&caller.scope).await?;
         let keys = listed.into_iter().map(|listed| listed.key).collect();
         Ok(self.threads.read_all(keys).await?.into_iter().map(|(_, file)| file).collect())

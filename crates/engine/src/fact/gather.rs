@@ -238,8 +238,10 @@ fn is_name(value: &str) -> bool {
         || word.contains(|it: char| it.is_ascii_digit() || "@_/".contains(it))
 }
 
-/// The clauses of a sentence, without what leads into them and without final punctuation.
+/// The clauses of a sentence, without what leads into them, thanks at its end and final punctuation.
 fn clauses<'s>(language: &Language, sentence: &'s str) -> Vec<&'s str> {
+    let tail = language.tail.find(sentence);
+    let sentence = &sentence[..tail.map_or(sentence.len(), |tail| tail.start())];
     let mut clauses = Vec::new();
     let mut start = 0;
     for joint in language.joint.captures_iter(sentence) {

@@ -126,13 +126,7 @@ impl Threads {
             stream::iter(keys.to_vec()).map(|key| async move { self.erase_one(&key).await });
         let erased: Vec<Erased> = erasing.buffer_unordered(AT_ONCE).try_collect().await?;
         Ok(erased.into_iter().fold(Erased::default(), |mut sum, one| {
-            sum.heads += one.heads;
-            sum.entries += one.entries;
-            sum.records += one.records;
-            sum.bytes += one.bytes;
-            sum.left += one.left;
-            sum.notes.extend(one.notes);
-            sum.notes.dedup();
+            sum.add(one);
             sum
         }))
     }

@@ -14,6 +14,7 @@ use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
 
+use super::gather::subject_key;
 use super::stored::Facts;
 use super::{Fact, FactDraft, FactKind, Trust};
 
@@ -79,6 +80,12 @@ struct Relation {
     relation_type: String,
 }
 
+/// Whether two facts say something else about the same thing.
+fn contradicts(one: &Fact, other: &Fact) -> bool {
+    let about = |fact: &Fact| fact.subject.as_deref().map(subject_key);
+    about(one).is_some() && about(one) == about(other) && one.text != other.text
+}
+
 /// A fact of a file: with all its fields, or with what another product knew of it.
 enum Read {
     Ours(Box<Fact>),
@@ -98,7 +105,7 @@ impl Facts {
         let mut report = ImportedFacts::default();
         let existing = self.all(caller).await?;
         let mut taken: std::collections::HashSet<String> =
-            existing.into_iter().map(|fact| fact.id).collect();
+            existing.iter().map(|fact| fact.id.clone()).collect();
         let mut wanted = Vec::new();
         for (at, read) in read(text)?.into_iter().enumerate() {
             let fact = match read {
@@ -106,7 +113,12 @@ impl Facts {
                     ThreadId::new(&*fact.id)?;
                     let draft =
                         draft_of(&fact).checked(self.limits()).map_err(|e| within(at, e))?;
-                    Fact { text: draft.text, subject: draft.subject, ..*fact }
+                    let fact = Fact { text: draft.text, subject: draft.subject, ..*fact };
+                    // A file supersedes nothing that is known here, whatever it says of itself.
+                    let known = |rival: &Fact| contradicts(&fact, rival);
+                    let trust =
+                        if existing.iter().any(known) { Trust::Imported } else { fact.trust };
+                    Fact { trust, ..fact }
                 }
                 Read::Foreign { draft, created_at, changed_at } => {
                     let draft = draft.checked(self.limits()).map_err(|e| within(at, e))?;

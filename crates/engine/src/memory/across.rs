@@ -219,7 +219,8 @@ impl Memory {
 
 /// Whether other sessions of the user may see what was said in a session.
 fn is_open(head: &SessionHead) -> bool {
-    head.deleted_at.is_none() && !head.settings.private
+    let off = head.settings.memory == Some(MemoryScope::Off);
+    head.deleted_at.is_none() && !head.settings.private && !off
 }
 
 /// The turns of other sessions that pieces are from.

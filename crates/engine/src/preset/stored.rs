@@ -196,14 +196,21 @@ impl Presets {
         Ok(preset.clone())
     }
 
-    /// Every preset of the caller, built-in ones first, then by name.
-    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<Preset>> {
+    /// The presets that the caller made or changed, by name.
+    pub async fn own(&self, caller: &Caller) -> Result<Vec<Preset>> {
         authorize(caller, Action::Read)?;
         let page = Page { limit: PRESETS_MAX + built_in::all().len(), after: None };
         let mut own = Vec::new();
         for listed in self.store.list(&caller.scope, Kind::Preset, page).await? {
             own.extend(self.read(&listed.key).await?.map(|(_, preset)| preset));
         }
+        own.sort_by(|a: &Preset, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
+        Ok(own)
+    }
+
+    /// Every preset of the caller, built-in ones first, then by name.
+    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<Preset>> {
+        let mut own = self.own(caller).await?;
         let mut all: Vec<Preset> = built_in::all()
             .iter()
             .map(|preset| {
@@ -212,7 +219,6 @@ impl Presets {
             })
             .collect();
         own.retain(|preset| !preset.is_built_in());
-        own.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
         all.extend(own);
         Ok(all)
     }

@@ -88,11 +88,11 @@ impl Beside {
         // The same words in several sessions are told once.
         let mut told: HashSet<ContentHash> = recalled.iter().map(|p| p.hash.clone()).collect();
         elsewhere.retain(|piece| told.insert(piece.hash.clone()));
-        // A question about the past leaves some room to other sessions, however long this one is.
+        // A question leaves some room to other sessions, however long this one is.
         let others_want: u32 = elsewhere.iter().map(cost).sum();
         let kept_for_others = match asked {
-            AsksBack::Yes => others_want.min(recall_room / ELSEWHERE_PART),
-            AsksBack::Perhaps | AsksBack::No => 0,
+            AsksBack::Yes | AsksBack::Perhaps => others_want.min(recall_room / ELSEWHERE_PART),
+            AsksBack::No => 0,
         };
         let mut beside = Self {
             tokens: 0,

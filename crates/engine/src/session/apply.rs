@@ -124,7 +124,7 @@ fn count(head: &mut SessionHead, record: &TurnRecord) {
     }
 }
 
-fn title(message: &str) -> Option<String> {
+pub(super) fn title(message: &str) -> Option<String> {
     let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String = line.chars().take(TITLE_CHARACTERS).collect();
     if title.len() < line.len() {

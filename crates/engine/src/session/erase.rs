@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Result};
 use crate::store::Key;
 
+use super::apply::title;
 use super::head::SessionHead;
 use super::record::{TurnRecord, TurnStatus};
 use super::sessions::Sessions;
@@ -21,12 +22,13 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
     if let Some(&turn) = turns.iter().find(|turn| **turn == 0 || **turn > count) {
         return Err(Error::NoTurn { session: key.id.clone().into(), turn, turns: count });
     }
-    let mut fresh = Vec::new();
+    let (mut fresh, mut titles) = (Vec::new(), Vec::new());
     for &turn in turns {
         let found = sessions.turns(&loaded, turn - 1..turn).await?;
         // One that cannot be read may still hold what it held.
         let standing =
             found.first().filter(|r| r.status != TurnStatus::Erased || r.error.is_some());
+        titles.extend(standing.and_then(|record| title(&record.message)));
         fresh.extend(standing.map(|record| (turn, record.at)));
     }
     if fresh.is_empty() {
@@ -36,6 +38,8 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         head.dialogue = None;
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
+        // A title that was made of the first message goes with it.
+        head.title = head.title.take().filter(|title| !titles.contains(title));
         Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
     });
     overwritten.await?;

@@ -89,7 +89,7 @@ impl Pipeline {
         (message, vector): (&str, &[f32]),
     ) -> Result<Vec<Recalled>> {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = request::asks(message) == AsksBack::Yes || session.head.turns == 0;
+        let asks = request::asks(message) != AsksBack::No || session.head.turns == 0;
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }

@@ -6,6 +6,10 @@ use throughline_engine::access::{Caller, Grants};
 use throughline_engine::agent::MemoryScope;
 use throughline_engine::clock::Clock as _;
 use throughline_engine::creation::NewSession;
+use throughline_engine::engine::SessionPatch;
+use throughline_engine::error::Error;
+use throughline_engine::fact::FactDraft;
+use throughline_engine::fact::files::FileCommand;
 use throughline_engine::id::{SessionId, TenantId, UserId};
 use throughline_engine::piece::Source;
 use throughline_engine::request::{AssembledRequest, TurnInput};
@@ -26,9 +30,7 @@ async fn open(bench: &Bench, caller: &Caller, id: &str, settings: Settings) -> S
 }
 
 async fn say(bench: &Bench, caller: &Caller, id: &SessionId, message: &str) {
-    let turn =
-        RecordedTurn { message: message.into(), reply: "Noted.".into(), ..RecordedTurn::default() };
-    bench.engine.record(caller, id, turn).await.unwrap();
+    bench.engine.record(caller, id, said(message)).await.unwrap();
 }
 
 async fn ask(bench: &Bench, caller: &Caller, id: &SessionId) -> AssembledRequest {
@@ -205,4 +207,85 @@ async fn nothing_is_gathered_from_private_sessions_or_from_other_speakers() {
     let own = open(&bench, caller, "own", remembering(MemoryScope::Session)).await;
     say(&bench, caller, &own, "I'm allergic to nuts.").await;
     assert!(bench.engine.facts().current(caller).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_question_later_in_a_session_finds_other_sessions_too() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, "The violin teacher is called Matteo.").await;
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    say(&bench, caller, &summer, "hello").await;
+    let message = "what is the violin teacher called?".into();
+    let input = TurnInput { message, budget_tokens: Some(4_000), ..TurnInput::default() };
+    let asked = bench.engine.prepare(caller, &summer, &input).await.unwrap();
+    assert!(format!("{:?}", asked.request.messages).contains("Matteo"), "{:#?}", asked.receipt);
+}
+
+#[tokio::test]
+async fn a_session_that_remembers_nothing_is_not_remembered_elsewhere() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", remembering(MemoryScope::Off)).await;
+    say(&bench, caller, &spring, SAID).await;
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    assert!(!knows(&ask(&bench, caller, &summer).await));
+}
+
+#[tokio::test]
+async fn a_session_that_becomes_private_takes_its_facts_along() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    bench.engine.record(caller, &spring, said("I'm lactose intolerant.")).await.unwrap();
+    assert_eq!(bench.engine.facts().export(caller).await.unwrap().memories.len(), 1);
+    let settings = Some(Settings { private: true, ..Settings::default() });
+    let patch = SessionPatch { settings, ..SessionPatch::default() };
+    bench.engine.change_session(caller, &spring, patch, None).await.unwrap();
+    assert_eq!(bench.engine.facts().export(caller).await.unwrap().memories, []);
+}
+
+#[tokio::test]
+async fn a_title_that_was_made_of_an_erased_turn_goes_with_it() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, "My badge number is B-5150.").await;
+    let title = async || bench.engine.session(caller, &spring).await.unwrap().head.title.clone();
+    assert_eq!(title().await.as_deref(), Some("My badge number is B-5150."));
+    bench.engine.erase_turns(caller, &spring, &BTreeSet::from([1])).await.unwrap();
+    assert_eq!(title().await, None);
+}
+
+#[tokio::test]
+async fn everything_of_a_user_goes_in_one_call_and_nothing_of_another() {
+    let bench = bench().start().await;
+    let (admin, scope) = (&bench.caller, bench.caller.scope.clone());
+    let of = |user: &str| Caller {
+        scope: Scope { user: UserId::new(user).unwrap(), ..scope.clone() },
+        grants: Grants::Write,
+    };
+    let (ann, ben) = (of("ann"), of("ben"));
+    for caller in [&ann, &ben] {
+        let spring = open(&bench, caller, "spring", Settings::default()).await;
+        bench.engine.record(caller, &spring, said("I'm allergic to nuts.")).await.unwrap();
+        bench.engine.facts().add(caller, FactDraft::told("My rack is R42")).await.unwrap();
+        let path = "/memories/plans.md".into();
+        let file = FileCommand::Create { path, file_text: "north".into() };
+        bench.engine.memory_files().run(caller, file).await.unwrap();
+    }
+    let user = &ann.scope.user;
+    assert!(matches!(bench.engine.erase_user(&ben, user).await, Err(Error::Forbidden { .. })));
+    let data = bench.engine.user_data(admin, user).await.unwrap();
+    assert_eq!((data.sessions.len(), data.memories.memories.len(), data.files.len()), (1, 2, 1));
+    let erased = bench.engine.erase_user(admin, user).await.unwrap();
+    assert_eq!((erased.sessions, erased.memories, erased.files), (1, 2, 1), "{erased:?}");
+    assert!(bench.engine.erase_user(admin, user).await.unwrap().is_empty(), "something was left");
+    let data = bench.engine.user_data(admin, &ben.scope.user).await.unwrap();
+    assert_eq!((data.sessions.len(), data.memories.memories.len(), data.files.len()), (1, 2, 1));
+}
+
+fn said(message: &str) -> RecordedTurn {
+    RecordedTurn { message: message.into(), reply: "Noted.".into(), ..RecordedTurn::default() }
 }

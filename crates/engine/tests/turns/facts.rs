@@ -336,6 +336,19 @@ async fn an_export_comes_back_and_twice_is_once() {
 }
 
 #[tokio::test]
+async fn a_file_of_somebody_else_supersedes_nothing() {
+    let (one, other) = (Place::new(), Place::new());
+    other.tell("My rack is R50", Some("my rack")).await;
+    one.clock.advance(Duration::from_secs(60));
+    one.tell("My rack is R41", Some("rack")).await;
+    let export = serde_json::to_string(&one.facts.export(&ada()).await.unwrap()).unwrap();
+    let report = other.facts.import(&ada(), &export).await.unwrap();
+    assert_eq!((report.imported, report.superseded), (1, 0));
+    let current = texts(&other.facts, &ada()).await;
+    assert!(current.contains(&"My rack is R50".to_owned()), "{current:?}");
+}
+
+#[tokio::test]
 async fn files_of_other_products_are_read() {
     let mem0 = r#"{"results": [
         {"id": "1", "memory": "Prefers window seats", "hash": "h", "user_id": "bob",

@@ -135,6 +135,30 @@ impl Keys {
         }
     }
 
+    /// Revokes the keys of a user and takes out whose they were. What is left says that there were keys, so that
+    /// an installation with keys does not become one without.
+    pub async fn erase_of(&self, scope: &Scope) -> Result<u64> {
+        let mut erased = 0;
+        for record in self.list().await? {
+            if record.caller().scope != *scope {
+                continue;
+            }
+            self.revoke(&record.id).await?;
+            let Some((version, revoked)) = self.read(&place(&record.id)?).await? else { continue };
+            let nobody = system_scope();
+            let blank = KeyRecord {
+                hash: String::new(),
+                name: String::new(),
+                tenant: nobody.tenant,
+                user: nobody.user,
+                ..revoked
+            };
+            self.write(&blank, Expected::At(version)).await?;
+            erased += 1;
+        }
+        Ok(erased)
+    }
+
     async fn read(&self, key: &Key) -> Result<Option<(Version, KeyRecord)>> {
         let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
         let record =

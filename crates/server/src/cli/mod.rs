@@ -27,6 +27,7 @@ mod search;
 mod serve;
 mod session;
 mod tools;
+mod user;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -121,6 +122,8 @@ enum Command {
     Repair(repair::Repair),
     /// Copy everything from one store into another.
     Migrate(migrate::Migrate),
+    /// All data of one user: erase it, or hand it over.
+    User(user::UserCommand),
     /// API keys: shown once, stored hashed.
     Key(key::Key),
     /// The commented default file; what is in force and from where.
@@ -162,6 +165,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::Check(command) => command.run(&settings).await,
         Command::Repair(command) => command.run(&settings).await,
         Command::Migrate(command) => command.run(&settings).await,
+        Command::User(command) => command.run(&settings).await,
         Command::Key(command) => command.run(&settings).await,
         Command::Config(command) => command.run(&settings),
     }

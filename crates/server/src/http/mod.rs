@@ -36,6 +36,7 @@ pub mod presets;
 pub mod problem;
 mod shapes;
 mod stall;
+pub mod users;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -33,6 +33,8 @@ pub struct Language {
     pub lead: Regex,
     /// Matches between two clauses; the group `next` is the next clause's first word.
     pub joint: Regex,
+    /// Pleasantries at the end of a sentence.
+    pub tail: Regex,
     /// A message that matches is a task about a text or a made-up world.
     pub never_message: Regex,
     /// A sentence that matches states nothing, though it can be an instruction: "if I ask …".
@@ -125,6 +127,9 @@ struct Clause {
     leads: Vec<String>,
     joints: Vec<String>,
     starts: Vec<String>,
+    /// Pleasantries that a sentence ends with.
+    #[serde(default)]
+    tails: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -177,6 +182,12 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         joints = file.clause.joints.join("|"),
         starts = file.clause.starts.join("|"),
     );
+    // Without any, nothing matches.
+    let tails = match file.clause.tails.is_empty() {
+        true => "[^\\s\\S]".to_owned(),
+        false => file.clause.tails.join("|"),
+    };
+    let tail = format!(r"\s*[,;]\s+(?:{tails})$");
     let forms = file.form.into_iter().map(|entry| {
         let says = pattern(words, &format!("^(?:{})$", entry.says))?;
         Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, says })
@@ -186,6 +197,7 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
     Ok(Language {
         lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|")))?,
         joint: pattern(words, &joint)?,
+        tail: pattern(words, &tail)?,
         never_message: any(&file.never.message)?,
         never_condition: any(&file.never.condition)?,
         never_sentence: any(&file.never.sentence)?,

@@ -100,12 +100,11 @@ fn split(line: &str) -> Vec<Sentence<'_>> {
 /// Not a quote, and short enough for a statement.
 fn is_talk(sentence: &str) -> bool {
     let quoted = sentence.starts_with(['"', '“', '„', '«', '\'', '‘'])
-        || sentence.chars().filter(|it| "\"“”„«»".contains(*it)).count() >= 2
-            && quote_is_a_sentence(sentence);
+        || sentence.contains(|it| "\"“”„«»".contains(it)) && quote_is_a_sentence(sentence);
     !quoted && sentence.chars().count() <= SENTENCE_CHARACTERS_MAX
 }
 
-/// A quote of four words or more is somebody's words, a shorter one is a name.
+/// A quote of four words or more is somebody's words, a shorter one is a name. It may go on in the next sentence.
 fn quote_is_a_sentence(sentence: &str) -> bool {
     sentence
         .split(|it| "\"“”„«»".contains(it))

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use regex::Captures;
 
-use super::lexicon::Language;
+use super::lexicon::{Language, languages};
 
 /// A form's subject with the groups of its match put in.
 pub fn from_template(language: &Language, template: &str, groups: &Captures<'_>) -> String {
@@ -27,9 +27,10 @@ pub fn same(one: &str, other: &str) -> bool {
     one == other || words(one) == words(other)
 }
 
-/// The words by which a key is compared.
+/// The words by which a key is compared; "my rack" is the rack.
 pub fn words(key: &str) -> BTreeSet<&str> {
-    key.split([' ', '-']).filter(|word| *word != "for").collect()
+    let is_article = |word: &str| languages().iter().any(|language| is_article(language, word));
+    key.split([' ', '-']).filter(|word| *word != "for" && !is_article(word)).collect()
 }
 
 /// The noun of a noun with one word before it: "seats" of "window seats".

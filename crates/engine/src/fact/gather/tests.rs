@@ -84,6 +84,24 @@ fn a_question_after_a_statement_leaves_the_statement() {
 }
 
 #[test]
+fn thanks_and_leads_are_no_part_of_a_statement() {
+    let carla = &["profile | name for wife | My wife's name is Carla"];
+    check("By the way, my wife's name is Carla.", carla);
+    check("By the way, my wife's name is Carla, and thanks for the help yesterday!", carla);
+}
+
+#[test]
+fn a_quote_that_ends_with_the_sentence_is_a_quote() {
+    check("The letter began: \"I am allergic to latex and my name is Dolores.\"", &[]);
+}
+
+#[test]
+fn what_somebody_is_does_not_supersede_the_job() {
+    let (job, diet) = (stated("I work as a paediatric nurse."), stated("Ich bin Vegetarierin."));
+    assert!(!supersedes(&diet[0], job[0].subject.as_deref(), &job[0].text), "{job:?} {diet:?}");
+}
+
+#[test]
 fn the_newer_statement_about_the_same_thing_supersedes() {
     let superseded = |older: &str, newer: &str| {
         let (older, newer) = (stated(older).remove(0), stated(newer).remove(0));
@@ -93,6 +111,7 @@ fn the_newer_statement_about_the_same_thing_supersedes() {
     assert!(superseded("our site code for Lisbon is LIS2", "Our Lisbon site code is LIS7"));
     assert!(superseded("we use Terraform 1.9", "we use Terraform 1.10"));
     assert!(superseded("I'm allergic to nuts", "I'm not allergic to nuts"));
+    assert!(superseded("I'm allergic to nuts", "Actually, I'm not allergic to nuts any more."));
     assert!(!superseded("our site code for Lisbon is LIS2", "our site code for Porto is OPO1"));
     assert!(!superseded("I'm allergic to nuts", "I'm allergic to kiwi"));
     assert!(!superseded("I live in Porto", "i live in Porto"));

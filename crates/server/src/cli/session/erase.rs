@@ -74,7 +74,7 @@ impl Erase {
 }
 
 /// Asks; where nobody can answer, it is wrong use.
-fn confirm(what: &str) -> Result<(), Failure> {
+pub fn confirm(what: &str) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() {
         let message = format!("erasing {what} was not confirmed");
         return Err(Failure::wrong_use(message, "add --yes where nobody can be asked"));

@@ -15,6 +15,8 @@ use crate::assemble::IfAbsent;
 use crate::failure::Failure;
 use crate::http::conversations::view::conversation;
 
+pub use erase::confirm;
+
 /// Flags of `session`.
 #[derive(Debug, Args)]
 pub struct Session {

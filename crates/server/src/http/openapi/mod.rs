@@ -19,7 +19,9 @@ use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, about, agents, chat, contexts, conversations, entities, memories, presets};
+use super::{
+    App, about, agents, chat, contexts, conversations, entities, memories, presets, users,
+};
 
 /// What stands at the top of the document.
 #[derive(OpenApi)]
@@ -49,6 +51,7 @@ pub fn documented() -> OpenApiRouter<App> {
         .merge(contexts::routes())
         .merge(presets::routes())
         .merge(memories::routes())
+        .merge(users::routes())
         .merge(about::routes());
     OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }

@@ -1,0 +1,199 @@
+//! All data of one user: erased in one call with one receipt, or handed over.
+//!
+//! A user's data is every thread of the user's scope. Users erase themselves; an administrator erases users of the
+//! same tenant.
+//!
+//! Invariant: each thread leaves a tombstone before it goes, so that a restored copy is erased again.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::access::{Action, Caller, Grants, authorize};
+use crate::error::{Error, Result};
+use crate::fact::files::MemoryFile;
+use crate::fact::transfer::FactExport;
+use crate::id::{SessionId, UserId};
+use crate::preset::Preset;
+use crate::store::{Erased, Kind, Listed, Page, PageMark, Scope};
+use crate::tombstone;
+
+use super::Engine;
+use super::erase::ErasureReceipt;
+
+/// Threads listed at a time.
+const LISTED_AT_ONCE: usize = 1_000;
+/// How often what was written meanwhile is erased, too.
+const PASSES_MAX: usize = 5;
+
+/// What the erasure of a user removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UserErasure {
+    /// Who.
+    pub user: UserId,
+    /// When.
+    pub at: Timestamp,
+    /// Sessions.
+    pub sessions: u64,
+    /// Memories.
+    pub memories: u64,
+    /// Files of memory tools.
+    pub files: u64,
+    /// Presets of the user's own.
+    pub presets: u64,
+    /// Other threads: decisions about tools, answers to keyed calls, markers.
+    pub others: u64,
+    /// Documents that the search index removed.
+    pub index_documents: u64,
+    /// What the store removed.
+    pub stored: Erased,
+}
+
+/// What is kept of a user, beside the sessions' own exports.
+#[derive(Debug)]
+pub struct UserData {
+    /// The user, as the caller of the sessions' exports.
+    pub caller: Caller,
+    /// The sessions, most recently changed first.
+    pub sessions: Vec<SessionId>,
+    /// Memories, superseded ones included.
+    pub memories: FactExport,
+    /// Files of memory tools.
+    pub files: Vec<MemoryFile>,
+    /// Presets of the user's own.
+    pub presets: Vec<Preset>,
+}
+
+impl UserErasure {
+    /// Whether there was nothing of the user.
+    pub fn is_empty(&self) -> bool {
+        let Self { sessions, memories, files, presets, others, .. } = self;
+        sessions + memories + files + presets + others == 0
+    }
+
+    /// Counts what another erasure of the same user removed as well.
+    pub fn add(&mut self, other: Self) {
+        self.at = other.at;
+        self.sessions += other.sessions;
+        self.memories += other.memories;
+        self.files += other.files;
+        self.presets += other.presets;
+        self.others += other.others;
+        self.index_documents += other.index_documents;
+        self.stored.add(other.stored);
+    }
+
+    fn count(&mut self, kind: Kind, erased: Erased) {
+        let heads = erased.heads;
+        match kind {
+            Kind::Session => self.sessions += heads,
+            Kind::Fact => self.memories += heads,
+            Kind::MemoryFile => self.files += heads,
+            Kind::Preset => self.presets += heads,
+            Kind::ApiKey | Kind::Pin | Kind::Job | Kind::Usage | Kind::Tombstone => {
+                self.others += heads;
+            }
+        }
+        self.stored.add(erased);
+    }
+}
+
+impl Engine {
+    /// Erases everything that is kept of a user.
+    pub async fn erase_user(&self, caller: &Caller, user: &UserId) -> Result<UserErasure> {
+        let caller = acting_for(caller, user, Action::Write)?;
+        let mut erasure = UserErasure {
+            user: user.clone(),
+            at: self.now(),
+            sessions: 0,
+            memories: 0,
+            files: 0,
+            presets: 0,
+            others: 0,
+            index_documents: 0,
+            stored: Erased::default(),
+        };
+        for _ in 0..PASSES_MAX {
+            if !self.erase_pass(&caller, &mut erasure).await? {
+                break;
+            }
+        }
+        erasure.at = self.now();
+        Ok(erasure)
+    }
+
+    /// Erases what there is now; whether there was anything.
+    async fn erase_pass(&self, caller: &Caller, erasure: &mut UserErasure) -> Result<bool> {
+        let mut found = false;
+        for listed in self.threads_of(&caller.scope, Kind::Session).await? {
+            let id = SessionId::from(listed.key.id.clone());
+            match self.erase(caller, &id).await {
+                Ok(ErasureReceipt { stored, index_documents, facts, .. }) => {
+                    found = true;
+                    erasure.memories += facts;
+                    erasure.index_documents += index_documents;
+                    erasure.count(Kind::Session, stored);
+                }
+                Err(Error::NoSession(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let forgotten = self.facts.forget_all(caller).await?;
+        found |= forgotten.facts > 0;
+        erasure.count(Kind::Fact, forgotten.stored);
+        for kind in Kind::ALL {
+            if matches!(kind, Kind::Session | Kind::Fact) {
+                continue;
+            }
+            for listed in self.threads_of(&caller.scope, kind).await? {
+                found = true;
+                erasure.count(kind, self.erase_thread(&listed).await?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn erase_thread(&self, listed: &Listed) -> Result<Erased> {
+        let Listed { key, changed_at, .. } = listed;
+        let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
+        tombstone::write(store, clock, key, *changed_at, None).await?;
+        Ok(self.store().erase(key).await?)
+    }
+
+    /// What is kept of a user; [`Engine::export`] hands over each session.
+    pub async fn user_data(&self, caller: &Caller, user: &UserId) -> Result<UserData> {
+        let caller = acting_for(caller, user, Action::Read)?;
+        let sessions = self.threads_of(&caller.scope, Kind::Session).await?;
+        Ok(UserData {
+            sessions: sessions.into_iter().map(|listed| SessionId::from(listed.key.id)).collect(),
+            memories: self.facts.export(&caller).await?,
+            files: self.memory_files.all(&caller).await?,
+            presets: self.presets.own(&caller).await?,
+            caller,
+        })
+    }
+
+    async fn threads_of(&self, scope: &Scope, kind: Kind) -> Result<Vec<Listed>> {
+        let mut all: Vec<Listed> = Vec::new();
+        loop {
+            let after = all.last().map(|listed: &Listed| PageMark {
+                changed_at: listed.changed_at,
+                id: listed.key.id.clone(),
+            });
+            let page = Page { limit: LISTED_AT_ONCE, after };
+            let listed = self.store().list(scope, kind, page).await?;
+            let last = listed.len() < LISTED_AT_ONCE;
+            all.extend(listed);
+            if last {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// The caller whose data is meant: oneself, or for an administrator somebody of the same tenant.
+pub fn acting_for(caller: &Caller, user: &UserId, action: Action) -> Result<Caller> {
+    let action = if caller.scope.user == *user { action } else { Action::Administer };
+    authorize(caller, action)?;
+    let scope = Scope { tenant: caller.scope.tenant.clone(), user: user.clone() };
+    Ok(Caller { scope, grants: Grants::Write })
+}

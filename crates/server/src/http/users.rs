@@ -1,0 +1,82 @@
+//! All data of one user: `DELETE /users/{id}` and `GET /users/{id}/export`.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use serde::Deserialize;
+use throughline_engine::id::UserId;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::caller::Authenticated;
+use super::part::{Path, Query};
+use super::problem::Problem;
+use crate::user_view::{self, ErasedUser};
+
+/// The routes under `/users`.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(erase)).routes(routes!(export))
+}
+
+/// Whether everything is meant.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Confirmation {
+    /// The user's id once more.
+    confirm: Option<String>,
+}
+
+/// Erases everything that is kept of a user: sessions, memories, files, presets, keys. Users may erase themselves, an
+/// administrator those of the same tenant.
+#[utoipa::path(delete, path = "/users/{id}", tag = "users",
+    params(("id" = String, Path, description = "The user's id"), Confirmation),
+    responses((status = 200, body = ErasedUser), (status = 400, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub async fn erase(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<UserId>,
+    Query(query): Query<Confirmation>,
+) -> Result<Json<ErasedUser>, Problem> {
+    if query.confirm.as_deref() != Some(id.as_str()) {
+        let reason =
+            format!("everything of {id} would be erased; add ?confirm={id} if that is meant");
+        return Err(Problem::invalid("confirm", reason));
+    }
+    let (engine, keys) = (app.engine().clone(), app.gate().keys().clone());
+    // Many sessions take longer than a request may; what was begun is finished all the same.
+    let erasing =
+        app.turns().spawn(async move { user_view::erase(&engine, &keys, &caller, &id).await });
+    match erasing.await {
+        Ok(erased) => Ok(Json(erased?)),
+        Err(stopped) => Err(Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "stopped",
+            format!("the erasure was stopped: {stopped}"),
+            "send the request again; it goes on with what is left",
+        )),
+    }
+}
+
+/// Hands over everything that is kept of a user, a JSON value a line: memories, files, presets, and each session in
+/// the form that `POST /import` takes.
+#[utoipa::path(get, path = "/users/{id}/export", tag = "users",
+    params(("id" = String, Path, description = "The user's id")),
+    responses((status = 200, body = String, content_type = "application/x-ndjson"),
+        (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub async fn export(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<UserId>,
+) -> Result<Response, Problem> {
+    let lines = user_view::export(app.engine().clone(), &caller, &id).await?;
+    let lines = lines.map(|line| line.map(|value| format!("{value}\n")));
+    let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
+    Ok((kind, Body::from_stream(lines)).into_response())
+}
