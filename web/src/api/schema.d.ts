@@ -931,6 +931,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erases everything that is kept of a user: sessions, memories, files, presets, keys. Users may erase themselves, an
+         *     administrator those of the same tenant.
+         */
+        delete: operations["users_erase"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hands over everything that is kept of a user, a JSON value a line: memories, files, presets, and each session in
+         *     the form that `POST /import` takes.
+         */
+        get: operations["users_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{spec_id}/conversations": {
         parameters: {
             query?: never;
@@ -1780,6 +1820,38 @@ export interface components {
             topic?: string | null;
             /** @description Things known from the log beyond these. */
             more_known: number;
+        };
+        /** @description What the erasure of a user removed. */
+        ErasedUser: {
+            /** @description Who. */
+            user_id: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Sessions. */
+            sessions: number;
+            /** @description Memories. */
+            memories: number;
+            /** @description Files of memory tools. */
+            files: number;
+            /** @description Presets of the user's own. */
+            presets: number;
+            /** @description API keys; they open nothing any more. */
+            keys: number;
+            /** @description Other records: decisions about tools, answers to keyed calls. */
+            others: number;
+            /** @description Documents that the search index removed. */
+            index_documents: number;
+            /** @description Files, objects, rows or keys that held all this. */
+            records: number;
+            /** @description Bytes removed. */
+            bytes: number;
+            /** @description Copies that the store could not remove, or that go later by themselves. */
+            left: number;
+            /** @description What is to be known of those, one sentence each. */
+            notes: string[];
         };
         /** @description What an erasure removed. */
         Erasure: {
@@ -5608,6 +5680,102 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The key does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    users_erase: {
+        parameters: {
+            query?: {
+                /** @description The user's id once more. */
+                confirm?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The user's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasedUser"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    users_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
             };
             /** @description The key does not allow this. */
             403: {

@@ -108,6 +108,11 @@ impl Gate {
         Ok(record)
     }
 
+    /// Reads every key anew with its next use.
+    pub fn forget_known(&self) {
+        self.known.invalidate_all();
+    }
+
     /// Whether nobody needs a key.
     pub async fn keyless(&self) -> Result<bool, Error> {
         if !self.keyless_allowed || self.keys_seen.load(Ordering::Relaxed) {

@@ -53,7 +53,9 @@ pub async fn erase(
     // Many sessions take longer than a request may; what was begun is finished all the same.
     let erasing =
         app.turns().spawn(async move { user_view::erase(&engine, &keys, &caller, &id).await });
-    match erasing.await {
+    let ended = erasing.await;
+    app.gate().forget_known();
+    match ended {
         Ok(erased) => Ok(Json(erased?)),
         Err(stopped) => Err(Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,

@@ -47,3 +47,17 @@ fn memories_are_taken_out_and_brought_in_and_all_are_forgotten_only_on_a_clear_w
     assert_eq!(code, 1);
     assert!(error.contains("the limit fact_bytes_max is 2000"), "{error}");
 }
+
+#[test]
+fn everything_of_a_user_is_handed_over_and_erased() {
+    let place = Place::empty();
+    for user in ["ann", "bob"] {
+        place.ok(&["memory", "add", "My rack is R41", "--user", user], "");
+    }
+    let exported = place.ok(&["user", "export", "--user", "ann"], "");
+    assert!(exported.lines().count() == 2 && exported.contains("R41"), "{exported}");
+    let told = place.ok(&["user", "erase", "--user", "ann", "--yes"], "");
+    assert!(told.starts_with("erased ann: 0 sessions, 1 memories"), "{told}");
+    assert!(place.ok(&["memory", "list", "--user", "ann"], "").contains("nothing is known"));
+    assert!(place.ok(&["memory", "list", "--user", "bob"], "").contains("R41"));
+}

@@ -17,3 +17,4 @@ mod memories;
 mod noise;
 mod openapi;
 mod turns;
+mod users;

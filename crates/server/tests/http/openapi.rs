@@ -304,6 +304,8 @@ async fn walk_memories(walk: &mut Walk) {
     let tool = "/api/v1/memories/tool";
     let note = json!({"command": "create", "path": "/memories/notes.md", "file_text": "Rack R42"});
     walk.post(tool, tool, note).await;
+    walk.get("/api/v1/users/{id}/export", "/api/v1/users/local/export").await;
+    walk.delete("/api/v1/users/{id}", "/api/v1/users/local?confirm=local").await;
 }
 
 async fn walk_server(walk: &mut Walk) {
