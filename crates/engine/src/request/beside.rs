@@ -31,6 +31,9 @@ const PRESENT_NAMED_MAX: usize = 20;
 /// The part of the room for recalled turns that is left to the user's other sessions: one in so many.
 const ELSEWHERE_PART: u32 = 5;
 
+/// A session with fewer turns than this has little of its own to recall.
+const YOUNG_TURNS: u64 = 8;
+
 /// What could stand beside the message.
 pub struct Beside {
     /// Everything but recalled turns, in the order of sending.
@@ -46,6 +49,8 @@ pub struct Beside {
     pub recall_room: u32,
     /// Those that turns of this session may take.
     own_room: u32,
+    /// Those that turns of other sessions may take.
+    elsewhere_room: u32,
     /// Tokens of recalled turns that are wanted, as if none were shown.
     pub recall_tokens: u32,
     /// Tokens of everything else.
@@ -99,6 +104,10 @@ impl Beside {
             recall_tokens: 0,
             recall_room,
             own_room: recall_room - kept_for_others,
+            elsewhere_room: match material.head.turns < YOUNG_TURNS {
+                true => recall_room,
+                false => recall_room / ELSEWHERE_PART,
+            },
             tells_days: material.client.is_none_or(|client| client.earlier.is_empty()),
             today: material.now.to_zoned(material.zone.clone()).date(),
             others,
@@ -126,7 +135,8 @@ impl Beside {
     /// The turns of other sessions that are worth the room that the session's own leave.
     fn wanted_elsewhere(&self) -> impl Iterator<Item = &Piece> {
         let own: u32 = self.wanted().map(cost).sum();
-        worth(&self.elsewhere, self.recall_room.saturating_sub(own))
+        let left = self.recall_room.saturating_sub(own);
+        worth(&self.elsewhere, left.min(self.elsewhere_room))
     }
 
     /// The turns that are worth their room, best first. One that is shown already takes room all the same: what

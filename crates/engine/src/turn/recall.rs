@@ -89,7 +89,12 @@ impl Pipeline {
         (message, vector): (&str, &[f32]),
     ) -> Result<Vec<Recalled>> {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = request::asks(message) != AsksBack::No || session.head.turns == 0;
+        let asks = match request::asks(message) {
+            AsksBack::Yes => true,
+            // What named speakers ask each other is asked of the moment.
+            AsksBack::Perhaps => split_name(message).0.is_none() || session.head.turns == 0,
+            AsksBack::No => session.head.turns == 0,
+        };
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }
