@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
-import httpx
 import pytest
 from anthropic import Anthropic
 from anthropic.lib.tools import ToolError
@@ -77,3 +78,44 @@ def test_the_asynchronous_form_does_the_same(tool, connect):
     asyncio.run(run())
     with pytest.raises(ToolError):
         tool.call(COMMANDS[1])
+
+
+def test_the_sdks_tool_runner_runs_it(tool):
+    """Against a server that plays the model: it writes a file, and then says so."""
+    asked = []
+    contents = [
+        [{"type": "tool_use", "id": "t1", "name": "memory", "input": COMMANDS[0]}],
+        [{"type": "tool_use", "id": "t2", "name": "memory", "input": COMMANDS[6]}],
+        [{"type": "text", "text": "Kept."}],
+    ]
+
+    class Model(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            content = contents[len(asked) - 1]
+            reason = "tool_use" if content[0]["type"] == "tool_use" else "end_turn"
+            message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content,
+                       "stop_reason": reason, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
+            text = json.dumps(message).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        anthropic = Anthropic(api_key="none", base_url=f"http://127.0.0.1:{server.server_port}")
+        messages = [{"role": "user", "content": "Remember the racks"}]
+        runner = anthropic.beta.messages.tool_runner(model="m", max_tokens=100, messages=messages, tools=[tool])
+        assert runner.until_done().content[0].text == "Kept."
+    finally:
+        server.shutdown()
+        server.server_close()
+    results = [request["messages"][-1]["content"][0] for request in asked[1:]]
+    assert [(result["type"], bool(result.get("is_error"))) for result in results] == [("tool_result", False), ("tool_result", True)]
+    assert "Rack 4" in tool.call(COMMANDS[1])

@@ -44,13 +44,10 @@ def test_the_server_knows_the_exchanges(client, name):
     history = ThroughlineHistory(name, client=client)
     for messages in CONVERSATION:
         history.add_messages(messages)
-    turns = client.sessions.turns(name)
-    assert [(turn["message"], turn["reply"]) for turn in turns] == [
+    assert [(turn["message"], turn["reply"]) for turn in client.sessions.turns(name)] == [
         ("What is in rack 4?", "Two switches."),
         ("Thanks", "You are welcome."),
-    ] or [(turn["message"], turn["reply"]) for turn in turns][:2] == [
-        ("What is in rack 4?", "Two switches."),
-        ("Thanks", "You are welcome."),
+        ("Bye", "Good\n\nbye"),
     ]
     assert client.sessions.turn(name, 1)["tool_executions"][0]["result"] == "two switches"
     assert "rack 4" in str(client.sessions.prepare(name, "And rack 5?")["request"]["messages"])

@@ -135,6 +135,10 @@ def test_the_store_answers_what_the_librarys_own_answers(stores):
                 filter = [None, {"n": 2}, {"n": {"$gte": 1, "$lt": 4}}, {"inner": {"a": [1, 0]}}, {"n": {"$ne": 3}}][step % 5]
                 for_both.append(plain(store.search(space[: step % 3], filter=filter, limit=50)))
             else:
+                if isinstance(store, InMemoryStore):  # Reading makes it list namespaces that hold nothing.
+                    full, store = store, InMemoryStore()
+                    for item in full.search((), limit=1000):
+                        store.put(item.namespace, item.key, item.value)
                 found = store.list_namespaces(
                     prefix=[None, ("users",), ("*", "v1")][step % 3],
                     suffix=[None, ("notes",)][step % 2],

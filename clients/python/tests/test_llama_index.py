@@ -70,18 +70,20 @@ def test_with_a_budget_the_server_prepares_the_context(client, name):
     word = name.replace("-", "")
     client.sessions.create(f"{name}-other")
     client.sessions.record(f"{name}-other", f"The {word} cabinet is painted green.", "Noted.")
+    question = ChatMessage(role="user", content=f"Which colour has the {word} cabinet?")
     memory = ThroughlineMemory(name, client=client, budget_tokens=2000)
-    for number in range(3):
+    memory.put(question)
+    context = memory.get()
+    assert context[-1] == question and "painted green" in str(context[:-1])
+    memory.put(ChatMessage(role="assistant", content="Green."))
+    turn = client.sessions.history(name)["turns"][0]
+    assert (turn["message"], turn["reply"]) == (question.content, "Green.")
+    assert any(piece["source"]["kind"] == "message" for piece in client.sessions.receipt(name, 1)["pieces"])
+    for number in range(4):
         memory.put_messages([
             ChatMessage(role="user", content=f"Question {number} " + "about cables " * 200),
             ChatMessage(role="assistant", content=f"Answer {number} " + "about cables " * 200),
-        ])
-    memory.put(ChatMessage(role="user", content=f"Which colour has the {word} cabinet?"))
-    context = memory.get()
-    assert context[-1] == ChatMessage(role="user", content=f"Which colour has the {word} cabinet?")
-    assert "painted green" in str(context)
-    assert len(str(context)) < len(str(memory.get_all()))
-    memory.put(ChatMessage(role="assistant", content="Green."))
-    last = client.sessions.turns(name)[-1]
-    assert (last["reply"], last["context"] is not None) == ("Green.", True)
-    assert client.sessions.receipt(name, last["turn"])["id"]
+        ])  # fmt: skip
+    memory.put(question)
+    assert memory.get()[-1] == question
+    assert len(str(memory.get())) < len(str(memory.get_all())) / 2
