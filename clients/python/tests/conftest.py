@@ -73,3 +73,19 @@ def connect(server: Server) -> Callable[[], AsyncThroughline]:
 def name() -> str:
     """An id that no other test uses."""
     return f"test-{uuid.uuid4()}"
+
+
+def run_until(client, steps, requests: int) -> bool:
+    """Sends so many requests and no more; answers whether the operation was complete."""
+    try:
+        request = next(steps)
+        for _ in range(requests):
+            try:
+                answer = client.connection._send(request)
+            except Exception as error:
+                request = steps.throw(error)
+            else:
+                request = steps.send(answer)
+    except StopIteration:
+        return True
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 
 import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
@@ -12,6 +13,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
 from throughline.langchain import ThroughlineHistory
+from throughline.names import session_id
 
 CONVERSATION = [
     [SystemMessage("Be brief.", id="s")],
@@ -69,6 +71,11 @@ def test_any_text_can_name_a_history(client, session, name):
     history.add_messages([HumanMessage("Hello"), AIMessage("Hi")])
     assert len(ThroughlineHistory(session + name, client=client).messages) == 2
     assert ThroughlineHistory(session + name + "2", client=client).messages == []
+
+
+def test_a_name_is_readable_in_the_id():
+    assert session_id("user-1") == "user-1"
+    assert session_id("user@example.org/1") == "user-example-org-1-" + hashlib.sha256(b"user@example.org/1").hexdigest()[:32]
 
 
 def test_long_messages_are_kept(client, name):

@@ -19,6 +19,8 @@ from langgraph.types import Command, interrupt
 from throughline.langgraph import ThroughlineSaver, ThroughlineStore
 from throughline.langgraph.log import session_of
 
+from conftest import run_until
+
 
 def test_the_librarys_own_suite_passes(client, connect):
     @checkpointer_test(name="ThroughlineSaver")
@@ -101,6 +103,30 @@ def test_a_record_whose_last_part_is_missing_does_not_count(client, name):
     assert len(list(saver.list(config))) == 1
 
 
+@pytest.mark.parametrize("requests", range(16))
+def test_pruning_that_is_interrupted_keeps_the_latest(client, name, requests):
+    saver = ThroughlineSaver(client=client)
+    config = {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
+    for step in range(3):
+        checkpoint = {**empty_checkpoint(), "channel_values": {"a": step}, "channel_versions": {"a": step}}
+        config = saver.put(config, checkpoint, {"step": step}, {"a": step})
+    complete = run_until(client, saver._prune([name], "keep_latest"), requests)
+    latest = saver.get_tuple({"configurable": {"thread_id": name}})
+    assert latest.checkpoint["channel_values"] == {"a": 2}
+    steps = [found.metadata["step"] for found in saver.list({"configurable": {"thread_id": name}})]
+    assert steps == [2] if complete else steps in ([2], [2, 1, 0])
+
+
+def test_a_thread_that_was_erased_does_not_come_back(client, name):
+    saver = ThroughlineSaver(client=client)
+    config = {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
+    for step in range(3):
+        config = saver.put(config, empty_checkpoint(), {"step": step}, {})
+    assert not run_until(client, saver._prune([name], "keep_latest"), 5)
+    client.sessions.erase(session_of(name))
+    assert saver.get_tuple({"configurable": {"thread_id": name}}) is None
+
+
 @pytest.fixture
 def stores(client, name):
     return ThroughlineStore(client=client, name=name), InMemoryStore()
@@ -170,6 +196,7 @@ def test_search_ranks_by_words_and_pages(client, name):
     assert {item.key for item in found if item.score is None} >= {"3"}
     switches = store.search(("m",), query="switches", limit=1)
     assert [(item.key, item.value["text"]) for item in switches] == [("2", "The rack in Lisbon has three switches")]
+    assert all(item.score is None for item in store.search(("m",), query="two"))
     pages = [item.key for offset in range(4) for item in store.search(("m",), limit=1, offset=offset)]
     assert sorted(pages) == ["1", "2", "3", "4"]
     assert store.search(("other",), query="espresso") == []

@@ -79,6 +79,13 @@ def test_with_a_budget_the_server_prepares_the_context(client, name):
     turn = client.sessions.history(name)["turns"][0]
     assert (turn["message"], turn["reply"]) == (question.content, "Green.")
     assert any(piece["source"]["kind"] == "message" for piece in client.sessions.receipt(name, 1)["pieces"])
+    fresh = ThroughlineMemory(f"{name}-2", client=client, budget_tokens=2000)
+    assert fresh.get(question.content) == []
+    fresh.put_messages([ChatMessage(role="user", content="Hello"), ChatMessage(role="assistant", content="Hi")])
+    before = fresh.get(question.content)
+    assert "Hello" in str(before) and question not in before
+    fresh.put_messages([question, ChatMessage(role="assistant", content="Green.")])
+    assert client.sessions.receipt(f"{name}-2", 2)["id"]
     for number in range(4):
         memory.put_messages([
             ChatMessage(role="user", content=f"Question {number} " + "about cables " * 200),

@@ -5,28 +5,9 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from conftest import run_until
 from throughline.langchain import _Format
 from throughline.transcript import Transcript
-
-
-class Ended(Exception):
-    """The process is gone."""
-
-
-def run_until(client, steps, requests: int) -> bool:
-    """Sends so many requests and no more; answers whether the operation was complete."""
-    try:
-        request = next(steps)
-        for _ in range(requests):
-            try:
-                answer = client.connection._send(request)
-            except Exception as error:
-                request = steps.throw(error)
-            else:
-                request = steps.send(answer)
-    except StopIteration:
-        return True
-    return False
 
 
 def texts(client, transcript):

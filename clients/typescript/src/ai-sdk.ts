@@ -16,7 +16,7 @@ import { ConflictError, NotFoundError } from './errors.js';
 import type { ExecutionBody, PreparedContext, Settings, TurnFailure } from './types.js';
 
 export interface MiddlewareOptions {
-  /** The session, or how to find it from the call's `providerOptions.throughline`. */
+  /** The session by any name, or how to find it from the call's `providerOptions.throughline`. */
   session: string | ((options: Record<string, unknown>) => string);
   client?: Throughline;
   /** Tokens that the context may take. */
@@ -83,8 +83,9 @@ export function throughlineMiddleware(options: MiddlewareOptions) {
       const last = params.prompt.findLastIndex((message) => message.role === 'user');
       const message = last < 0 ? '' : textsOf(params.prompt[last]!).join('\n\n');
       if (!message.trim()) return params;
-      const session =
+      const name =
         typeof options.session === 'string' ? options.session : options.session(params.providerOptions?.['throughline'] ?? {});
+      const session = await sessionId(name);
       const earlier = params.prompt.slice(0, last).filter((other) => other.role !== 'system');
       const prepared = await prepare(client, options, session, message, earlier);
       const tail = params.prompt.slice(last + 1);
@@ -133,6 +134,15 @@ export function throughlineMiddleware(options: MiddlewareOptions) {
       return { ...result, stream } as unknown as R;
     },
   };
+}
+
+/** The name itself where it can be an id; otherwise a readable id that no other name has. The Python client makes the same. */
+async function sessionId(name: string): Promise<string> {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,111}$/.test(name) && !name.endsWith('.next')) return name;
+  const readable = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 48).replaceAll(/^-+|-+$/g, '');
+  const bytes = new Uint8Array(await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
+  const digest = Array.from(bytes.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return readable ? `${readable}-${digest}` : digest;
 }
 
 async function prepare(client: Throughline, options: MiddlewareOptions, session: string, message: string, earlier: Message[]) {

@@ -1,5 +1,6 @@
 /** The middleware in the AI SDK itself, in each version that it is for, with the SDK's own model for tests. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 
 import { throughlineMiddleware } from '../dist/ai-sdk.js';
@@ -112,8 +113,11 @@ for (const [name, library, testing, mock] of [
     const [wrapped] = model((options) => options.session, { doGenerate: [says('Hi')] });
     await generateText({ model: wrapped, prompt: 'Hello', providerOptions: { throughline: { session: session('call') } } });
     assert.deepEqual(await turns(session('call')), [['Hello', 'Hi']]);
-    const elsewhere = { throughline: { session: 'a/b' } };
-    await assert.rejects(generateText({ model: wrapped, prompt: 'Hello', maxRetries: 0, providerOptions: elsewhere }), { status: 400 });
+    const [other] = model(`user@example.org/1 ${name}`, { doGenerate: [says('Hi')] });
+    await generateText({ model: other, prompt: 'Hello' });
+    const ids = (await client.sessions.list()).conversations.map(({ id }) => id);
+    const digest = createHash('sha256').update(`user@example.org/1 ${name}`).digest('hex').slice(0, 32);
+    assert.ok(ids.includes(`user-example-org-1-${name.replace(' ', '-')}-${digest}`), String(ids));
   });
 
   test(`${name}: an exchange that cannot be recorded is an error, unless the program takes it`, async () => {

@@ -101,7 +101,7 @@ class ThroughlineMemory(BaseMemory):
         """The history for the model."""
         if self.budget_tokens is None:
             return self.get_all()
-        return self._client.connection.run(self._transcript.prepare(self.budget_tokens))
+        return self._client.connection.run(self._transcript.prepare(self.budget_tokens, input))
 
     def get_all(self) -> list[ChatMessage]:
         """All messages."""
@@ -127,7 +127,7 @@ class ThroughlineMemory(BaseMemory):
         """The history for the model."""
         if self.budget_tokens is None:
             return await self.aget_all()
-        return await self._async_client.connection.run(self._transcript.prepare(self.budget_tokens))
+        return await self._async_client.connection.run(self._transcript.prepare(self.budget_tokens, input))
 
     async def aget_all(self) -> list[ChatMessage]:
         """All messages."""

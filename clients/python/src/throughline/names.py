@@ -21,14 +21,21 @@ def session_id(name: str, prefix: str = "") -> str:
     return f"{prefix}{readable}-{digest}" if readable else f"{prefix}{digest}"
 
 
-# A session's content is replaced in steps that each leave one whole copy: the new content is made as the spare, the old
-# is erased, the spare is forked into its place. Whoever finds the session missing and the spare there goes on from there.
+# A session's content is replaced in steps that each leave one whole copy: the new content is made as the spare and marked ready,
+# the old is erased, the spare is forked into its place. Whoever finds the session missing and a spare that is ready goes on from
+# there. The mark is the spare's own time of creation, so that a copy of the settings elsewhere is no mark.
 _SPARE = ".next"
+_READY = "throughline.ready"
 
 
 def spare_of(session: str) -> str:
     """The id under which the next content of a session is made."""
     return session + _SPARE
+
+
+def ready(head: types.Conversation, settings: types.Settings) -> types.Settings:
+    """The settings of a spare whose content is complete."""
+    return {**settings, "preferences": {**settings.get("preferences", {}), _READY: head["created_at"]}}
 
 
 def find(session: str) -> Steps[types.Conversation | None]:
@@ -38,21 +45,25 @@ def find(session: str) -> Steps[types.Conversation | None]:
     except NotFoundError:
         pass
     try:
-        return (yield from _move(session))
+        spare = yield from op.get_session(spare_of(session))
     except NotFoundError:
         return None
-    except ConflictError:
-        return (yield from op.get_session(session))
+    if spare["settings"].get("preferences", {}).get(_READY) != spare["created_at"]:
+        return None
+    return (yield from _move(session))
 
 
 def swap(session: str) -> Steps[types.Conversation]:
-    """Puts the spare in the session's place. What was only in the session is erased."""
+    """Puts the spare, which is ready, in the session's place. What was only in the session is erased."""
     yield from erase(session)
     return (yield from _move(session))
 
 
 def _move(session: str) -> Steps[types.Conversation]:
-    head = yield from op.fork_session(spare_of(session), id=session)
+    try:
+        head = yield from op.fork_session(spare_of(session), id=session)
+    except (ConflictError, NotFoundError):
+        head = yield from op.get_session(session)  # Another process has done it.
     yield from erase(spare_of(session))
     return head
 

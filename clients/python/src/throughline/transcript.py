@@ -65,6 +65,7 @@ class Transcript(Generic[M]):
         self._format = format
         self._agent = agent
         self._settings = settings
+        self._receipt: str | None = None
 
     def load(self) -> Steps[list[M]]:
         """All messages."""
@@ -78,10 +79,11 @@ class Transcript(Generic[M]):
             found.extend(self._of_waiting(waiting))
         return found
 
-    def add(self, messages: Sequence[M], *, complete: bool = False, receipt: str | None = None) -> Steps[None]:
+    def add(self, messages: Sequence[M], *, complete: bool = False) -> Steps[None]:
         """Adds messages. With `complete`, they end an exchange whatever they are."""
-        if not messages and not complete:
+        if not messages:
             return
+        receipt = self._receipt
         head, waiting = yield from self._open()
         exchanges: list[list[M]] = []
         for _ in range(_ATTEMPTS_MAX):
@@ -99,6 +101,7 @@ class Transcript(Generic[M]):
             head, waiting = yield from self._open()
         else:
             raise _too_many(self.session)
+        self._receipt = None
         for exchange in exchanges[1:]:
             yield from self._record(exchange, None, None, None)
         yield from self._rewait(rest)
@@ -141,10 +144,10 @@ class Transcript(Generic[M]):
             yield from self.clear()
             yield from self.add(messages)
 
-    def prepare(self, budget_tokens: int | None) -> Steps[list[M]]:
-        """The context that the server prepares for the last message, where that is a user's; otherwise all messages.
+    def prepare(self, budget_tokens: int | None, input: str | None) -> Steps[list[M]]:
+        """The context that the server prepares for the last message of the user, or for one that is still to be added.
 
-        The receipt waits with the message and goes into its turn.
+        The message itself is among the answer where it was added. The receipt goes into the turn that the message becomes.
         """
         head = yield from names.find(self.session)
         if head is None:
@@ -152,19 +155,18 @@ class Transcript(Generic[M]):
         waiting = yield from self._waiting(head)
         messages = self._of_waiting(waiting)
         last = max((i for i, m in enumerate(messages) if self._format.role(m) == "user"), default=None)
-        if last is None:
+        text = input or "" if last is None else self._text_of(messages[: last + 1], "user")
+        if not text.strip():
             return (yield from self.load())
-        text = self._text_of(messages[: last + 1], "user")
         prepared = yield from op.prepare(self.session, text, budget_tokens=budget_tokens)
-        yield from self._wait(head, messages, prepared["receipt"]["id"])
+        self._receipt = prepared["receipt"]["id"]
         context: list[M] = []
         for message in prepared["request"]["messages"][:-1]:
-            words = "\n".join(block["text"] for block in message["content"] if block["type"] == "text")
-            context.extend(self._format.from_turn(words, "") if message["role"] == "user" else self._format.from_turn("", words))
+            words = _words(message["content"])
+            is_user = message["role"] == "user"
+            context.extend(self._format.from_turn(words if is_user else "", "" if is_user else words))
         # What the server puts beside the message (recalled turns, facts) goes before it; the message itself stays as it is.
-        beside = prepared["request"]["messages"][-1]["content"][:-1]
-        if beside:
-            context.extend(self._format.from_turn("\n".join(block["text"] for block in beside), ""))
+        context.extend(self._format.from_turn(_words(prepared["request"]["messages"][-1]["content"][:-1]), ""))
         return [*context, *messages[last:]]
 
     # Reading
@@ -284,7 +286,7 @@ class Transcript(Generic[M]):
         spare = names.spare_of(self.session)
         yield from names.erase(spare)
         head = yield from op.fork_session(self.session, turn=turns, id=spare)
-        body: dict[str, Any] = {"settings": self._settings_with(head, waiting, None)}
+        body: dict[str, Any] = {"settings": names.ready(head, self._settings_with(head, waiting, None))}
         if turns == 0:
             body["title"] = None  # It was made from the first message.
         yield Request("PATCH", f"conversations/{spare}", body=body)
@@ -318,6 +320,10 @@ class _Waiting:
 
     def taken_by(self, turns: Sequence[types.TurnBrief]) -> bool:
         return self.id is not None and any((turn.get("metadata") or {}).get("took") == self.id for turn in turns)
+
+
+def _words(content: list[types.Block]) -> str:
+    return "\n".join(block["text"] for block in content if block["type"] == "text")
 
 
 def _pack(messages: list[Any]) -> dict[str, Any]:

@@ -108,6 +108,8 @@ def rewrite(session: str, thread_id: str, records: Iterable[Record]) -> Steps[No
     yield from create(spare, thread_id)
     for record in kept:
         yield from append(spare, thread_id, record)
+    head = yield from op.get_session(spare)
+    yield from op.change_session(spare, settings=names.ready(head, head["settings"]))
     yield from names.swap(session)
 
 
