@@ -203,9 +203,11 @@ def test_a_server_that_stays_busy_is_an_error(fake):
 def test_a_broken_connection_is_retried_only_where_nothing_can_happen_twice(fake):
     fake.answers[:] = [None, RECORDED]
     assert Throughline(fake.url).sessions.record("a", "Hello")["turn"] == 1
-    fake.answers[:] = [None]
+    assert len(fake.asked) == 2
+    fake.answers[:] = [None, RECORDED]
     with pytest.raises(ConnectionFailed):
         Throughline(fake.url).sessions.create("a")
+    assert len(fake.asked) == 3
 
 
 def test_the_key_goes_with_each_request_and_a_plain_error_is_still_one(fake):

@@ -11,6 +11,8 @@ from typing import Annotated, TypedDict
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.conformance import checkpointer_test, validate
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import GetOp, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
@@ -101,6 +103,22 @@ def test_a_record_whose_last_part_is_missing_does_not_count(client, name):
         request = steps.send(client.connection._send(request))
     assert saver.get_tuple(config).metadata["step"] == 0
     assert len(list(saver.list(config))) == 1
+
+
+def test_writes_are_in_order_and_the_first_of_equal_ones_stays(client, name):
+    """The same writes to the library's own saver."""
+    found = []
+    for saver in (ThroughlineSaver(client=client), InMemorySaver()):
+        config = {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
+        config = saver.put(config, empty_checkpoint(), {"step": 0}, {})
+        saver.put_writes(config, [("a", 1), ("b", 2)], "task-2", "~path-1")
+        saver.put_writes(config, [("a", 3), ("b", 4)], "task-1", "~path-2")
+        saver.put_writes(config, [("a", 5)], "task-2", "~path-1")
+        saver.put_writes(config, [(INTERRUPT, "first")], "task-1", "~path-2")
+        saver.put_writes(config, [(INTERRUPT, "second")], "task-1", "~path-2")
+        found.append(saver.get_tuple(config).pending_writes)
+    assert found[0] == found[1]
+    assert ("task-1", INTERRUPT, "second") in found[0] and ("task-2", "a", 1) in found[0]
 
 
 @pytest.mark.parametrize("requests", range(16))
