@@ -135,6 +135,21 @@ def test_pruning_that_is_interrupted_keeps_the_latest(client, name, requests):
     assert steps == [2] if complete else steps in ([2], [2, 1, 0])
 
 
+def test_pruning_keeps_what_a_delta_channel_is_made_from(client, name):
+    saver = ThroughlineSaver(client=client)
+    config = {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
+    for step, values in enumerate([{"a": 0}, {"a": 1}, {}, {}]):
+        checkpoint = {**empty_checkpoint(), "channel_values": values, "channel_versions": {"a": step}}
+        metadata = {"step": step, "counters_since_delta_snapshot": {"a": (step, step)}}
+        config = saver.put(config, checkpoint, metadata, {"a": step})
+        saver.put_writes(config, [("a", step + 10)], f"task-{step}")
+    before = saver.get_delta_channel_history(config=config, channels=["a"])
+    saver.prune([name])
+    assert [found.metadata["step"] for found in saver.list({"configurable": {"thread_id": name}})] == [3, 2, 1]
+    assert saver.get_delta_channel_history(config=config, channels=["a"]) == before
+    assert before["a"]["seed"] == 1 and [write[2] for write in before["a"]["writes"]] == [11, 12]
+
+
 def test_a_thread_that_was_erased_does_not_come_back(client, name):
     saver = ThroughlineSaver(client=client)
     config = {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
