@@ -18,7 +18,7 @@ demo:
 snapshots:
     cargo insta review
 
-# Licences, advisories, sources.
+# Licences, bans, sources; and advisories, which are fetched.
 deny:
     cargo deny check
 
@@ -33,3 +33,11 @@ bench *ARGS:
 # The page's types of the API, made anew from the published document.
 api-types:
     ./scripts/api-types
+
+# The documents as a site, in target/book.
+book:
+    ./scripts/book
+
+# The commands of the documents, tried.
+docs *PAGES:
+    ./scripts/check-docs {{PAGES}}
