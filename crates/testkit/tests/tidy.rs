@@ -71,6 +71,29 @@ fn lock_files_hold_no_download_addresses() {
     assert!(leaking.is_empty(), "with addresses: {leaking:?}");
 }
 
+fn without_comments(text: &str) -> String {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Whether `sources` name the crate as a path's beginning: `tower_http::` does not name `tower`.
+fn names(sources: &str, crate_name: &str) -> bool {
+    sources.match_indices(crate_name).any(|(at, _)| {
+        let in_a_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let begins = !sources[..at].ends_with(in_a_word);
+        let after = &sources[at + crate_name.len()..];
+        begins && ["::", ";", " as "].iter().any(|follows| after.starts_with(follows))
+    })
+}
+
+#[test]
+fn a_crate_is_named_by_its_whole_name() {
+    assert!(names("use tower::ServiceBuilder;", "tower"));
+    assert!(!names("use tower_http::trace;", "tower"));
+    assert!(!names("use my_tower::x;", "tower"));
+    assert!(!names(&without_comments("// tower::x\n"), "tower"));
+}
+
 #[test]
 fn every_dependency_is_used() {
     let mut unused = Vec::new();
@@ -82,7 +105,7 @@ fn every_dependency_is_used() {
         let sources: String = files(&[".rs"])
             .iter()
             .filter(|path| path.starts_with(folder))
-            .map(|path| fs::read_to_string(path).expect("a text"))
+            .map(|path| without_comments(&fs::read_to_string(path).expect("a text")))
             .collect();
         let text = fs::read_to_string(&manifest).expect("a text");
         let mut in_dependencies = false;
@@ -98,7 +121,7 @@ fn every_dependency_is_used() {
                 continue;
             };
             let name = name.trim();
-            if !sources.contains(&name.replace('-', "_")) {
+            if !names(&sources, &name.replace('-', "_")) {
                 unused.push(format!("{}: {name}", shown(&manifest)));
             }
         }
