@@ -40,7 +40,7 @@ pub fn around(router: Router, app: &App) -> Router {
         .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
         .layer(fixed(header::REFERRER_POLICY, "no-referrer"))
         .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(CompressionLayer::new().br(false))
+        .layer(CompressionLayer::new())
         .layer(from_fn_with_state(app.clone(), guard::host))
         .layer(csrf);
     Router::new().fallback_service(router).layer(layers)
