@@ -20,23 +20,21 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// Markdown files in the folder and, for `docs`, below it.
-fn pages_in(folder: &Path, deep: bool, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a readable folder") {
-        let path = entry.expect("a readable entry").path();
-        if path.is_dir() && deep {
-            pages_in(&path, deep, found);
-        } else if path.extension().is_some_and(|ending| ending == "md") {
-            found.push(path);
+/// The pages beside the README and those of `deploy`, and all below `docs`.
+fn pages() -> Vec<PathBuf> {
+    let docs = root().join("docs");
+    let mut folders = vec![root(), root().join("deploy"), docs.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a readable folder") {
+            let path = entry.expect("a readable entry").path();
+            if path.is_dir() && folder.starts_with(&docs) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
         }
     }
-}
-
-fn pages() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    pages_in(&root(), false, &mut found);
-    pages_in(&root().join("deploy"), false, &mut found);
-    pages_in(&root().join("docs"), true, &mut found);
     found.sort();
     found
 }
@@ -91,7 +89,9 @@ fn resolved(folder: &Path, target: &str) -> PathBuf {
     let mut path = folder.to_owned();
     for part in Path::new(target).components() {
         match part {
-            Component::ParentDir => drop(path.pop()),
+            Component::ParentDir => {
+                path.pop();
+            }
             Component::CurDir => {}
             other => path.push(other),
         }
