@@ -20,10 +20,13 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// The pages beside the README and those of `deploy`, and all below `docs`.
+/// The pages beside the README, of `deploy` and of the clients, and all below `docs`.
 fn pages() -> Vec<PathBuf> {
     let docs = root().join("docs");
-    let mut folders = vec![root(), root().join("deploy"), docs.clone()];
+    let beside =
+        ["deploy", "clients/python", "clients/typescript"].map(|folder| root().join(folder));
+    let mut folders = vec![root(), docs.clone()];
+    folders.extend(beside);
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a readable folder") {
