@@ -46,6 +46,8 @@ pub struct Agent {
     pub reads: Vec<String>,
     /// How far its sessions remember.
     pub memory: MemoryScope,
+    /// Whether reading tools are asked before a model is, where the message can be read without one.
+    pub look_up_first: bool,
 }
 
 /// How far a session remembers.
@@ -132,6 +134,7 @@ impl Agent {
             allow: Vec::new(),
             deny: Vec::new(),
             reads: Vec::new(),
+            look_up_first: false,
         }
     }
 

@@ -18,6 +18,7 @@ use crate::access::system_scope;
 use crate::agent::Agents;
 use crate::catalog::ToolCatalog;
 use crate::clock::Clock;
+use crate::creation::session_items;
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
 use crate::indexer::Indexer;
@@ -225,7 +226,7 @@ impl Background {
         }
         let agent = self.agents.current().get(loaded.head.agent.as_ref())?;
         let tools = self.catalog.of(&agent).await?;
-        let tools = session_tools(&agent, &loaded.head.items, tools);
+        let tools = session_tools(&agent, &session_items(&agent, &loaded.head, &tools), tools);
         let policy = self.turns.rules.of(&loaded.key.scope, agent, &loaded.head.tool_rules).await?;
         let found = self.resolver.look_up_open(loaded, &policy, &tools).await?;
         let at = crate::entity::Moment { turn: loaded.head.turns, now: self.clock.now() };

@@ -81,10 +81,41 @@ impl SessionCreator {
         if let Some(RequestKey { key, body, .. }) = new.key {
             head.answered.push_back(AnsweredKey { key, body, turn: 0, version: 1 });
         }
-        head.items = always_items(&agent, &self.catalog.of(&agent).await?);
+        let (tools, unavailable) = self.catalog.with_unavailable(&agent).await?;
+        head.items = always_items(&agent, &tools);
+        head.unlisted_servers = unavailable.into_iter().map(|(server, _)| server).collect();
         head.touch(now);
         self.sessions.create(&caller.session_key(&id), head, Vec::new()).await
     }
+}
+
+/// The session's items: its own, and the `always` tools of servers that could not be asked when it was created.
+pub(crate) fn session_items(
+    agent: &Agent,
+    head: &SessionHead,
+    tools: &[KnownTool],
+) -> Vec<SessionItem> {
+    let mut items = head.items.clone();
+    let late = tools.iter().map(|known| &known.definition.tool).filter(|tool| {
+        head.unlisted_servers.contains(&tool.server)
+            && agent.tool_mode(tool) == Some(IncludeMode::Always)
+    });
+    for item in late.map(ItemName::tool) {
+        if !items.iter().any(|own| own.item == item) {
+            items.push(SessionItem { item, mode: IncludeMode::Always });
+        }
+    }
+    items
+}
+
+/// Keeps the tools of servers that could be asked since the session was created.
+pub(crate) fn keep_late_items(agent: &Agent, head: &mut SessionHead, tools: &[KnownTool]) {
+    if head.unlisted_servers.is_empty() {
+        return;
+    }
+    head.items = session_items(agent, head, tools);
+    let listed = |server: &String| tools.iter().any(|t| t.definition.tool.server == *server);
+    head.unlisted_servers.retain(|server| !listed(server));
 }
 
 /// Items that are in every session of the agent.

@@ -13,7 +13,7 @@ use crate::piece::{DayOf, HistoryPart, Piece, Place, Rank, SentPiece, Source};
 use crate::prompt::quote;
 use crate::search::split_name;
 use crate::session::head::Summary;
-use crate::session::record::TurnRecord;
+use crate::session::record::{CallRecord, TurnRecord};
 
 /// The most characters of one result that the history shows; the whole is in the log.
 const RESULT_CHARACTERS_MAX: usize = 4_000;
@@ -92,7 +92,7 @@ pub fn results_text(record: &TurnRecord) -> String {
         .map(|call| {
             let origin =
                 format!("tool {} with {}, turn {}", call.tool, call.arguments, record.turn);
-            quote(&origin, &shortened(&call.result_text()))
+            quote(&origin, &shortened(call))
         })
         .collect();
     quoted.join("\n")
@@ -149,10 +149,12 @@ pub fn summary_piece(summary: &Summary) -> Piece {
     )
 }
 
-fn shortened(text: &str) -> String {
+fn shortened(call: &CallRecord) -> String {
+    let text = call.result_text();
     let Some((cut, _)) = text.char_indices().nth(RESULT_CHARACTERS_MAX) else {
-        return text.to_owned();
+        return text;
     };
-    let all = text.chars().count();
+    let whole = call.output.as_ref().and_then(|output| output.whole_characters);
+    let all = whole.unwrap_or_else(|| text.chars().count() as u64);
     format!("{}\n[cut: {RESULT_CHARACTERS_MAX} of {all} characters]", &text[..cut])
 }

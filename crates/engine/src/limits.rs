@@ -17,6 +17,8 @@ pub struct Limits {
     pub compact_at: f32,
     /// Share of the budget that the history keeps then.
     pub compact_to: f32,
+    /// Exchanges that the request of a query keeps word for word then, where they fit.
+    pub query_exchanges: usize,
     /// Share of the budget for older turns that fit the message, where it asks for something said earlier.
     pub recall_share_asking: f32,
     /// The same for any other message.
@@ -111,6 +113,7 @@ impl Default for Limits {
             window_turns: 0,
             compact_at: 0.75,
             compact_to: 0.15,
+            query_exchanges: 50,
             recall_share_asking: 0.6,
             recall_share: 0.1,
             recall_tokens_max: 4_000,

@@ -5,15 +5,29 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::entity::{
-    self, Bearing, Entities, Entity, EntityNote, KnownEntities, Noticed, with_found,
+    self, Bearing, Entities, Entity, EntityNote, How, KnownEntities, Mention, Noticed, Span,
+    with_found,
 };
 use crate::memory::Recalled;
-use crate::pack::PackSet;
+use crate::pack::{Kind, PackSet};
 use crate::piece::{Piece, Place, Rank, Source};
 use crate::prompt::quote;
 use crate::session::LoadedSession;
 use crate::session::record::EntityMention;
+
+/// A thing that came with a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenThing {
+    /// Its type.
+    pub kind: Kind,
+    /// Its id.
+    pub id: Option<String>,
+    /// What the caller knows of it.
+    pub data: Option<Value>,
+}
 
 /// What a message means.
 #[derive(Debug, Clone)]
@@ -24,6 +38,47 @@ pub struct Understanding {
     pub known: Arc<KnownEntities>,
     /// What was looked up for the message.
     pub found: Vec<Entity>,
+}
+
+impl Understanding {
+    /// A name that was looked for and is not there means nothing, unless the conversation knows such a thing.
+    pub fn forget_absent(&mut self, names: &[String]) {
+        let absent = |name: &str| names.iter().any(|absent| absent.eq_ignore_ascii_case(name));
+        let noticed = &mut self.noticed;
+        noticed.mentions.retain(|mention| mention.entity.is_some() || !absent(&mention.name));
+        let topic = noticed.topic.take();
+        noticed.topic = topic.filter(|topic| {
+            topic.entity.as_ref().is_none_or(|entity| entity.id.is_some() || !absent(&entity.name))
+        });
+    }
+}
+
+/// The things that came with a message, beside its words.
+pub fn given(things: &[GivenThing], packs: &PackSet) -> Vec<Mention> {
+    let mentions = things.iter().filter_map(|thing| {
+        let known = packs.entity_type(&thing.kind)?;
+        let text = |keys: &[String]| {
+            let data = thing.data.as_ref()?;
+            keys.iter().find_map(|key| match data.get(key)? {
+                Value::String(text) if !text.is_empty() => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            })
+        };
+        let id = thing.id.clone().or_else(|| text(&known.id));
+        let name = text(&known.label).unwrap_or_default();
+        let is_named = id.is_some() || !name.is_empty();
+        is_named.then(|| Mention {
+            kind: thing.kind.clone(),
+            name,
+            id,
+            entity: None,
+            span: Span { start: 0, end: 0 },
+            how: How::Given,
+            confidence: 1.0,
+        })
+    });
+    mentions.collect()
 }
 
 /// Notices the things in a message.
@@ -83,12 +138,15 @@ pub fn about(
         })
     };
     notes.retain(|note| note.bearing != Bearing::None || in_evidence(note));
+    let rank = |bearing: Bearing| match bearing {
+        Bearing::Meant => Rank::Subject,
+        Bearing::Near | Bearing::None => Rank::Entity,
+    };
     let mut pieces = Vec::new();
-    if !notes.is_empty() {
+    if let Some(rank) = notes.iter().map(|note| rank(note.bearing)).max() {
         let source = Source::Instructions { part: "entities".into() };
         let why = "how the known things are to be used";
-        pieces
-            .push(Piece::new(source, why, Place::Aside, Rank::Entity, entity::usage()).scored(1.0));
+        pieces.push(Piece::new(source, why, Place::Aside, rank, entity::usage()).scored(1.0));
     }
     let most = notes.first().map_or(1.0, |note| note.score).max(1.0);
     pieces.extend(notes.into_iter().map(|note| {
@@ -104,7 +162,7 @@ pub fn about(
         let text = quote("what is known", &note.text);
         #[expect(clippy::cast_possible_truncation, reason = "a share between 0 and 1")]
         let score = (note.score / most).clamp(0.0, 1.0) as f32;
-        Piece::new(source, why, Place::Aside, Rank::Entity, text).scored(score)
+        Piece::new(source, why, Place::Aside, rank(note.bearing), text).scored(score)
     }));
     pieces.extend(noticed.ambiguous.iter().map(|ambiguity| {
         let candidates: Vec<String> =

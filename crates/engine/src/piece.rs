@@ -141,6 +141,8 @@ pub enum Source {
         /// Which part of it.
         part: HistoryPart,
     },
+    /// What the user prefers, as the session's settings say.
+    Preferences,
     /// Text that came with the request: a workflow's specification, a client's own system prompt.
     Given {
         /// What it was called.
@@ -231,6 +233,8 @@ pub enum Rank {
     EarlierResult,
     /// Older turns that fit the message.
     Recalled,
+    /// What is known of the thing that the message is about.
+    Subject,
     /// Results of the last exchange.
     RecentResults,
     /// The last exchange.

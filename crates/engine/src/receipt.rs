@@ -55,6 +55,9 @@ pub struct Receipt {
     /// What [`Receipt::summary`] says, kept where not all pieces are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// Whether no model was asked: the pieces are what one would be sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_model: bool,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
     /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
@@ -152,7 +155,7 @@ pub struct ReceiptPiece {
 }
 
 impl ReceiptPiece {
-    /// Whether it reached the model.
+    /// Whether it is part of the request.
     pub fn sent(&self) -> bool {
         self.dropped.is_none()
     }

@@ -35,7 +35,8 @@ impl Receipt {
         if !left_out.is_empty() {
             text = format!("{text}; left out: {left_out}");
         }
-        format!("{text}; {} tokens", with_commas(self.budget.used_tokens))
+        let lead = if self.no_model { "no model was asked; it would be sent: " } else { "" };
+        format!("{lead}{text}; {} tokens", with_commas(self.budget.used_tokens))
     }
 }
 
@@ -78,6 +79,7 @@ impl<'a> Parts<'a> {
             | Source::Calm
             | Source::Topic
             | Source::Day { .. }
+            | Source::Preferences
             | Source::ClientRequest { .. }
             | Source::Message => {}
             Source::Persona { name } => self.personas.push(name),
@@ -208,6 +210,7 @@ mod tests {
             replay: ReplayCost::default(),
             used: Vec::new(),
             summary: None,
+            no_model: false,
             request_hash: ContentHash::of(""),
             handed_on_hash: None,
         }
@@ -247,6 +250,13 @@ mod tests {
             "2 rules, a summary of turns 1–12, 2 earlier messages, what is known of x, y and 1 more; \
              1,204 tokens",
         );
+    }
+
+    #[test]
+    fn without_a_model_nothing_was_sent() {
+        let whole = receipt([piece(&rule("a"), None)].into_iter());
+        let expected = "no model was asked; it would be sent: the rule a; 1,204 tokens";
+        assert_eq!(Receipt { no_model: true, ..whole }.summary(), expected);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::entity::{
 };
 use crate::error::{Error, Result};
 use crate::failure::{UpstreamError, UpstreamFault};
-use crate::lexicon::{self, Class};
+use crate::lexicon;
 use crate::pack::PackSet;
 use crate::permission::{Effect, Permission, Policy, Taint, may_read, permission};
 use crate::pin::PinState;
@@ -99,22 +99,22 @@ impl Resolver {
                 limit: BACKGROUND_LIMIT,
                 cancel: &CancellationToken::new(),
             };
-            match self.look_up(&mention, &asking).await.map_err(Error::Upstream)? {
-                Resolution::One(entity) => found.entities.push(*entity),
-                Resolution::Several(_) | Resolution::None => {}
+            let looked_up = self.look_up(&mention, &asking).await.map_err(Error::Upstream)?;
+            if let Some(Resolution::One(entity)) = looked_up {
+                found.entities.push(*entity);
             }
         }
         Ok(found)
     }
 
-    /// Looks up one thing, within the time.
+    /// Looks up one thing, within the time; `None` where no tool can be asked for it.
     async fn look_up(
         &self,
         mention: &Mention,
         asking: &Asking<'_>,
-    ) -> Result<Resolution, UpstreamError> {
+    ) -> Result<Option<Resolution>, UpstreamError> {
         let Some((tool, arguments)) = plan_resolution(mention, &self.packs, asking.tools) else {
-            return Ok(Resolution::None);
+            return Ok(None);
         };
         let definition = asking.tools.iter().find(|definition| definition.tool == tool);
         let reads = definition.is_some_and(|definition| {
@@ -122,13 +122,13 @@ impl Resolver {
             decided == Permission::Run(Effect::Reads)
         });
         if !reads {
-            return Ok(Resolution::None);
+            return Ok(None);
         }
         let key = cache::LookUpKey::new(asking.scope, mention, &tool, &arguments);
         if let Some(mark) = asking.mark
             && let Some(cached) = self.look_ups.get(&key, mark, self.clock.now()).await
         {
-            return Ok(cached);
+            return Ok(Some(cached));
         }
         // Whoever stops waiting also stops the call.
         let cancel = asking.cancel.child_token();
@@ -140,14 +140,15 @@ impl Resolver {
             Err(UpstreamError::new(&tool.server, UpstreamFault::TimedOut, why))
         });
         drop(stops);
-        let answered =
-            answered.and_then(|output| match output.is_error && !says_none(&output.text) {
+        let answered = answered.and_then(|output| {
+            match output.is_error && !lexicon::says_none(&output.text) {
                 true => {
                     let why = format!("{} answered with an error", tool.name);
                     Err(UpstreamError::new(&tool.server, UpstreamFault::Failed, why))
                 }
                 false => Ok(output),
-            });
+            }
+        });
         self.look_ups.count(answered.is_ok());
         let output = answered.inspect_err(|error| {
             tracing::info!(%tool, %error, "a look-up failed");
@@ -157,7 +158,7 @@ impl Resolver {
         if let Some(mark) = asking.mark {
             self.look_ups.keep(key, mark, &resolution, now).await;
         }
-        Ok(resolution)
+        Ok(Some(resolution))
     }
 }
 
@@ -176,15 +177,6 @@ struct Asking<'a> {
 fn reading_tools(policy: &Policy, tools: &[KnownTool]) -> Vec<ToolDefinition> {
     let pinned = tools.iter().filter(|known| known.pin == PinState::Approved);
     pinned.map(|known| &known.definition).filter(|tool| may_read(tool, policy)).cloned().collect()
-}
-
-/// Whether an error only says that there is no such thing, as many servers answer it.
-fn says_none(error: &str) -> bool {
-    let words: Vec<String> =
-        error.split(|c: char| !(c.is_alphanumeric() || c == '\'')).map(str::to_lowercase).collect();
-    let language = lexicon::english();
-    let says = |at: usize| words[at..].iter().map(String::as_str);
-    (0..words.len()).any(|at| language.starts(Class::NotFound, says(at)).is_some())
 }
 
 fn mention_of(entity: &EntityRef) -> Mention {

@@ -135,6 +135,26 @@ impl Selector {
             .collect())
     }
 
+    /// How well each of these documents fits a message, 0–1, by the hash of its text.
+    pub async fn score_documents(
+        &self,
+        documents: &[&Document],
+        message: &str,
+    ) -> HashMap<ContentHash, f32> {
+        if documents.is_empty() {
+            return HashMap::new();
+        }
+        let texts: Vec<(String, String)> =
+            documents.iter().map(|d| (d.hash.to_string(), text_of_document(d))).collect();
+        let mut indexed = Indexed::new(self.calibration);
+        let texts = texts.iter().map(|(id, text)| (id, text));
+        self.bring_up_to_date(&mut indexed, texts, std::iter::empty()).await;
+        let vector = self.embed(message).await.unwrap_or_default();
+        let hits = indexed.index.rank(message, &vector, documents.len(), &[]);
+        let by_hash = |hit: &ItemHit| documents.iter().find(|d| d.hash.as_str() == hit.id);
+        hits.iter().filter_map(|hit| Some((by_hash(hit)?.hash.clone(), hit.score))).collect()
+    }
+
     /// All tools ranked against a message, best first.
     pub async fn rank_tools(
         &self,
@@ -372,8 +392,7 @@ fn searched_servers(own: &[(&SessionItem, Option<Found<'_>>)], tokens: u32) -> B
 /// Documents with the mode `agent`: id, name and the text that is searched.
 fn agent_documents(agent: &Agent) -> Vec<(String, ItemName, String)> {
     let document = |kind: &str, document: &Document, item: ItemName| {
-        let text = format!("{}. {}. {}", document.name, document.description, document.text);
-        (format!("{kind}/{}", document.name), item, text)
+        (format!("{kind}/{}", document.name), item, text_of_document(document))
     };
     let rules = agent.rules.iter().filter(|rule| rule.include == IncludeMode::Agent);
     let references = agent.references.iter().filter(|r| r.include == IncludeMode::Agent);
@@ -389,6 +408,10 @@ fn agent_documents(agent: &Agent) -> Vec<(String, ItemName, String)> {
 /// Tools with the mode `agent`.
 fn agent_tools<'a>(agent: &Agent, tools: &'a [KnownTool]) -> impl Iterator<Item = &'a KnownTool> {
     tools.iter().filter(|known| agent.tool_mode(&known.definition.tool) == Some(IncludeMode::Agent))
+}
+
+fn text_of_document(document: &Document) -> String {
+    format!("{}. {}. {}", document.name, document.description, document.text)
 }
 
 fn tool_id(tool: &ToolName) -> String {

@@ -5,6 +5,8 @@
 //!
 //! Invariant: a tool is named by server and name together; neither alone identifies it.
 
+mod output;
+
 use std::fmt;
 
 use async_trait::async_trait;
@@ -14,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::UpstreamError;
 use crate::hash::ContentHash;
+
+pub use output::ToolOutput;
 
 /// The tools of all configured MCP servers.
 #[async_trait]
@@ -163,22 +167,6 @@ pub struct ToolListing {
     pub tools: Vec<ToolDefinition>,
     /// Servers that could not be asked, with the reason.
     pub unavailable: Vec<(String, String)>,
-}
-
-/// What a tool answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolOutput {
-    /// The answer as text.
-    pub text: String,
-    /// The answer as JSON, where the server gave structured content or its text is JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub json: Option<Value>,
-    /// Whether the server marked it as an error.
-    #[serde(default)]
-    pub is_error: bool,
-    /// Whether it was cut at the output limit.
-    #[serde(default)]
-    pub truncated: bool,
 }
 
 #[cfg(test)]

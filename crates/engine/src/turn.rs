@@ -33,18 +33,19 @@ use crate::agent::{Agent, Agents};
 use crate::budget::Budget;
 use crate::catalog::{KnownTool, ToolCatalog};
 use crate::clock::Clock;
-use crate::creation::SessionCreator;
+use crate::creation::{SessionCreator, session_items};
 use crate::enrich::Enrichments;
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::fact::Facts;
 use crate::id::{AgentName, SessionId};
+use crate::item::SessionItem;
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
-use crate::notice::Understanding;
+use crate::notice::{self, Understanding};
 use crate::offer::ToolOffer;
 use crate::pack::PackSet;
 use crate::permission::Rules;
@@ -156,6 +157,8 @@ pub(crate) struct Turn {
     agents_generation: u64,
     /// Names the turn while it has no number.
     id: Uuid,
+    /// The session's rules, references and tools.
+    items: Vec<SessionItem>,
     /// The session's tools, listed once.
     tools: Vec<KnownTool>,
     /// Servers of the agent that have no tools now, each with the reason.
@@ -294,11 +297,13 @@ impl Pipeline {
         };
         let model = self.models.choose(&session.head.settings, &agent, start.kind, start.lent);
         let span = trace::turn(&session, agent.name.as_str(), start.kind);
+        let items = session_items(&agent, &session.head, &tools);
         Ok(Turn {
             parameters: request::parameters(&session.head, &self.limits),
             agents_generation,
             id: self.clock.id(),
-            tools: session_tools(&agent, &session.head.items, tools),
+            tools: session_tools(&agent, &items, tools),
+            items,
             unavailable,
             model,
             session,
@@ -317,8 +322,8 @@ impl Pipeline {
 
         let message = (input.message.as_str(), enrichment.vector.as_slice());
         let items = match input.without_tools {
-            true => request::without_tools(&head.items),
-            false => head.items.clone(),
+            true => request::without_tools(&turn.items),
+            false => turn.items.clone(),
         };
         let mut recalled = enrichment.recalled.clone();
         recalled.extend(self.recall_across(turn, message).await?);
@@ -334,6 +339,8 @@ impl Pipeline {
         let bounds = (&*self.limits, &offer);
         let selecting = self.selector.select(&turn.agent, &items, &turn.tools, message, bounds);
         let selected = selecting.await?;
+        let mut noticed = enrichment.noticed.clone();
+        noticed.mentions.extend(notice::given(&input.about, &self.packs));
         let mut assembled = request::assemble(Material {
             head,
             input,
@@ -343,15 +350,12 @@ impl Pipeline {
             history,
             is_whole,
             recent,
-            understanding: Understanding {
-                noticed: enrichment.noticed.clone(),
-                known,
-                found: enrichment.found.clone(),
-            },
+            understanding: Understanding { noticed, known, found: enrichment.found.clone() },
             about: enrichment.about.clone(),
             recalled,
             facts: self.facts_for(turn, message).await?,
             client: None,
+            no_model: turn.model.is_err() && turn.kind != TurnKind::Recorded,
             budget,
             parameters: turn.parameters,
             limits: &self.limits,

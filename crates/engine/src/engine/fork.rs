@@ -63,6 +63,7 @@ fn beginning(old: &SessionHead, id: SessionId, now: jiff::Timestamp) -> SessionH
     head.settings = old.settings.clone();
     head.persona.clone_from(&old.persona);
     head.items.clone_from(&old.items);
+    head.unlisted_servers.clone_from(&old.unlisted_servers);
     head.entities = old.entities.clone();
     // What holds back goes along, and what tools named; what was allowed was allowed for that session.
     head.tool_rules = old.tool_rules.iter().filter(|known| !known.rule.grants()).cloned().collect();

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, Caller, authorize};
 use crate::catalog::KnownTool;
+use crate::creation::session_items;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::id::{AgentName, SessionId};
@@ -184,7 +185,7 @@ impl Engine {
         for record in self.sessions.turns(session, head.imported_turns..head.turns).await? {
             taint.said(&record.message);
         }
-        let tools = session_tools(&agent, &head.items, tools);
+        let tools = session_tools(&agent, &session_items(&agent, head, &tools), tools);
         Ok(CallPlace { tools, policy, taint: Mutex::new(taint) })
     }
 

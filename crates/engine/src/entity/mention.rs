@@ -116,12 +116,17 @@ pub enum How {
     Reference,
     /// A name whose type only a look-up told.
     Found,
+    /// It came with the message, beside its words.
+    Given,
 }
 
 impl How {
     /// Whether the user wrote the name or id, and did not only point at something.
     pub fn names_it(self) -> bool {
-        matches!(self, Self::Cue | Self::Pattern | Self::Name | Self::Alias | Self::Found)
+        matches!(
+            self,
+            Self::Cue | Self::Pattern | Self::Name | Self::Alias | Self::Found | Self::Given
+        )
     }
 }
 

@@ -141,6 +141,11 @@ impl Entities {
         self.focus.truncate(FOCUS_TURNS_MAX);
     }
 
+    /// Notes that the turn came to speak of an entity: "it" is that one.
+    pub fn speak_of(&mut self, entity: EntityRef, turn: u64) {
+        self.focus_on(turn, vec![entity]);
+    }
+
     /// Remembers a list that was shown.
     pub(super) fn list(&mut self, turn: u64, mut listed: Vec<EntityRef>) {
         listed.truncate(LISTED_MAX);

@@ -85,6 +85,8 @@ pub enum Class {
     Same,
     /// "my".
     My,
+    /// "I", "me".
+    I,
     /// Words for who is spoken to.
     You,
     /// "other".
@@ -180,6 +182,8 @@ pub enum Class {
     SlotOffset,
     /// A free text to search for.
     SlotSearch,
+    /// A parameter that takes a pattern.
+    SlotPattern,
     /// A path in a file system.
     SlotPath,
     /// A time zone.
@@ -273,4 +277,8 @@ pub enum Say {
     EmptyField,
     /// Servers that could not be asked: `{servers}`.
     Unavailable,
+    /// There is no way to look for such a thing: `{kinds}`, `{text}`.
+    CannotLook,
+    /// A list that has to be searched could not be read whole: `{read}`, `{count}`, `{kinds}`, `{text}`.
+    ReadInPart,
 }

@@ -147,6 +147,14 @@ pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     }
 }
 
+/// Whether what a program says is that there is no such thing.
+pub fn says_none(text: &str) -> bool {
+    let words: Vec<String> =
+        text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).map(str::to_lowercase).collect();
+    let says = |at: usize| words[at..].iter().map(String::as_str);
+    (0..words.len()).any(|at| english().starts(Class::NotFound, says(at)).is_some())
+}
+
 /// How likely a message is heated, 0–1, and the sign of it; from 0.5 on it is.
 pub fn heat(message: &str) -> (f32, &'static str) {
     of(message).cues.heat(message)

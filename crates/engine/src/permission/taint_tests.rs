@@ -6,7 +6,7 @@ use crate::tool::{ToolName, ToolOutput};
 use serde_json::json;
 
 fn heard(text: &str) -> CallRecord {
-    let output = ToolOutput { text: text.into(), json: None, is_error: false, truncated: false };
+    let output = ToolOutput { text: text.into(), ..ToolOutput::default() };
     CallRecord {
         tool: ToolName { server: "s1".into(), name: "read".into() },
         output: Some(output),

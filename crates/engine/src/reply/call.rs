@@ -55,6 +55,13 @@ pub struct ReadyCall {
     effect: Effect,
 }
 
+impl ReadyCall {
+    /// Whether it changes nothing.
+    pub fn reads(&self) -> bool {
+        self.effect == Effect::Reads
+    }
+}
+
 /// What became of a call that is wanted.
 pub enum Verdict {
     /// It may be made.
@@ -194,7 +201,7 @@ impl TurnCalls<'_> {
             arguments: arguments.clone(),
         });
         let mut record = record_of(call, tool.clone(), arguments);
-        record.output = Some(bounded(output, self.runner.limits.tool_result_bytes_max));
+        record.output = Some(output.cut(self.runner.limits.tool_result_bytes_max));
         let (ok, text) = (record.ok(), record.result_text());
         self.events.tell(TurnEvent::ToolResult { id: call.id.clone(), tool, ok, text });
         record
@@ -245,7 +252,7 @@ impl TurnCalls<'_> {
         match answered {
             Ok(output) => {
                 let most = self.runner.limits.tool_result_bytes_max;
-                record.output = Some(bounded(output, most));
+                record.output = Some(output.cut(most));
             }
             Err(error) => record.error = Some(error.to_string()),
         }
@@ -299,24 +306,6 @@ fn record_of(call: &RequestedCall, tool: ToolName, arguments: Value) -> CallReco
         round: call.round,
         said_before: call.said_before.clone(),
         ..CallRecord::default()
-    }
-}
-
-/// Cuts an answer at the limit, and says so.
-fn bounded(output: ToolOutput, most: usize) -> ToolOutput {
-    let json_size = output.json.as_ref().map_or(0, |json| json.to_string().len());
-    if output.text.len() <= most && json_size <= most {
-        return output;
-    }
-    let mut cut = most.min(output.text.len());
-    while !output.text.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    ToolOutput {
-        text: output.text[..cut].to_owned(),
-        json: output.json.filter(|_| json_size <= most),
-        truncated: true,
-        ..output
     }
 }
 

@@ -49,6 +49,10 @@ pub async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyO
     if !asked.decided.is_empty() {
         go_on(&asked, &mut answer).await;
     }
+    if asked.agent.look_up_first && !asked.is_query() && answer.calls.is_empty() {
+        offline::look_up(&asked, &mut answer).await;
+        show_what_fits(&asked, &mut answer);
+    }
     let limit = Duration::from_secs(asked.ports.limits.turn_seconds_max);
     let outer = asked.cancel.clone();
     asked.cancel = outer.child_token();

@@ -172,8 +172,7 @@ mod tests {
             output: Some(ToolOutput {
                 text: json.to_string(),
                 json: Some(json),
-                is_error: false,
-                truncated: false,
+                ..ToolOutput::default()
             }),
             round: 1,
             ..CallRecord::default()

@@ -123,6 +123,8 @@ pub struct Answer {
     pub usage: Option<Usage>,
     /// What the way without a model keeps for the next message.
     pub dialogue: Option<Dialogue>,
+    /// Names that were looked for and are not there.
+    pub absent: Vec<String>,
 }
 
 /// How a reply ends.

@@ -1,11 +1,14 @@
-//! Answers that need neither a tool nor a model: what is written in the agent's references, and what was
-//! said earlier. Rules are not quoted: they say how to answer, not what.
+//! Answers that need neither a tool nor a model: what the user told of themselves, what is written in the agent's
+//! rules and references, and what was said earlier.
 //!
 //! Invariant: everything is quoted, with where it is from.
 
 use std::fmt::Write;
 
+use crate::agent::Document;
+use crate::fact::{Fact, FactHit, FactSource};
 use crate::history;
+use crate::lexicon::{self, Class};
 use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Source};
 use crate::search::words::stems;
@@ -20,23 +23,66 @@ const QUOTED_MAX: usize = 3;
 /// Characters of each.
 const CHARACTERS_MAX: usize = 400;
 
-/// What references say that were chosen for this message, the best first. One that is always in the request, or
-/// was added by hand, is quoted where it has every word of the message that matters.
-pub fn written(asked: &ReplyRequest<'_>) -> Option<String> {
+/// What the user has told of themselves that answers the message: it has every word of it that matters.
+pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
+    let language = lexicon::of(asked.message);
+    let own = |word: &str| {
+        let lower = word.to_lowercase();
+        language.is(Class::My, &lower) || language.is(Class::I, &lower)
+    };
+    let asks = asked.message.split(|c: char| !c.is_alphanumeric()).any(own)
+        && language.asks_for_something(asked.message);
+    let wanted = stems(asked.message);
+    if !asks || wanted.is_empty() {
+        return None;
+    }
+    let answers = |hit: &&FactHit| {
+        let held = stems(&hit.fact.text);
+        wanted.iter().all(|word| held.contains(word)) && held.len() > wanted.len()
+    };
+    let facts: Vec<&Fact> = asked.assembled.facts.iter().filter(answers).map(|h| &h.fact).collect();
+    let line = |fact: &&Fact| match &fact.source {
+        Some(FactSource { session, turn, sentence }) => {
+            format!("\"{sentence}\" (session {session}, turn {turn})")
+        }
+        None => format!("\"{}\" (memory {})", fact.text, fact.id),
+    };
+    let lines: Vec<String> = facts.iter().take(QUOTED_MAX).map(line).collect();
+    (!lines.is_empty()).then(|| format!("You told me: {}", lines.join("; ")))
+}
+
+/// What rules and references of the request say about the message, the best first. One that is always in the
+/// request, or was added by hand, is quoted where it fits as well as one that would be chosen for the message, or
+/// has every word of it that matters.
+pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
     let wanted: Vec<String> = stems(asked.message);
     let agent = asked.agent;
-    let pieces = asked.assembled.receipt.pieces.iter().filter(|piece| piece.sent());
-    let mut found: Vec<(f32, String)> = pieces
-        .filter_map(|piece| {
-            let Source::Reference { name, .. } = &piece.source else { return None };
-            let document = agent.references.iter().find(|document| document.name == *name)?;
-            let held = stems(&format!("{name} {} {}", document.description, document.text));
-            let has = |word: &&String| held.contains(word);
-            let covered = !wanted.is_empty() && wanted.iter().all(|word| has(&word));
-            let score = piece.score.or(covered.then_some(1.0))?;
-            Some((score, format!("- {name}: {}", start_of(document.text.trim()))))
-        })
-        .collect();
+    let mut documents: Vec<(Option<f32>, &'static str, &Document)> = Vec::new();
+    for piece in asked.assembled.receipt.pieces.iter().filter(|piece| piece.sent()) {
+        let (kind, name, all) = match &piece.source {
+            Source::Rule { name, .. } => ("rule ", name, &agent.rules),
+            Source::Reference { name, .. } => ("", name, &agent.references),
+            _ => continue,
+        };
+        let document = all.iter().find(|document| document.name == *name);
+        // The score of what came in earlier is that of an earlier message.
+        let score = piece.score.filter(|_| piece.since.is_none());
+        documents.extend(document.map(|document| (score, kind, document)));
+    }
+    let unscored: Vec<&Document> =
+        documents.iter().filter(|(score, ..)| score.is_none()).map(|(.., d)| *d).collect();
+    let scores = asked.ports.selector.score_documents(&unscored, asked.message).await;
+    let score_min = asked.ports.limits.score_min;
+    let mut found: Vec<(f32, String)> = Vec::new();
+    for (score, kind, document) in documents {
+        let held = stems(&format!("{} {} {}", document.name, document.description, document.text));
+        let covered = !wanted.is_empty() && wanted.iter().all(|word| held.contains(word));
+        let shares = wanted.iter().any(|word| held.contains(word));
+        let own = scores.get(&document.hash).filter(|score| **score >= score_min && shares);
+        let score = score.or(covered.then_some(1.0)).or(own.copied());
+        let line = || format!("- {kind}{}: {}", document.name, start_of(document.text.trim()));
+        found.extend(score.map(|score| (score, line())));
+    }
     found.sort_by(|left, right| right.0.total_cmp(&left.0));
     found.truncate(QUOTED_MAX);
     found.first()?;
@@ -54,7 +100,10 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
     let recalled: Vec<&Recalled> =
         recalled.filter(|r| says_something(r)).take(QUOTED_MAX).collect();
     if recalled.is_empty() {
-        let nothing = "I found no tool and nothing said earlier that answers this.";
+        let nothing = match asked.unavailable.is_empty() {
+            true => "I found no tool and nothing said earlier that answers this.",
+            false => "Nothing said earlier answers this.",
+        };
         let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
         return format!("{nothing}{hint} {plain}");
     }

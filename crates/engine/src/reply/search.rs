@@ -47,11 +47,6 @@ pub(super) async fn search(
         }
     }
     found.truncate(tool_search::FOUND);
-    let output = ToolOutput {
-        text: tool_search::found(&found),
-        json: None,
-        is_error: false,
-        truncated: false,
-    };
+    let output = ToolOutput { text: tool_search::found(&found), ..ToolOutput::default() };
     asked.calls().answered(call, tool_search::search_name(), output)
 }

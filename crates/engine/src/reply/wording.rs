@@ -11,11 +11,14 @@ use serde_json::{Map, Value};
 
 use crate::lexicon;
 use crate::session::record::CallRecord;
+use crate::tool::ToolOutput;
 
 /// Things of a list that are told.
 const THINGS_MAX: usize = 50;
 /// Things of a list inside another thing that are named.
 const INNER_THINGS_MAX: usize = 12;
+/// Things of a list whose addresses are told; a longer one is told without.
+const ADDRESSED_MAX: usize = 5;
 /// Details of a thing in a list.
 const DETAILS_MAX: usize = 6;
 /// Lines about a single thing.
@@ -36,21 +39,46 @@ pub fn result(call: &CallRecord) -> String {
         return format!("{} could not be called: {why}", call.tool.name);
     };
     if output.is_error {
-        return format!("{} failed: {}", call.tool.name, plain(&output.text));
+        return format!("{} failed: {}", call.tool.name, plain(output));
     }
     match &output.json {
+        Some(json) if is_empty_list(json) => {
+            let asked = asked_for(&call.arguments);
+            let with = if asked.is_empty() { asked } else { format!(" ({asked})") };
+            format!("No {} match{with}.", subject(&call.tool.name))
+        }
         Some(json) => value(json, &subject(&call.tool.name)),
-        None => plain(&output.text),
+        None => plain(output),
     }
 }
 
 /// What a tool is about, by its name: `list_ip_addresses` is about ip addresses.
 pub fn subject(tool: &str) -> String {
     let words: Vec<&str> = tool.split(['_', '-']).filter(|word| !word.is_empty()).collect();
-    match words.as_slice() {
+    let verb = words.iter().position(|word| lexicon::english().family(word).is_some());
+    match &words[verb.unwrap_or(0).min(words.len())..] {
         [_, rest @ ..] if !rest.is_empty() => rest.join(" "),
         _ => "results".into(),
     }
+}
+
+fn is_empty_list(json: &Value) -> bool {
+    match json {
+        Value::Array(things) => things.is_empty(),
+        Value::Object(object) => rows(object).is_some_and(Vec::is_empty),
+        _ => false,
+    }
+}
+
+/// What a call asked for, in words: what is not there is not there by these.
+fn asked_for(arguments: &Value) -> String {
+    let Value::Object(object) = arguments else { return String::new() };
+    let said = object.iter().filter_map(|(key, value)| match value {
+        Value::Null | Value::Array(_) => None,
+        Value::Object(_) => Some(asked_for(value)).filter(|inner| !inner.is_empty()),
+        plain => Some(format!("{} {}", words(key), scalar(plain))),
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 /// A JSON value in words; `subject` names what a list holds.
@@ -65,7 +93,7 @@ pub fn value(json: &Value, subject: &str) -> String {
             }
             None => thing(object),
         },
-        other => plain(&scalar(other)),
+        other => shortened(&scalar(other), None),
     }
 }
 
@@ -102,8 +130,12 @@ fn counted(things: &[Value], count: usize, subject: &str) -> String {
 /// Things below a heading, of `count` that there are.
 pub fn list(head: &str, things: &[&Value], count: usize) -> String {
     let mut text = head.to_owned();
+    let with_address = things.len() <= ADDRESSED_MAX;
     for thing in things.iter().take(THINGS_MAX) {
         let _ = write!(text, "\n- {}", line(thing));
+        if let Some(url) = thing.as_object().and_then(address).filter(|_| with_address) {
+            let _ = write!(text, " <{url}>");
+        }
     }
     if count > THINGS_MAX.min(things.len()) {
         let _ = write!(text, "\n… and {} more", count - THINGS_MAX.min(things.len()));
@@ -281,11 +313,16 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-fn plain(text: &str) -> String {
-    let Some((cut, _)) = text.char_indices().nth(TEXT_CHARACTERS_MAX) else {
-        return text.to_owned();
-    };
-    format!("{}… ({} characters in all)", &text[..cut], text.chars().count())
+/// An answer as it is, or its beginning with how long it is.
+pub fn plain(output: &ToolOutput) -> String {
+    shortened(&output.text, output.whole_characters)
+}
+
+fn shortened(text: &str, all: Option<u64>) -> String {
+    let cut = text.char_indices().nth(TEXT_CHARACTERS_MAX).map(|(cut, _)| cut);
+    let Some(cut) = cut.or_else(|| all.map(|_| text.len())) else { return text.to_owned() };
+    let all = all.unwrap_or_else(|| text.chars().count() as u64);
+    format!("{}… ({all} characters in all)", &text[..cut])
 }
 
 #[cfg(test)]
@@ -293,6 +330,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tool::ToolName;
 
     #[test]
     fn a_list_gives_the_count_first_then_names_ids_and_details() {
@@ -311,6 +349,36 @@ mod tests {
         let expected =
             "Added 1 answer.\n- added: A1 (C++)\n- deselected: A2297 (Java), A2298 (Ruby)";
         assert_eq!(value(&json, "survey answers"), expected);
+    }
+
+    #[test]
+    fn where_a_thing_can_be_looked_at_is_said() {
+        let row = |id: u64| json!({"id": id, "name": "ber", "url": format!("https://x.test/{id}")});
+        let few = json!({"results": [row(1)]});
+        assert_eq!(value(&few, "sites"), "1 site:\n- ber (id 1) <https://x.test/1>");
+        let many: Vec<Value> = (0..9).map(row).collect();
+        assert!(!value(&json!(many), "sites").contains("https"));
+        assert_eq!(value(&row(1), "site"), "ber (id 1)\n- address: https://x.test/1");
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_says_how_long_it_was() {
+        let call = |text: String| {
+            let output = ToolOutput { text, ..ToolOutput::default() }.cut(262_144);
+            result(&CallRecord { output: Some(output), ..CallRecord::default() })
+        };
+        assert!(call("x".repeat(2_100_000)).ends_with("… (2100000 characters in all)"));
+        assert_eq!(call("short".into()), "short");
+    }
+
+    #[test]
+    fn an_empty_list_is_told_with_what_was_asked() {
+        let tool = ToolName { server: "netbox".into(), name: "netbox_get_racks".into() };
+        let arguments = json!({"filters": {"name": "MDF"}, "fields": ["id"], "limit": 5});
+        let json = Some(json!({"count": 0, "results": []}));
+        let output = Some(ToolOutput { json, ..ToolOutput::default() });
+        let call = CallRecord { tool, arguments, output, ..CallRecord::default() };
+        assert_eq!(result(&call), "No racks match (name MDF, limit 5).");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use serde_json::Value;
 
 use crate::budget::cost;
 use crate::fact::{Fact, FactHit, FactKind};
@@ -72,7 +73,8 @@ impl Beside {
             AsksBack::No => (0.0, 0),
         };
         let recall_room = material.budget.share(share).min(most);
-        let mut others = facts(material);
+        let mut others: Vec<Piece> = preferences(material).into_iter().collect();
+        others.extend(facts(material));
         others.extend(material.about.iter().cloned());
         if material.client.is_none() {
             let aside = selected.pieces.iter().filter(|piece| piece.place == Place::Aside);
@@ -242,6 +244,7 @@ impl Present {
                     Source::Entity { entity: kind, name },
                     Source::Entity { entity: other_kind, name: other_name },
                 ) => kind == other_kind && name == other_name,
+                (Source::Preferences, Source::Preferences) => true,
                 _ => false,
             }
         };
@@ -311,6 +314,20 @@ fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
         days.push(history::day_piece(today, DayOf::Message));
     }
     days
+}
+
+/// What the user prefers, where the session's settings say so.
+fn preferences(material: &Material<'_>) -> Option<Piece> {
+    let preferences = &material.head.settings.preferences;
+    let line = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("- {name}: {text}"),
+        value => format!("- {name}: {value}"),
+    };
+    let lines: Vec<String> = preferences.iter().map(line).collect();
+    let text = prompt::quote("the user's preferences", &lines.join("\n"));
+    let why = "the session's preferences";
+    let piece = Piece::new(Source::Preferences, why, Place::Aside, Rank::SessionItem, text);
+    (!lines.is_empty()).then_some(piece)
 }
 
 /// Facts about the user, best first, as many as their share of the budget holds.

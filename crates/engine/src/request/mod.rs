@@ -31,7 +31,7 @@ use crate::limits::Limits;
 use crate::memory::Recalled;
 use crate::mode::{self, PromptMode};
 use crate::model::ModelRequest;
-use crate::notice::Understanding;
+use crate::notice::{GivenThing, Understanding};
 use crate::persona;
 use crate::piece::{Piece, Place, Rank, SentPiece, Source};
 use crate::receipt::{Parameters, Receipt};
@@ -54,6 +54,8 @@ pub struct TurnInput {
     pub message: String,
     /// Named texts that came with it: a workflow's specification, a client's own instructions.
     pub given: Vec<(String, String)>,
+    /// Things that it is said to be about, beside its words.
+    pub about: Vec<GivenThing>,
     /// A budget smaller or larger than the session's.
     pub budget_tokens: Option<u32>,
     /// Whether the message is a query, which has instructions of its own.
@@ -100,6 +102,8 @@ pub struct AssembledRequest {
     pub understanding: Understanding,
     /// Parts of earlier turns of this session that fit the message, best first.
     pub recalled: Vec<Recalled>,
+    /// Facts about the user that were considered, best first.
+    pub facts: Vec<FactHit>,
 }
 
 /// What a request is made from.
@@ -130,6 +134,8 @@ pub struct Material<'a> {
     pub facts: Vec<FactHit>,
     /// The client whose own request this is added to; its instructions, tools and settings stay its own.
     pub client: Option<&'a ClientRequest>,
+    /// Whether no model is asked.
+    pub no_model: bool,
     /// What there is to spend.
     pub budget: Budget,
     /// Settings that go with the request.
@@ -180,6 +186,7 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
         sent: Arc::new(sent),
         tools: selected.tools,
         recent: material.recent,
+        facts: material.facts,
         understanding: material.understanding,
         recalled: material.recalled.into_iter().filter(|found| found.session.is_none()).collect(),
     })

@@ -97,6 +97,7 @@ impl Report<'_> {
             replay: self.spent.replay,
             used: Vec::new(),
             summary: None,
+            no_model: material.no_model,
             request_hash: hash_of(request)?,
             handed_on_hash: None,
         };

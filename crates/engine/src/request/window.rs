@@ -3,7 +3,7 @@
 //! It continues while what it begins with, the message and what the message needs stay below the high mark. A
 //! message that asks for something said earlier may use the whole budget, and where even that has no room for
 //! what was recalled, it starts anew. A request that starts anew keeps the newest turns up to the low mark and
-//! condenses the rest.
+//! condenses the rest; that of a query keeps as many exchanges as it may show, as far as they leave room to grow.
 
 use std::sync::Arc;
 
@@ -97,9 +97,18 @@ impl Window {
         let kept = if fits_whole {
             turns.len()
         } else {
-            let wanted = budget.share(limits.compact_to).min(budget.history_tokens);
-            let left = room.saturating_sub(beside.recall_tokens);
-            newest(&turns, wanted.min(left), left, limits.turns_kept())
+            let (share, turns_max) = match material.input.is_query {
+                true => {
+                    let share = (limits.compact_at - limits.compact_to).max(limits.compact_to);
+                    (share, limits.query_exchanges.min(limits.turns_kept()))
+                }
+                false => (limits.compact_to, limits.turns_kept()),
+            };
+            let wanted = budget.share(share).min(budget.history_tokens);
+            // However long the last exchange is, what the message is about comes in.
+            let brought_in = beside.tokens.min(budget.enrichment_tokens);
+            let left = room.saturating_sub(beside.recall_tokens + brought_in);
+            newest(&turns, wanted.min(left), left, turns_max)
         };
         let (dropped, kept) = turns.split_at(turns.len() - kept);
         let summary_room = budget.share(limits.summary_budget_share).min(limits.summary_tokens_max);

@@ -25,6 +25,8 @@ use crate::tool::ToolDefinition;
 
 /// How sure a look-up makes a mention that was unsure before.
 const CONFIRMED: f32 = 0.75;
+/// How sure a mention is of something that was looked up and is not there.
+const MISSING: f32 = 0.5;
 /// How alike a name must be that is offered instead of the one that was not found.
 const ALIKE: f64 = 0.8;
 
@@ -73,9 +75,14 @@ impl Resolver {
         let answers: Vec<(Mention, Resolution)> = sought
             .iter()
             .cloned()
-            .zip(found.into_iter().map(|resolution| resolution.unwrap_or(Resolution::None)))
+            .zip(found)
+            .filter_map(|(mention, answer)| Some((mention, answer.ok().flatten()?)))
             .collect();
-        let (guessed, named) = answers.into_iter().partition(|(m, _)| m.how == How::Found);
+        let (guessed, named): (Vec<_>, Vec<_>) =
+            answers.into_iter().partition(|(m, _)| m.how == How::Found);
+        if reader == Reader::Model {
+            understanding.doubt_missing(&named);
+        }
         understanding.take_named(named, session);
         understanding.take_guessed(guessed, session);
         (understanding, mark.map_or(LookedUp::Unknown, LookedUp::At))
@@ -177,6 +184,20 @@ impl Understanding {
                 }
                 Resolution::None => {}
             }
+        }
+    }
+
+    /// What was looked up and is not there is no thing of the conversation: nothing rests on it.
+    fn doubt_missing(&mut self, answers: &[(Mention, Resolution)]) {
+        for (sought, _) in answers.iter().filter(|(_, found)| *found == Resolution::None) {
+            let target = sought.target();
+            let same = self.noticed.mentions.iter_mut().filter(|m| m.target().is(&target));
+            for mention in same {
+                mention.confidence = mention.confidence.min(MISSING);
+            }
+            let topic = self.noticed.topic.take();
+            let about = |topic: &Topic| topic.entity.as_ref().is_some_and(|one| one.is(&target));
+            self.noticed.topic = topic.filter(|topic| !about(topic));
         }
     }
 

@@ -84,6 +84,9 @@ pub struct SessionHead {
     /// Rules, references and tools of this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<SessionItem>,
+    /// Servers whose tools were not known when the session was created: still connecting, or down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted_servers: Vec<String>,
     /// Things the conversation is about, and its topic.
     #[serde(default, skip_serializing_if = "no_entities")]
     pub entities: Entities,
@@ -319,6 +322,7 @@ impl SessionHead {
             settings: Settings::default(),
             persona: None,
             items: Vec::new(),
+            unlisted_servers: Vec::new(),
             entities: Entities::default(),
             turns: 0,
             last_turn_at: None,

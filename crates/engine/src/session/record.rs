@@ -230,7 +230,13 @@ impl CallRecord {
         let text = self.result_text();
         match self.shown_bytes {
             Some(bytes) if bytes < text.len() => {
-                format!("{}\n[cut: {bytes} of {} bytes]", &text[..bytes], text.len())
+                let shown = &text[..bytes];
+                match self.output.as_ref().and_then(|output| output.whole_characters) {
+                    Some(all) => {
+                        format!("{shown}\n[cut: {} of {all} characters]", shown.chars().count())
+                    }
+                    None => format!("{shown}\n[cut: {bytes} of {} bytes]", text.len()),
+                }
             }
             _ => text,
         }
@@ -239,7 +245,7 @@ impl CallRecord {
     /// What the tool answered, or why it did not.
     pub fn result_text(&self) -> String {
         match (&self.output, &self.error) {
-            (Some(output), _) => output.text.clone(),
+            (Some(output), _) => output.told(),
             (None, Some(error)) => error.clone(),
             (None, None) => String::new(),
         }

@@ -10,13 +10,15 @@ use tracing::Instrument;
 use super::draft::TurnDraft;
 use super::{Pipeline, Turn, TurnOutcome, checks};
 use crate::access::Caller;
-use crate::entity::{Harvest, KnownEntities, Mention, Moment, harvest};
+use crate::creation::keep_late_items;
+use crate::entity::{EntityRef, Harvest, KnownEntities, Mention, Moment, harvest};
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::notice::Understanding;
 use crate::permission::Named;
 use crate::reply::{Answer, ReplyForm, ReplyOutcome};
 use crate::session::apply::{self, RequestKey};
+use crate::session::dialogue::Dialogue;
 use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
 use crate::session::sessions::Step;
@@ -40,6 +42,13 @@ impl Recorded {
     pub fn repeated(&self) -> bool {
         self.record.is_none()
     }
+}
+
+/// The thing that the reply brought up: shown, or offered instead of a name that was not found.
+fn newly_spoken_of(head: &SessionHead, dialogue: Option<&Dialogue>) -> Option<EntityRef> {
+    let before = head.dialogue.as_ref().and_then(|dialogue| dialogue.focus.first());
+    let now = dialogue?.focus.first().filter(|now| before != Some(*now))?;
+    Some(EntityRef { kind: now.kind.clone(), name: now.label.clone(), id: now.id.clone() })
 }
 
 impl Pipeline {
@@ -116,12 +125,14 @@ impl Pipeline {
             checks::said_at(head, said_at, now)?;
             let mut record = TurnRecord { at: said_at.unwrap_or(now), ..record.clone() };
             apply::turn(head, &mut record, key, self.limits.idempotency_keys, now);
+            keep_late_items(&turn.agent, head, &turn.tools);
             if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
                 answered.version = version.number + 1;
             }
             head.unsettled.retain(|turn| turn.id != id_of_turn);
             head.pending = head.pending.take().filter(|pending| Some(pending.at) != ends_pause);
             named.remember(&mut head.tool_words);
+            let spoken_of = newly_spoken_of(head, dialogue.as_ref());
             head.dialogue =
                 dialogue.clone().filter(|dialogue| !dialogue.is_empty()).map(|mut dialogue| {
                     dialogue.number(record.turn);
@@ -129,6 +140,9 @@ impl Pipeline {
                 });
             let at = Moment { turn: record.turn, now };
             self.remember(head, &record.message, &understanding, &harvests, at);
+            if let Some(thing) = spoken_of.filter(|t| self.packs.entity_type(&t.kind).is_some()) {
+                head.entities.speak_of(thing, at.turn);
+            }
             head.condense(summary.clone());
             let record = Arc::new(record);
             Ok(Step::Commit(Some(record.clone()), (record.turn, None, Some(record))))

@@ -69,11 +69,12 @@ impl TurnDraft {
     }
 
     /// The record, which gets its number when it is committed, and what the message means.
-    pub fn record(self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
+    pub fn record(mut self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
         let spoke = matches!(answer.form, ReplyForm::Model { .. } | ReplyForm::Sampling { .. });
         let no_tool_called = self.offered_tools
             && spoke
             && answer.calls.iter().all(|call| tool_search::is_search(&call.tool));
+        self.understanding.forget_absent(&answer.absent);
         let record = TurnRecord {
             turn: 0,
             at,

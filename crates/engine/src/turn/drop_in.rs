@@ -159,6 +159,7 @@ impl Pipeline {
             recalled,
             facts: self.facts_for(turn, message).await?,
             client: Some(request),
+            no_model: false,
             budget,
             parameters: turn.parameters,
             limits: &self.limits,
@@ -224,7 +225,7 @@ impl DropInTurn {
         }
         draft.took_ms = u64::try_from(turn.started.elapsed().as_millis()).ok();
         let form = ReplyForm::Model { model };
-        let answer = Answer { text: reply, status, error, form, calls, usage, dialogue: None };
+        let answer = Answer { text: reply, status, error, form, calls, usage, ..Answer::default() };
         let committing = pipeline.commit(&caller, &turn, draft, answer, key.as_ref(), None);
         let recorded = committing.instrument(turn.span.clone()).await;
         match &recorded {

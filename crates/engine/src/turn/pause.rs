@@ -225,6 +225,7 @@ impl Pipeline {
                 found: Vec::new(),
             },
             recalled: Vec::new(),
+            facts: Vec::new(),
         })
     }
 }

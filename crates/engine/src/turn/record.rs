@@ -81,8 +81,7 @@ impl Pipeline {
             error,
             form: ReplyForm::Caller,
             calls,
-            usage: None,
-            dialogue: None,
+            ..Answer::default()
         };
         let (key, expected) = (exchange.key.as_ref(), exchange.expected);
         let recorded = self.commit(caller, &turn, draft, answer, key, expected).await?;

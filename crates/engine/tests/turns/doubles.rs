@@ -91,6 +91,8 @@ pub struct ScriptedTools {
     /// A tool that never answers, and one that fails.
     pub hangs: Mutex<Option<&'static str>>,
     pub fails: Mutex<Option<&'static str>>,
+    /// Why the server cannot be asked for its tools.
+    pub down: Mutex<Option<&'static str>>,
     /// A tool that answers with an error, and its text.
     pub refuses: Mutex<Option<(&'static str, &'static str)>>,
 }
@@ -126,6 +128,10 @@ fn definition(name: &str, description: &str, effects: ToolEffects) -> ToolDefini
 #[async_trait]
 impl Tools for ScriptedTools {
     async fn list(&self) -> ToolListing {
+        if let Some(why) = *self.down.lock().unwrap() {
+            let unavailable = vec![("inventory".to_owned(), why.to_owned())];
+            return ToolListing { unavailable, ..ToolListing::default() };
+        }
         let reads = ToolEffects { read_only: Some(true), ..ToolEffects::default() };
         let changes = ToolEffects { read_only: Some(false), ..ToolEffects::default() };
         let destroys = ToolEffects { destructive: Some(true), ..ToolEffects::default() };
@@ -163,17 +169,12 @@ impl Tools for ScriptedTools {
         if let Some((_, text)) = self.refuses.lock().unwrap().filter(|(name, _)| *name == tool.name)
         {
             let text = text.to_owned();
-            return Ok(ToolOutput { text, json: None, is_error: true, truncated: false });
+            return Ok(ToolOutput { text, is_error: true, ..ToolOutput::default() });
         }
         let scripted = self.answers.lock().unwrap().get(tool.name.as_str()).cloned();
         let json = scripted
             .unwrap_or_else(|| json!({"id": 7, "name": arguments["device"], "status": "active"}));
-        Ok(ToolOutput {
-            text: json.to_string(),
-            json: Some(json),
-            is_error: false,
-            truncated: false,
-        })
+        Ok(ToolOutput { text: json.to_string(), json: Some(json), ..ToolOutput::default() })
     }
 }
 

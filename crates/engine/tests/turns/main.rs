@@ -14,6 +14,7 @@ mod facts;
 mod growing;
 mod imports;
 mod keys;
+mod known;
 mod look_ups;
 mod memory_files;
 mod models;

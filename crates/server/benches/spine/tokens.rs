@@ -35,7 +35,7 @@ pub fn measure(runtime: &Runtime, report: &mut Report) {
         };
         let answer = prepare(&mut wire, &message);
         let pieces = answer["receipt"]["pieces"].as_array().cloned().unwrap_or_default();
-        let sent = pieces.iter().filter(|piece| piece["sent"] == json!(true));
+        let sent = pieces.iter().filter(|piece| piece["included"] == json!(true));
         let ours: u64 = sent.filter_map(|piece| piece["tokens"].as_u64()).sum();
         let now = tokens::count(&message);
         let whole: u32 = said.iter().sum::<u32>() + now;
@@ -63,7 +63,7 @@ fn stable(wire: &mut super::wire::Wire, report: &mut Report) {
         let path = format!("/api/v1/conversations/stable/turns/{}/context", number + 1);
         let receipt = wire.get(&path).json();
         let pieces = receipt["pieces"].as_array().cloned().unwrap_or_default();
-        let sent = pieces.iter().filter(|piece| piece["sent"] == json!(true));
+        let sent = pieces.iter().filter(|piece| piece["included"] == json!(true));
         if number > 0 {
             same += receipt["stable_prefix_tokens"].as_u64().unwrap_or(0);
             all += sent.filter_map(|piece| piece["tokens"].as_u64()).sum::<u64>();

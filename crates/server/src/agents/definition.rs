@@ -27,6 +27,8 @@ pub struct Definition {
     pub deny: Vec<String>,
     /// Patterns of tools that only read, whatever their server says.
     pub reads: Vec<String>,
+    /// Whether reading tools are asked before a model is, where the message can be read without one.
+    pub look_up_first: bool,
     /// Models by role.
     pub models: AgentModels,
     /// MCP servers it uses.
@@ -72,6 +74,7 @@ impl Definition {
             allow: self.allow.clone(),
             deny: self.deny.clone(),
             reads: self.reads.clone(),
+            look_up_first: self.look_up_first,
             ..Agent::plain(name)
         }
     }

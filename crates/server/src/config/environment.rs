@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// Variables whose meaning is one setting.
 const SAME_AS: [(&str, &str); 7] = [
-    ("SESSION_MAX_CONVERSATIONS", "limits.window_turns"),
+    ("SESSION_MAX_CONVERSATIONS", "limits.query_exchanges"),
     ("MAX_CONVERSATION_LENGTH", "limits.window_turns"),
     ("CONTEXT_CACHE_TTL", "cache.seconds"),
     ("SUMMARIZATION_ENABLED", "limits.summaries"),

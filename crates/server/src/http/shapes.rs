@@ -158,7 +158,7 @@ pub struct ItemCounts {
 #[derive(Serialize, ToSchema)]
 pub struct SourceView {
     /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
-    /// `earlier_result`, `history`, `given` or `message`.
+    /// `earlier_result`, `history`, `preferences`, `given` or `message`.
     kind: String,
     /// Which part.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -127,7 +127,7 @@ fn part_of(source: &Source) -> &'static str {
         | Source::Fact { .. }
         | Source::EarlierResult { .. } => "recalled",
         Source::History { .. } | Source::Day { .. } => "history",
-        Source::Given { .. } => "given",
+        Source::Given { .. } | Source::Preferences => "given",
         Source::ClientRequest { .. } => "client",
         Source::Message => "message",
     }

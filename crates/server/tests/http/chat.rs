@@ -23,6 +23,46 @@ async fn a_chat_without_a_model_is_answered_and_says_so() {
 }
 
 #[tokio::test]
+async fn without_a_model_nothing_was_sent_and_the_calls_are_in_the_receipt() {
+    let app = TestApp::builder().demo().start().await;
+    let message = json!({"conversation_id": "r", "message": "list all sites"});
+    let reply = app.post("/chat", message).await.expect(200);
+    let summary = reply["context"]["summary"].as_str().unwrap();
+    assert!(summary.starts_with("no model was asked; it would be sent: "), "{summary}");
+    let receipt = app.get("/conversations/r/turns/1/context").await.expect(200);
+    assert_eq!(receipt["no_model"], true);
+    let pieces = receipt["pieces"].as_array().unwrap();
+    assert!(pieces.iter().any(|piece| piece["included"] == true), "{receipt}");
+    assert!(pieces.iter().all(|piece| piece["sent"] == false), "{receipt}");
+    let call = &receipt["calls"][0];
+    assert_eq!((&call["name"], &call["ok"]), (&json!("list_sites"), &json!(true)), "{receipt}");
+    let brief = app.get("/conversations/r/history").await.expect(200);
+    assert_eq!(brief["turns"][0]["no_tool_called"], false);
+    let prepared = app.post("/conversations/r/prepare", json!({"message": "and racks?"})).await;
+    let receipt = &prepared.expect(200)["receipt"];
+    assert_eq!(receipt["no_model"], false, "an application sends it");
+    assert!(receipt["pieces"].as_array().unwrap().iter().any(|piece| piece["sent"] == true));
+}
+
+#[tokio::test]
+async fn a_workflow_that_comes_with_a_message_is_listed() {
+    let app = TestApp::start().await;
+    let spec = json!({"name": "Task Management", "steps": []});
+    let message = json!({"conversation_id": "w", "message": "Add a step.", "workflow_id": "wf-1",
+        "workflow_spec": spec});
+    app.post("/chat", message).await.expect(200);
+    let listed = app.get("/conversations/w/workflows").await.expect(200);
+    let workflow = &listed["workflows"][0];
+    assert_eq!(
+        (&workflow["spec_id"], &workflow["name"]),
+        (&json!("wf-1"), &json!("Task Management")),
+        "{listed}"
+    );
+    let sessions = app.get("/workflows/wf-1/conversations").await.expect(200);
+    assert_eq!(sessions["conversations"].as_array().map(Vec::len), Some(1), "{sessions}");
+}
+
+#[tokio::test]
 async fn the_same_key_runs_a_chat_once() {
     let app = TestApp::start().await;
     let key = [("idempotency-key", "k")];

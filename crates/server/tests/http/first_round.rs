@@ -40,7 +40,8 @@ async fn what_the_first_version_stored_is_read_rebuilt_and_continued() {
     let turn = app.post("/chat", message).await.expect(200);
     assert_eq!(turn["turn"], 5);
     let context = app.get("/conversations/tour/turns/5/context").await.expect(200);
-    let history = |piece: &&Value| piece["source"]["kind"] == "history" && piece["sent"] == true;
+    let history =
+        |piece: &&Value| piece["source"]["kind"] == "history" && piece["included"] == true;
     let shown = context["pieces"].as_array().unwrap().iter().filter(history).count();
     assert!(shown >= 8, "the conversation is shown word for word: {context}");
 }

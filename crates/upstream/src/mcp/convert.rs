@@ -34,15 +34,8 @@ pub fn output(result: CallToolResult, bytes_max: usize) -> ToolOutput {
         text = value.to_string();
     }
     let json = result.structured_content.or_else(|| parsed(&text));
-    let json_fits = json.as_ref().is_none_or(|json| json.to_string().len() <= bytes_max);
-    let text_fits = text.len() <= bytes_max;
-    text.truncate(text.floor_char_boundary(bytes_max));
-    ToolOutput {
-        text,
-        json: json.filter(|_| json_fits),
-        is_error: result.is_error.unwrap_or(false),
-        truncated: !(text_fits && json_fits),
-    }
+    let is_error = result.is_error.unwrap_or(false);
+    ToolOutput { text, json, is_error, ..ToolOutput::default() }.cut(bytes_max)
 }
 
 /// Words stay as they are; what is no text is named, with its type and size.

@@ -94,8 +94,7 @@ async fn all_eras_of_servers_are_listed_and_called() {
             ToolOutput {
                 text: "{\"a\":[1,\"ü\"]}".into(),
                 json: Some(json!({"a": [1, "ü"]})),
-                is_error: false,
-                truncated: false
+                ..ToolOutput::default()
             }
         );
         assert_eq!(version(&proxy).await, expected, "{era:?}");

@@ -76,6 +76,20 @@ fn the_verb_of_a_tool_says_what_was_done_to_its_subject() {
 }
 
 #[test]
+fn one_create_is_one_create() {
+    let mut talk = Talk::new();
+    talk.say("create a workflow called Onboarding");
+    talk.answer("create_workflow", &json!({"spec_id": "wf-2", "name": "Onboarding"}));
+    let kind = Kind::new("workflow");
+    let references = talk.known.references(Some(&kind));
+    assert_eq!(references.len(), 1, "{references:?}");
+    assert_eq!((references[0].spec_id.as_str(), references[0].action), ("wf-2", Action::Created));
+    let tracked = talk.entities.tracked.iter().filter(|entity| entity.entity.kind == kind);
+    let actions: Vec<Action> = tracked.flat_map(|e| e.actions.iter().map(|at| at.action)).collect();
+    assert_eq!(actions, [Action::Discussed, Action::Created]);
+}
+
+#[test]
 fn lists_keep_their_order_and_say_under_what_they_stood() {
     let found = Talk::new().answer(
         "add_survey_answers",

@@ -56,8 +56,7 @@ fn an_answer_resolves_to_one_to_several_or_to_none() {
     let check = |message: &str, answer: Value, is_error: bool, expected: &str| {
         let talk = Talk::new();
         let tool = ToolName { server: "s".to_owned(), name: "list_devices".to_owned() };
-        let output =
-            ToolOutput { text: String::new(), json: Some(answer), is_error, truncated: false };
+        let output = ToolOutput { json: Some(answer), is_error, ..ToolOutput::default() };
         let found = read_resolution(&mention(message), &tool, &output, &talk.packs, talk.at().now);
         let shown = match found {
             Resolution::One(entity) => format!("one {}", entity.entity.id.unwrap_or_default()),

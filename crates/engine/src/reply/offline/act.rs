@@ -18,6 +18,8 @@ use crate::search::words::stems;
 use crate::session::dialogue::{Missing, Query, RowAt, SHOWN_MAX, Spoken, Thing, Want};
 use crate::weights;
 
+/// Bytes of a text that only says that there is nothing.
+const NONE_BYTES_MAX: usize = 200;
 /// Words that begin a statement in SQL.
 const SQL_VERBS: [&str; 9] =
     ["select", "insert", "update", "delete", "with", "create", "drop", "alter", "pragma"];
@@ -200,7 +202,7 @@ impl Scene<'_> {
         let mut taken = 0;
         for phrase in ask.phrases.iter().filter(|phrase| phrase.is_literal) {
             let Role::Literal(literal) = parts.get(phrase.at)?.role else { continue };
-            let takes = |slot: &&Slot| takes_literal(slot, literal);
+            let takes = |slot: &&Slot| takes_literal(offer, slot, literal);
             offer.slots.iter().find(takes)?;
             taken += 1;
         }
@@ -253,7 +255,12 @@ impl Scene<'_> {
         let holds = |object: &serde_json::Map<String, Value>| {
             !object.is_empty() && object.values().all(hollow)
         };
-        let empty = rows.is_some_and(|(rows, _)| rows.is_empty())
+        let searches = matches!(offer.family, Some(Family::Find | Family::List));
+        let text = record.output.as_ref().map_or("", |output| output.text.as_str());
+        let says_none =
+            searches && rows.is_none() && text.len() <= NONE_BYTES_MAX && lexicon::says_none(text);
+        let empty = says_none
+            || rows.is_some_and(|(rows, _)| rows.is_empty())
             || json.and_then(Value::as_object).is_some_and(holds);
         if empty && offer.reads {
             let with: Vec<String> = arguments
@@ -297,7 +304,11 @@ impl Scene<'_> {
 }
 
 /// Whether a parameter takes a value with such a look.
-pub(super) fn takes_literal(slot: &Slot, literal: Literal) -> bool {
+pub(super) fn takes_literal(offer: &Offer, slot: &Slot, literal: Literal) -> bool {
+    if literal == Literal::Ending {
+        let patterns = offer.slots.iter().any(Slot::is_pattern);
+        return if patterns { slot.is_pattern() } else { slot.means == Means::Path };
+    }
     matches!(
         (literal, &slot.means),
         (Literal::Path, Means::Path)

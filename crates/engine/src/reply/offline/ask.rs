@@ -147,6 +147,7 @@ impl Scene<'_> {
                 }
             }
         }
+        self.join_fields(&mut ask, parts);
         self.give_kinds(&mut ask, parts);
         self.take_fields(&mut ask, parts);
         ask
@@ -172,6 +173,26 @@ impl Scene<'_> {
             Class::Only => ask.follows = Some(Follow::Only),
             Class::Continue if leads => ask.follows = ask.follows.or(Some(Follow::Continues)),
             _ => {}
+        }
+    }
+
+    /// A word and the word for a kind behind it may name a field together: "primary ip".
+    fn join_fields(&self, ask: &mut Ask, parts: &[Part]) {
+        for at in 1..parts.len() {
+            let (one, two) = (&parts[at - 1], &parts[at]);
+            let beside = two.gap == Gap::Space && one.role == Role::Content;
+            if !beside || !matches!(two.role, Role::Kind { .. }) {
+                continue;
+            }
+            let name = format!("{} {}", one.lower, two.lower);
+            let key = name.replace(' ', "_");
+            let kinds = self.offers.iter().filter_map(|offer| offer.kind.as_ref());
+            let mut known = kinds.filter_map(|kind| self.known(kind));
+            if known.any(|known| known.objects.fields.contains(&key)) {
+                ask.fields.push(name);
+                ask.phrases.retain(|phrase| phrase.at + 1 != at);
+                ask.kinds.retain(|kind| kind.at != at);
+            }
         }
     }
 

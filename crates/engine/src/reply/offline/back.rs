@@ -78,10 +78,38 @@ impl Scene<'_> {
     }
 
     pub fn nothing_called(&self, query: Query, term: usize, text: &str, kinds: &[Kind]) -> Said {
+        let seen = |kind: &Kind| self.list_of(kind).is_some() || self.view_of(kind).is_some();
+        if !kinds.is_empty() && !kinds.iter().any(seen) {
+            return self.cannot_look(text, kinds);
+        }
+        let kinds = self.one_of(kinds);
+        let said = self.say(Say::NothingCalled, &[("kinds", &kinds), ("text", text)]);
+        let asked = self.asked(said, query, Missing::Term(term), Vec::new());
+        Said { absent: vec![text.to_owned()], ..asked }
+    }
+
+    /// There is no tool to look for a thing with.
+    pub(super) fn cannot_look(&self, text: &str, kinds: &[Kind]) -> Said {
+        let mut said = self.lost();
+        said.text = self.say(Say::CannotLook, &[("kinds", &self.one_of(kinds)), ("text", text)]);
+        said
+    }
+
+    fn one_of(&self, kinds: &[Kind]) -> String {
         let kinds: Vec<String> = kinds.iter().map(|kind| self.noun(kind, false)).collect();
-        let kinds = if kinds.is_empty() { "thing".to_owned() } else { kinds.join(" or ") };
-        let text = self.say(Say::NothingCalled, &[("kinds", &kinds), ("text", text)]);
-        self.asked(text, query, Missing::Term(term), Vec::new())
+        if kinds.is_empty() { "thing".to_owned() } else { kinds.join(" or ") }
+    }
+
+    /// A list of which not all was read cannot be searched.
+    pub(super) fn read_in_part(&self, kind: &Kind, table: &Table, text: &str) -> Said {
+        let (read, count) = (table.rows.len().to_string(), table.count.to_string());
+        let kinds = self.noun(kind, true);
+        let with = [("read", read.as_str()), ("count", &count), ("kinds", &kinds), ("text", text)];
+        Said {
+            text: self.say(Say::ReadInPart, &with),
+            unanswered: Some("question"),
+            ..Said::default()
+        }
     }
 
     pub(super) fn not_by(&self, kind: &Kind, offer: &Offer, what: &str) -> Said {

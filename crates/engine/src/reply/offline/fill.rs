@@ -196,7 +196,7 @@ impl Filling<'_, '_> {
     pub(super) fn phrase(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         if let Role::Literal(literal) = self.parts[phrase.at].role {
             let free = |slot: &&Slot| {
-                takes_literal(slot, literal) && (self.is_free(slot) || slot.shape.many)
+                takes_literal(self.offer, slot, literal) && (self.is_free(slot) || slot.shape.many)
             };
             let sided = self
                 .offer
@@ -209,7 +209,7 @@ impl Filling<'_, '_> {
             let Some(slot) = sided.or_else(first).or_else(any).cloned() else {
                 return Ok(Ok(false));
             };
-            self.set(&slot, phrase.text.clone().into());
+            self.set(&slot, slot.searched(&self.offer.described, &phrase.text).into());
             return Ok(Ok(true));
         }
         if let Some(slot) = self.named_slot(phrase) {
@@ -308,7 +308,7 @@ impl Filling<'_, '_> {
                 self.scene.asked(self.scene.say(Say::NoChoice, &with), query, missing, Vec::new());
             return Ok(Err(Box::new(said)));
         }
-        match slot.shape.value(text) {
+        match slot.shape.value(&slot.searched(&self.offer.described, text)) {
             Some(value) => {
                 self.set(slot, value);
                 Ok(Ok(true))

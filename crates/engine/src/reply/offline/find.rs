@@ -84,8 +84,10 @@ impl Scene<'_> {
             Err(reason) => return Ok(Found::Failed(reason)),
         };
         Ok(match self.best(found.fitting, &ordered, placed) {
-            Found::None if found.unread && found.others.is_empty() => Found::Unknown,
-            Found::None => near(text, found.others),
+            Found::None => match near(text, found.others) {
+                Found::None if found.unread => Found::Unknown,
+                found => found,
+            },
             found => found,
         })
     }
@@ -147,11 +149,14 @@ impl Scene<'_> {
         let mut failed = None;
         let free =
             kinds.iter().filter_map(|kind| Some((kind, self.list_of(kind).filter(|o| o.is_free)?)));
-        for (kind, offer) in free.take(KINDS_MAX) {
+        let free: Vec<_> = free.take(KINDS_MAX).collect();
+        looked.unread = free.is_empty();
+        for (kind, offer) in free {
             for arguments in self.name_filters(offer, text) {
                 match self.table(offer, &arguments, false)? {
                     Ok(table) => {
                         looked.unread |= table.text.is_some() && table.rows.is_empty();
+                        looked.unread |= !table.is_whole();
                         for (at, row) in &table.rows {
                             looked.add(self, row, kind, Some(*at), text);
                         }
@@ -237,7 +242,7 @@ impl Scene<'_> {
 struct Looked {
     fitting: Vec<(Fit, Thing)>,
     others: Vec<Thing>,
-    /// A list came as text that nothing can be found in.
+    /// A list could not be read, or not whole: what was not found may be there.
     unread: bool,
 }
 

@@ -18,6 +18,7 @@ mod ask;
 mod back;
 mod fill;
 mod find;
+mod means;
 mod named;
 mod narrow;
 mod offer;
@@ -35,16 +36,17 @@ mod slot;
 mod social;
 
 use crate::events::TurnEvent;
-use crate::lexicon;
+use crate::lexicon::{self, Language, Say};
 use crate::pack::Kind;
 use crate::permission::{self, Policy};
-use crate::session::record::{ReplyForm, TurnError, TurnStatus};
+use crate::session::dialogue::Dialogue;
+use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
 
 use super::call::{RequestedCall, Verdict};
 use super::{Answer, ReplyOutcome, ReplyRequest, recollect};
-use offer::Freedom;
-use read::Reader;
+use offer::{Freedom, Offer};
+use read::{Part, Reader};
 use scene::{Planned, Said, Scene, Step};
 
 /// Calls of one turn, look-ups and pages included.
@@ -67,36 +69,10 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     if !asked.decided.is_empty() && !decide(&asked, &mut answer).await {
         return told(&asked, answer);
     }
-    let packs = &asked.ports.packs;
-    let usable = asked.tools.iter().filter(|known| known.pin.refusal().is_none());
-    let tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
-    let offers = offer::offers(&tools, packs, asked.policy);
-    let nouns: Vec<Kind> = offers
-        .iter()
-        .filter_map(|offer| offer.kind.clone())
-        .filter(|kind| packs.entity_type(kind).is_none())
-        .collect();
-    let language = lexicon::of(asked.message);
-    let noticed = &asked.assembled.understanding.noticed;
-    let reader = Reader { message: asked.message, language, noticed, packs, nouns: &nouns };
-    let parts = reader.parts();
-    let dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
+    let planner = Planner::new(&asked).await;
     while answer.calls.len() < CALLS_MAX {
-        let scene = Scene {
-            message: asked.message,
-            language,
-            packs,
-            offers: &offers,
-            tools: &tools,
-            freedom: asked.policy,
-            parts: &parts,
-            dialogue: &dialogue,
-            recent: &asked.assembled.recent,
-            made: &answer.calls,
-        };
-        let step = scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said)));
-        match step {
-            Step::Say(said) => return tell(&asked, answer, *said, why),
+        match planner.step(&asked, &answer.calls) {
+            Step::Say(said) => return tell(&asked, answer, *said, why).await,
             Step::Call(planned) => match call(&asked, *planned).await {
                 Verdict::Ready(ready) => answer.calls.push(asked.calls().make(ready).await),
                 Verdict::Refused(record) => answer.calls.push(*record),
@@ -104,8 +80,75 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
             },
         }
     }
+    let dialogue = planner.dialogue;
     let said = Said { unanswered: Some("too_many_calls"), dialogue, ..Said::default() };
-    tell(&asked, answer, said, why)
+    tell(&asked, answer, said, why).await
+}
+
+/// Makes the reading calls that would answer the message without a model, for one to start from. Nothing waits
+/// and nothing is changed: what would, is left to the model.
+pub async fn look_up(asked: &ReplyRequest<'_>, answer: &mut Answer) {
+    let planner = Planner::new(asked).await;
+    while answer.calls.len() < CALLS_MAX {
+        let Step::Call(planned) = planner.step(asked, &answer.calls) else { return };
+        match call(asked, *planned).await {
+            Verdict::Ready(ready) if ready.reads() => {
+                answer.calls.push(asked.calls().make(ready).await);
+            }
+            _ => return,
+        }
+    }
+}
+
+/// A message, read, and what can be done about it.
+struct Planner {
+    tools: Vec<ToolDefinition>,
+    offers: Vec<Offer>,
+    parts: Vec<Part>,
+    dialogue: Dialogue,
+    language: &'static Language,
+    first_message: Option<String>,
+}
+
+impl Planner {
+    async fn new(asked: &ReplyRequest<'_>) -> Self {
+        let packs = &asked.ports.packs;
+        let usable = asked.tools.iter().filter(|known| known.pin.refusal().is_none());
+        let tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
+        let offers = offer::offers(&tools, packs, asked.policy);
+        let nouns: Vec<Kind> = offers
+            .iter()
+            .filter_map(|offer| offer.kind.clone())
+            .filter(|kind| packs.entity_type(kind).is_none())
+            .collect();
+        let language = lexicon::of(asked.message);
+        let noticed = &asked.assembled.understanding.noticed;
+        let reader = Reader { message: asked.message, language, noticed, packs, nouns: &nouns };
+        let dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
+        let first_message = match social::asks_for_first(asked.message, language) {
+            true => first_message(asked).await,
+            false => None,
+        };
+        Self { parts: reader.parts(), tools, offers, dialogue, language, first_message }
+    }
+
+    /// What comes after the calls that were made.
+    fn step(&self, asked: &ReplyRequest<'_>, made: &[CallRecord]) -> Step {
+        let scene = Scene {
+            message: asked.message,
+            language: self.language,
+            packs: &asked.ports.packs,
+            offers: &self.offers,
+            tools: &self.tools,
+            freedom: asked.policy,
+            parts: &self.parts,
+            dialogue: &self.dialogue,
+            first_message: self.first_message.as_deref(),
+            recent: &asked.assembled.recent,
+            made,
+        };
+        scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said)))
+    }
 }
 
 async fn call(asked: &ReplyRequest<'_>, planned: Planned) -> Verdict {
@@ -144,15 +187,23 @@ async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
 }
 
 /// Ends the turn with what is to be said.
-fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &str) -> ReplyOutcome {
+async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &str) -> ReplyOutcome {
     let mut unanswered = said.unanswered;
+    let missing = unavailable(asked).filter(|_| unanswered == Some("no_tool"));
     answer.text = said.text;
     if answer.text.is_empty() {
-        let written = recollect::written(asked);
+        let written = match recollect::told_by_user(asked) {
+            Some(told) => Some(told),
+            None => recollect::written(asked).await,
+        };
         unanswered = unanswered.filter(|_| written.is_none());
-        answer.text = written.unwrap_or_else(|| recollect::said_earlier(asked, why, &said.hint));
+        let hint = missing.as_deref().unwrap_or(&said.hint);
+        answer.text = written.unwrap_or_else(|| recollect::said_earlier(asked, why, hint));
+    } else if let Some(missing) = missing {
+        answer.text = format!("{} {missing}", answer.text);
     }
     answer.dialogue = Some(said.dialogue);
+    answer.absent = said.absent;
     // A question back leaves a query unanswered; in a chat it is a reply like any other.
     let fails = |code: &&str| asked.is_query() || *code == "tool_failed";
     if let Some(code) = unanswered.filter(fails) {
@@ -161,6 +212,26 @@ fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &str) -> 
         answer.error = Some(TurnError { code: code.into(), message });
     }
     told(asked, answer)
+}
+
+/// What the conversation began with, unless it was erased.
+async fn first_message(asked: &ReplyRequest<'_>) -> Option<String> {
+    let read = asked.notes.sessions.turns(asked.session, 0..1).await;
+    let turns = read.inspect_err(|error| tracing::warn!(%error, "the first turn was not read"));
+    let first = turns.ok()?.first()?.message.clone();
+    (!first.is_empty()).then_some(first)
+}
+
+/// Which of the agent's servers have no tools now, and why.
+fn unavailable(asked: &ReplyRequest<'_>) -> Option<String> {
+    let servers: Vec<String> =
+        asked.unavailable.iter().map(|(server, why)| format!("{server} ({why})")).collect();
+    let with = [("servers", servers.join("; "))];
+    let with: Vec<(&str, &str)> = with.iter().map(|(key, text)| (*key, text.as_str())).collect();
+    let language = lexicon::of(asked.message);
+    let said = language.say(Say::Unavailable, &with);
+    let said = said.or_else(|| lexicon::english().say(Say::Unavailable, &with));
+    said.filter(|_| !servers.is_empty())
 }
 
 fn told(asked: &ReplyRequest<'_>, answer: Answer) -> ReplyOutcome {

@@ -27,6 +27,11 @@ impl Scene<'_> {
                 query.terms[0].what = What::Thing(thing);
                 self.run(query)
             }
+            Found::Unknown if phrase.kind.as_ref().is_some_and(|k| self.view_of(k).is_some()) => {
+                let kind = phrase.kind.clone().unwrap_or_else(|| Kind::new("thing"));
+                query.terms[0].what = What::Thing(super::find::bare(&kind, &phrase.text));
+                self.run(query)
+            }
             found => Ok(self.not_one(query, phrase, found)),
         }
     }
@@ -82,7 +87,8 @@ impl Scene<'_> {
             return Ok(None);
         };
         let mut arguments = offer.fixed.clone();
-        super::schema::put(&mut arguments, &slot.shape.path, phrase.text.clone().into());
+        let sought = slot.searched(&offer.described, &phrase.text);
+        super::schema::put(&mut arguments, &slot.shape.path, sought.into());
         let call = Some((offer.tool.tool.clone(), arguments));
         let kind = offer.kind.clone();
         self.carry_out(

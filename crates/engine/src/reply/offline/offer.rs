@@ -13,6 +13,8 @@ use crate::pack::{Check, EntityType, Field, Generic, Kind, PackSet, words_of_ide
 use crate::search::words::stems;
 use crate::tool::ToolDefinition;
 
+pub(super) use super::means::{Means, Slot};
+
 /// One thing that a tool can do.
 #[derive(Debug, Clone)]
 pub(super) struct Offer {
@@ -41,60 +43,6 @@ pub(super) struct Page {
     pub limit: String,
     pub offset: Option<String>,
     pub length: u64,
-}
-
-/// A parameter and what it means.
-#[derive(Debug, Clone)]
-pub(super) struct Slot {
-    pub shape: Shape,
-    /// Words of its name, in the singular.
-    pub words: Vec<String>,
-    pub means: Means,
-}
-
-/// What a parameter takes.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Means {
-    /// A thing of a kind, by one of its fields; open where the tool takes any.
-    Thing(Kind, Option<Field>),
-    /// The thing that the tool is about.
-    Own(Option<Field>),
-    /// The name of a thing of any kind.
-    AnyName,
-    /// One of its choices.
-    Choice,
-    /// Yes or no.
-    Flag,
-    /// The most that are wanted.
-    Limit,
-    /// Free text that is searched for.
-    Search,
-    /// A path.
-    Path,
-    /// A time zone.
-    Zone,
-    /// A date or a time of day.
-    Date,
-    Time,
-    /// A query in SQL.
-    Sql,
-    Number,
-    Text,
-}
-
-impl Slot {
-    pub fn name(&self) -> &str {
-        self.shape.name()
-    }
-
-    pub fn path(&self) -> String {
-        self.shape.path.join(".")
-    }
-
-    /// Its name in words.
-    pub fn shown(&self) -> String {
-        self.words.join(" ")
-    }
 }
 
 impl Offer {

@@ -19,8 +19,11 @@ impl Scene<'_> {
     /// What a reference means. "Those" are the things of the last list, which is asked about as a whole:
     /// see [`Scene::last_list`].
     pub fn meant(&self, pointer: &Pointer) -> Meant {
-        let fits =
-            |thing: &Thing| pointer.kinds.as_ref().is_none_or(|kinds| kinds.contains(&thing.kind));
+        let narrower = self.narrower_of(pointer);
+        let fits = |thing: &Thing| {
+            pointer.kinds.as_ref().is_none_or(|kinds| kinds.contains(&thing.kind))
+                && narrower.is_none_or(|roles| self.has_role(thing, roles))
+        };
         let listed = self.listed();
         match pointer.number {
             Number::One => self.one(&fits),
@@ -49,6 +52,29 @@ impl Scene<'_> {
             }
             Number::Within => Meant::Nothing,
         }
+    }
+
+    /// The roles that a narrower word means: "that router" is no switch.
+    fn narrower_of(&self, pointer: &Pointer) -> Option<&[String]> {
+        let text = &self.message[pointer.span.start..pointer.span.end];
+        let word = self.language.singular(&text.split_whitespace().next_back()?.to_lowercase());
+        let known = pointer.kinds.iter().flatten().filter_map(|kind| self.known(kind));
+        let mut roles = known.filter_map(|known| known.narrows.get(&word));
+        roles.next().map(Vec::as_slice).filter(|roles| !roles.is_empty())
+    }
+
+    /// Whether a thing has one of these roles; one whose role is not known may have it.
+    fn has_role(&self, thing: &Thing, roles: &[String]) -> bool {
+        let by = self.known(&thing.kind).and_then(|known| known.narrowed_by.as_ref());
+        let row = self.row_of(thing);
+        let key = row.as_ref().zip(by).and_then(|(row, by)| self.key_of_kind(row, &thing.kind, by));
+        let Some(own) = row.as_ref().zip(key).and_then(|(row, key)| row.get(&key)) else {
+            return true;
+        };
+        let english = crate::lexicon::english();
+        let own: Vec<String> =
+            rows::parts(&rows::shown(own)).iter().map(|part| english.singular(part)).collect();
+        roles.iter().any(|role| rows::parts(role).iter().all(|part| own.contains(part)))
     }
 
     fn one(&self, fits: &dyn Fn(&Thing) -> bool) -> Meant {

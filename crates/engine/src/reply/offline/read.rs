@@ -7,7 +7,7 @@
 //! Invariant: the parts are in the order of the message and every word is in exactly one.
 
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
-use crate::entity::{How, Noticed, Number, Span};
+use crate::entity::{How, Mention, Noticed, Number, Span};
 use crate::lexicon::{Class, Family, Language};
 use crate::pack::{Grammar, Kind, PackSet};
 
@@ -42,6 +42,8 @@ pub(super) enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Literal {
     Path,
+    /// What names of files end in: ".cfg".
+    Ending,
     Time,
     Date,
     Zone,
@@ -107,6 +109,11 @@ fn is_turn(part: &Part) -> bool {
     )
 }
 
+/// Whether the words of a message name it.
+fn is_written(mention: &Mention) -> bool {
+    !matches!(mention.how, How::Reference | How::Given)
+}
+
 /// What the reading draws on.
 pub(super) struct Reader<'a> {
     pub message: &'a str,
@@ -169,7 +176,7 @@ impl Reader<'_> {
             .noticed
             .mentions
             .iter()
-            .find(|mention| mention.span.start == start && mention.how != How::Reference);
+            .find(|mention| mention.span.start == start && is_written(mention));
         if let Some(mention) = mention {
             let kind = Some(mention.kind.clone());
             let is_sure = mention.how != How::Pattern && mention.is_sure();
@@ -242,7 +249,7 @@ impl Reader<'_> {
     /// Whether a name or a reference begins there.
     fn begins_something(&self, start: usize) -> bool {
         let Noticed { mentions, references, .. } = self.noticed;
-        mentions.iter().any(|one| one.span.start == start)
+        mentions.iter().any(|one| one.span.start == start && one.how != How::Given)
             || references.iter().any(|one| one.span.start == start)
     }
 
@@ -284,6 +291,11 @@ impl Reader<'_> {
             .is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '`'));
         if lead > 0 && begins && before.ends_with(['/', '\\']) {
             return Some((Literal::Path, from));
+        }
+        let word = text.chars().all(char::is_alphanumeric)
+            && !text.starts_with(|c: char| c.is_ascii_digit());
+        if lead == 1 && begins && word && before.ends_with('.') {
+            return Some((Literal::Ending, from));
         }
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         if let Some((hours, minutes)) = text.split_once(':')

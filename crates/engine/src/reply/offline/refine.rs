@@ -163,17 +163,19 @@ impl Scene<'_> {
                 let dialogue = self.dialogue.clone();
                 Said { text: reason, unanswered: Some("tool_failed"), dialogue, ..Said::default() }
             }
-            Found::One(_) | Found::None | Found::Unknown => {
+            Found::One(_) | Found::None => {
                 let kinds: Vec<Kind> = phrase.kind.iter().cloned().collect();
                 self.nothing_called(query, 0, text, &kinds)
             }
+            Found::Unknown => self.cannot_look(text, phrase.kind.as_slice()),
         }
     }
 
     pub fn did_you_mean(&self, query: Query, term: usize, text: &str, things: Vec<Thing>) -> Said {
         let names: Vec<&str> = things.iter().map(|thing| thing.label.as_str()).collect();
         let said = self.say(Say::DidYouMean, &[("text", text), ("name", &names.join(" / "))]);
-        self.asked(said, query, Missing::Term(term), things)
+        let asked = self.asked(said, query, Missing::Term(term), things);
+        Said { absent: vec![text.to_owned()], ..asked }
     }
 
     /// "No, the other one": the last question, with what it got wrong put right.

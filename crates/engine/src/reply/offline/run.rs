@@ -175,6 +175,9 @@ impl Scene<'_> {
         let strict: Vec<Term> = terms.iter().filter(|term| !is_text(term)).cloned().collect();
         let (arguments, _) = self.arguments(offer, &strict);
         let Ok(mut table) = self.table(offer, &arguments, false)? else { return Ok(None) };
+        if !table.is_whole() {
+            return Ok(None);
+        }
         table.rows.retain(|(_, row)| {
             loose.iter().all(|term| match &term.what {
                 What::Choice { field, value } => rows::field(row, field).is_some_and(|(_, own)| {
@@ -197,6 +200,9 @@ impl Scene<'_> {
     ) -> Result<Table, Box<Said>> {
         if table.rows.is_empty() {
             return Ok(table);
+        }
+        if !table.is_whole() {
+            return Err(Box::new(self.read_in_part(kind, &table, &term.text)));
         }
         let words = term.text.clone();
         let fits: Box<dyn Fn(&Value) -> bool> = match &term.what {
@@ -256,6 +262,7 @@ impl Scene<'_> {
 
     pub(super) fn told_list(&self, query: Query, kind: &Kind, table: &Table) -> Said {
         let nouns = match &query.narrower {
+            Some(word) if word.ends_with(['s', 'x', 'h']) => format!("{word}es"),
             Some(word) => format!("{word}s"),
             None => self.noun(kind, true),
         };

@@ -15,6 +15,7 @@ use super::rows;
 use super::schema::put;
 use crate::lexicon::{Language, Say};
 use crate::pack::{EntityType, Kind, PackSet};
+use crate::reply::wording;
 use crate::session::dialogue::{Dialogue, RowAt, Thing};
 use crate::session::record::{CallRecord, TurnRecord};
 use crate::tool::{ToolDefinition, ToolName};
@@ -46,6 +47,8 @@ pub(super) struct Said {
     pub hint: String,
     /// Why it is no answer: a stable code.
     pub unanswered: Option<&'static str>,
+    /// Names that were looked for and are not there.
+    pub absent: Vec<String>,
     pub dialogue: Dialogue,
 }
 
@@ -63,6 +66,8 @@ pub(super) struct Scene<'a> {
     pub freedom: &'a dyn Freedom,
     pub parts: &'a [Part],
     pub dialogue: &'a Dialogue,
+    /// The first message of the conversation, where it is asked for.
+    pub first_message: Option<&'a str>,
     /// Turns of the window, oldest first.
     pub recent: &'a [Arc<TurnRecord>],
     /// Calls of this turn.
@@ -120,11 +125,7 @@ impl Scene<'_> {
             let json = record.output.as_ref().and_then(rows::json_of);
             let json = json.as_deref();
             let Some((rows, count)) = json.and_then(rows::rows) else {
-                let text = record
-                    .output
-                    .as_ref()
-                    .filter(|_| json.is_none())
-                    .map(|output| output.text.clone());
+                let text = record.output.as_ref().filter(|_| json.is_none()).map(wording::plain);
                 table.text = text.filter(|text| !text.trim().is_empty());
                 // One thing instead of a list, or plain text.
                 let row = json.cloned().unwrap_or(Value::Null);

@@ -68,6 +68,8 @@ impl Scene<'_> {
         for pointer in &ask.pointers {
             match pointer.number {
                 Number::One if picks && pointer.kinds.is_none() => continue,
+                // "marsh-fw and its status": what the message names itself.
+                Number::One if pointer.kinds.is_none() && named_before(ask, pointer.at) => continue,
                 Number::Many | Number::Both => continue,
                 Number::Within => {
                     let next = meaning.phrases.iter().position(|phrase| phrase.at > pointer.at);
@@ -359,6 +361,11 @@ impl Scene<'_> {
         kinds.sort_by(|one, two| bonus(two).total_cmp(&bonus(one)));
         kinds
     }
+}
+
+/// Whether the message names something before that part.
+fn named_before(ask: &Ask, at: usize) -> bool {
+    ask.phrases.iter().any(|phrase| phrase.at < at && !phrase.picks && looks_named(phrase))
 }
 
 /// Whether a phrase looks like a name: it has a kind, a digit, a capital letter, or stands in quotation marks.

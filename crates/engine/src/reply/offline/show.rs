@@ -8,7 +8,7 @@ use super::rows;
 use super::run::{as_thing, is_empty};
 use super::scene::{Flow, Said, Scene, Table};
 use super::schema::put;
-use crate::lexicon::Say;
+use crate::lexicon::{self, Say};
 use crate::pack::Kind;
 use crate::reply::wording;
 use crate::session::dialogue::{Query, RowAt, Spoken, Term, Thing, Want, What};
@@ -24,6 +24,9 @@ impl Scene<'_> {
             Ok(found) => found,
             Err(Unseen::Failed(record)) => {
                 let mut said = self.failed(&record);
+                if lexicon::says_none(&record.result_text()) {
+                    said.absent.push(thing.label.clone());
+                }
                 said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
                 return Ok(said);
             }
@@ -39,6 +42,10 @@ impl Scene<'_> {
                 ));
             }
         };
+        if rows::rows(&row).is_some_and(|(rows, _)| rows.is_empty()) {
+            let kinds = std::slice::from_ref(&thing.kind);
+            return Ok(self.nothing_called(query, 0, &thing.label, kinds));
+        }
         if let Some((rows, count)) = rows::rows(&row).filter(|(rows, _)| rows.len() > 1) {
             let at = thing.row.unwrap_or(RowAt { turn: 0, call: 0, row: 0 });
             let rows = rows

@@ -1,7 +1,7 @@
 //! What a message does besides asking: it greets, thanks, gives up a question, asks what can be done.
 
 use super::scene::{Said, Scene};
-use crate::lexicon::{Class, Family, Say};
+use crate::lexicon::{Class, Family, Language, Say};
 
 /// Kinds of things that are named when somebody asks what can be done.
 const KINDS_NAMED: usize = 12;
@@ -78,6 +78,9 @@ impl Scene<'_> {
         }
         if self.begins(&words, Class::AskedBefore) {
             let first = words.iter().any(|word| self.language.ordinal(word) == Some(1));
+            if let Some(message) = self.first_message.filter(|_| first) {
+                return said(self.say(Say::AskedFirst, &[("message", message)]), dialogue);
+            }
             let turn = if first { self.recent.first() } else { self.recent.last() }?;
             let what = match first {
                 true if turn.turn == 1 => Say::AskedFirst,
@@ -119,6 +122,13 @@ impl Scene<'_> {
             false => done.join(", "),
         }
     }
+}
+
+/// Whether a message asks for the first one of the conversation.
+pub(super) fn asks_for_first(message: &str, language: &Language) -> bool {
+    let words = lower_words(message);
+    language.starts(Class::AskedBefore, words.iter().map(String::as_str)).is_some()
+        && words.iter().any(|word| language.ordinal(word) == Some(1))
 }
 
 /// The end of the first sentence, with the space behind it.

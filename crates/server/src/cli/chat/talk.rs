@@ -185,7 +185,8 @@ impl Talk {
         };
         let (id, turns) = (&loaded.head.id, loaded.head.turns);
         let receipt = self.local.engine.receipt(&self.local.caller, id, turns).await?;
-        Ok(readable::receipt(&receipt))
+        let (_, record) = self.local.engine.turn(&self.local.caller, id, turns).await?;
+        Ok(readable::receipt(&receipt, &record.calls))
     }
 
     /// The things it is about, a line each.

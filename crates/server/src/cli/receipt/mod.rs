@@ -4,6 +4,9 @@ mod compare;
 pub mod readable;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
+use throughline_engine::receipt::Receipt;
+use throughline_engine::session::record::CallRecord;
 
 use super::local::{Local, Who, session_id};
 use super::{Settings, output};
@@ -54,10 +57,20 @@ impl ReceiptCommand {
     }
 }
 
+/// A receipt as JSON, with the calls of its turn.
+#[derive(Serialize)]
+struct WithCalls<'a> {
+    #[serde(flatten)]
+    receipt: &'a Receipt,
+    calls: &'a [CallRecord],
+}
+
 async fn show(local: &Local, session: &str, turn: u64, json: bool) -> Result<(), Failure> {
-    let receipt = local.engine.receipt(&local.caller, &session_id(session)?, turn).await?;
+    let id = session_id(session)?;
+    let receipt = local.engine.receipt(&local.caller, &id, turn).await?;
+    let (_, record) = local.engine.turn(&local.caller, &id, turn).await?;
     if json {
-        return output::json(&receipt);
+        return output::json(&WithCalls { receipt: &receipt, calls: &record.calls });
     }
-    output::line(readable::receipt(&receipt).trim_end())
+    output::line(readable::receipt(&receipt, &record.calls).trim_end())
 }

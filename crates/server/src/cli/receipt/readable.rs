@@ -5,6 +5,7 @@ use std::fmt::Write;
 use console::style;
 use throughline_engine::piece::{HistoryPart, IncludeMode, Source};
 use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
+use throughline_engine::session::record::CallRecord;
 use throughline_engine::tool::ToolName;
 
 use crate::cli::output::plain;
@@ -16,7 +17,7 @@ const HEADINGS: [&str; 8] =
     ["Rules", "References", "Tools", "Summary", "Entities", "History", "Instructions", "Message"];
 
 /// The receipt as text, with colours where the terminal shows them.
-pub fn receipt(receipt: &Receipt) -> String {
+pub fn receipt(receipt: &Receipt, calls: &[CallRecord]) -> String {
     let mut text = format!("{}\n", style(receipt.summary()).bold());
     let _ = writeln!(text, "{}", budget(receipt));
     let _ = writeln!(text, "mode {}: {}", receipt.mode.as_str(), plain(&receipt.mode_why));
@@ -42,8 +43,24 @@ pub fn receipt(receipt: &Receipt) -> String {
             let _ = writeln!(text, "  {}: {}", line(piece), style(reason).red());
         }
     }
+    if !calls.is_empty() {
+        let _ = writeln!(text, "\n{}", style("Calls").bold().underlined());
+        for call in calls {
+            let _ = writeln!(text, "  {}", call_line(call));
+        }
+    }
     let _ = writeln!(text, "\nrequest {}", receipt.request_hash);
     text
+}
+
+/// One call: tool, arguments, what came of it.
+fn call_line(call: &CallRecord) -> String {
+    let outcome = match (call.ok(), &call.error) {
+        (true, _) => style("done".to_owned()).green(),
+        (false, Some(error)) => style(plain(error)).red(),
+        (false, None) => style("failed".to_owned()).red(),
+    };
+    format!("{} {}: {outcome}", plain(&call.tool.to_string()), plain(&call.arguments.to_string()))
 }
 
 fn budget(receipt: &Receipt) -> String {
@@ -121,6 +138,7 @@ pub fn name(source: &Source) -> String {
         Source::History { turn, part: of } => format!("turn {turn} {}", part(*of)),
         Source::Day { on, .. } => format!("day {on}"),
         Source::Given { name } => format!("given {name}"),
+        Source::Preferences => "preferences".into(),
         Source::ClientRequest { bytes } => format!("the client's own request, {bytes} bytes"),
         Source::Message => "the message".into(),
     }
@@ -141,7 +159,10 @@ pub fn heading_of(source: &Source) -> &'static str {
         | Source::EarlierResult { .. }
         | Source::Day { .. } => "History",
         Source::Instructions { .. } | Source::Persona { .. } | Source::Calm => "Instructions",
-        Source::Given { .. } | Source::ClientRequest { .. } | Source::Message => "Message",
+        Source::Given { .. }
+        | Source::Preferences
+        | Source::ClientRequest { .. }
+        | Source::Message => "Message",
     }
 }
 

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::notice::GivenThing;
+use throughline_engine::pack::Kind;
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::turn::TurnRequest;
@@ -12,6 +14,8 @@ use crate::http::conversations::turn::{WORKFLOW_ID, WORKFLOW_SPEC};
 use crate::http::conversations::view::PersonaBody;
 use crate::http::problem::Problem;
 
+/// The type of the things that `workflow_id` and `workflow_spec` name.
+const WORKFLOW: &str = "workflow";
 /// Files that may come with one message.
 const ATTACHMENTS_MAX: usize = 8;
 /// The longest file.
@@ -82,6 +86,13 @@ pub struct ChatBody {
 impl ChatBody {
     /// The engine's request.
     pub fn request(self, key: Option<RequestKey>) -> Result<TurnRequest, Problem> {
+        let about = match (&self.workflow_id, &self.workflow_spec) {
+            (None, None) => Vec::new(),
+            (id, data) => {
+                let kind = Kind::new(WORKFLOW);
+                vec![GivenThing { kind, id: id.clone(), data: data.clone() }]
+            }
+        };
         let mut given = Vec::new();
         given.extend(self.workflow_id.map(|id| (WORKFLOW_ID.to_owned(), id)));
         given.extend(self.workflow_spec.map(|spec| (WORKFLOW_SPEC.to_owned(), spec.to_string())));
@@ -98,6 +109,7 @@ impl ChatBody {
             input: TurnInput {
                 message: self.message,
                 given,
+                about,
                 budget_tokens: self.budget_tokens,
                 keeps_calm: self.keeps_calm,
                 ..TurnInput::default()
@@ -119,6 +131,17 @@ mod tests {
         let body = json!({"message": "What does it say?", "attachments": attachments});
         let body: ChatBody = serde_json::from_value(body).expect("a valid shape");
         body.request(None).map(|request| request.input.given).map_err(|problem| problem.detail)
+    }
+
+    #[test]
+    fn a_workflow_that_comes_with_a_message_is_a_thing_it_is_about() {
+        let spec = json!({"spec_id": "wf-7", "name": "Onboarding"});
+        let body = json!({"message": "Add a step.", "workflow_id": "wf-7", "workflow_spec": spec});
+        let body: ChatBody = serde_json::from_value(body).expect("a valid shape");
+        let input = body.request(None).expect("a request").input;
+        let id = Some("wf-7".to_owned());
+        let about = vec![GivenThing { kind: Kind::new("workflow"), id, data: Some(spec) }];
+        assert_eq!(input.about, about);
     }
 
     #[test]

@@ -6,12 +6,13 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::{Receipt, ReceiptPiece};
 use throughline_engine::request::encode;
-use throughline_engine::session::record::ReplyForm;
+use throughline_engine::session::record::{CallRecord, ReplyForm};
 use throughline_upstream::model::{self, ModelConfig};
 use utoipa::{IntoParams, ToSchema};
 
@@ -33,6 +34,10 @@ pub struct ReceiptView {
     pub id: String,
     /// One line for people.
     pub summary: String,
+    /// Whether no model was asked: nothing was sent, and the pieces are what a model would be sent.
+    pub no_model: bool,
+    /// Calls of the turn, in order.
+    pub calls: Vec<ReceiptCall>,
     /// When it was assembled.
     pub at: Timestamp,
     /// The prompt mode.
@@ -68,6 +73,40 @@ pub struct ReceiptView {
     pub window_from: u64,
     /// The layout that made the request.
     pub layout: u32,
+}
+
+/// A tool call of the turn, without its result.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceiptCall {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    #[schema(value_type = Value)]
+    pub arguments: Value,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// Why it could not be made.
+    pub error: Option<String>,
+    /// Characters of the answer, before anything was cut.
+    pub result_characters: Option<u64>,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+}
+
+impl From<&CallRecord> for ReceiptCall {
+    fn from(call: &CallRecord) -> Self {
+        Self {
+            server: call.tool.server.clone(),
+            name: call.tool.name.clone(),
+            arguments: call.arguments.clone(),
+            ok: call.ok(),
+            error: call.error.clone(),
+            result_characters: call.output.as_ref().map(|output| output.characters()),
+            took_ms: call.took_ms,
+        }
+    }
 }
 
 /// An item of a request.
@@ -133,9 +172,11 @@ pub struct PieceView {
     pub hash: String,
     /// The turn with which it came into the request; null where that is this one.
     pub since: Option<u64>,
-    /// Whether it reached the model.
+    /// Whether it is part of the request.
+    pub included: bool,
+    /// Whether a model was sent it: false for every piece where no model was asked.
     pub sent: bool,
-    /// Why it did not.
+    /// Why it is not part of the request.
     #[schema(value_type = Option<String>)]
     pub dropped: Raw,
     /// Whether the reply referred to it; only rules, references and tools are looked at.
@@ -153,6 +194,7 @@ impl From<&ReceiptPiece> for PieceView {
             tokens: piece.tokens,
             hash: piece.hash.to_string(),
             since: piece.since,
+            included: piece.sent(),
             sent: piece.sent(),
             dropped: json(&piece.dropped),
             used: piece.used,
@@ -163,9 +205,15 @@ impl From<&ReceiptPiece> for PieceView {
 impl From<&Receipt> for ReceiptView {
     fn from(receipt: &Receipt) -> Self {
         let [rules, references, tools] = receipt.item_counts();
+        let piece = |piece: &ReceiptPiece| {
+            let view = PieceView::from(piece);
+            PieceView { sent: view.sent && !receipt.no_model, ..view }
+        };
         Self {
             id: receipt.request_hash.to_string(),
             summary: receipt.summary(),
+            no_model: receipt.no_model,
+            calls: Vec::new(),
             at: receipt.at,
             mode: receipt.mode.as_str().into(),
             mode_why: receipt.mode_why.clone(),
@@ -175,7 +223,7 @@ impl From<&Receipt> for ReceiptView {
                 "rules": rules, "references": references, "tools": tools
             })),
             items: receipt.pieces.iter().filter(|p| p.sent()).filter_map(RequestItem::of).collect(),
-            pieces: receipt.pieces.iter().map(Into::into).collect(),
+            pieces: receipt.pieces.iter().map(piece).collect(),
             stable_prefix_tokens: receipt.stable_prefix_tokens,
             effective_tokens: receipt.effective_tokens(),
             replay_tokens: receipt.replay.tokens,
@@ -199,7 +247,9 @@ pub async fn show(
     Path((id, turn)): Path<(SessionId, u64)>,
 ) -> Result<Json<ReceiptView>, Problem> {
     let receipt = app.engine().receipt(&caller, &id, turn).await?;
-    Ok(Json(ReceiptView::from(&receipt)))
+    let (_, record) = app.engine().turn(&caller, &id, turn).await?;
+    let calls = record.calls.iter().map(Into::into).collect();
+    Ok(Json(ReceiptView { calls, ..ReceiptView::from(&receipt) }))
 }
 
 /// In whose words.

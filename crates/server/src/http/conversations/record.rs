@@ -165,13 +165,13 @@ impl ExecutionBody {
     fn call(self, number: usize) -> CallRecord {
         let output = self.result.map(|result| match result {
             Value::String(text) => {
-                ToolOutput { text, json: None, is_error: self.error.is_some(), truncated: false }
+                ToolOutput { text, is_error: self.error.is_some(), ..ToolOutput::default() }
             }
             json => ToolOutput {
                 text: json.to_string(),
                 json: Some(json),
                 is_error: self.error.is_some(),
-                truncated: false,
+                ..ToolOutput::default()
             },
         });
         CallRecord {

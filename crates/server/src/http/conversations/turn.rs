@@ -46,6 +46,8 @@ pub struct TurnBrief {
     /// How the reply came about.
     #[schema(value_type = shapes::ReplyForm)]
     pub form: Raw,
+    /// Whether a model answered without calling any of the tools that it was offered.
+    pub no_tool_called: bool,
     /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
     /// Things the turn is about.
@@ -77,6 +79,7 @@ impl From<&TurnRecord> for TurnBrief {
             status: json(&record.status),
             error: json(&record.error),
             form: json(&record.form),
+            no_tool_called: record.no_tool_called,
             tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
             entities: json(&record.entities),
             usage: json(&record.usage),

@@ -79,5 +79,5 @@ fn answered(message: &Value) -> Vec<(String, ToolOutput)> {
 
 fn output(text: String, is_error: bool) -> ToolOutput {
     let json = serde_json::from_str::<Value>(&text).ok().filter(|j| j.is_object() || j.is_array());
-    ToolOutput { text, json, is_error, truncated: false }
+    ToolOutput { text, json, is_error, ..ToolOutput::default() }
 }

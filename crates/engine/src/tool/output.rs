@@ -1,0 +1,144 @@
+//! What a tool answered, and how an answer that is too long is cut.
+//!
+//! Of a list that is too long the first rows are kept, with the number of all of them, so that what could be
+//! read stays usable. Not here: how an answer is put into words.
+//!
+//! Invariant: an answer that was cut says so, and how long it was.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ToolOutput {
+    /// The answer as text.
+    pub text: String,
+    /// The answer as JSON, where the server gave structured content or its text is JSON. Of a list that was cut
+    /// the first rows, with the number of all as `count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Value>,
+    /// Whether the server marked it as an error.
+    #[serde(default)]
+    pub is_error: bool,
+    /// Whether it was cut at the output limit.
+    #[serde(default)]
+    pub truncated: bool,
+    /// How many characters the text had before it was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_characters: Option<u64>,
+}
+
+impl ToolOutput {
+    /// The answer with at most `bytes_max` bytes of text and as many of JSON.
+    pub fn cut(mut self, bytes_max: usize) -> Self {
+        let json_size = self.json.as_ref().map_or(0, size);
+        if self.text.len() <= bytes_max && json_size <= bytes_max {
+            return self;
+        }
+        self.truncated = true;
+        self.whole_characters = self.whole_characters.or(Some(self.text.chars().count() as u64));
+        self.text.truncate(self.text.floor_char_boundary(bytes_max));
+        if json_size > bytes_max {
+            self.json = self.json.and_then(|json| first_rows(json, bytes_max));
+        }
+        self
+    }
+
+    /// How many characters the text has, or had before it was cut.
+    pub fn characters(&self) -> u64 {
+        self.whole_characters.unwrap_or_else(|| self.text.chars().count() as u64)
+    }
+
+    /// The text, and where it was cut, of how much.
+    pub fn told(&self) -> String {
+        match self.whole_characters {
+            Some(all) => {
+                let kept = self.text.chars().count();
+                format!("{}\n[cut: {kept} of {all} characters]", self.text)
+            }
+            None => self.text.clone(),
+        }
+    }
+}
+
+/// The same list with as many rows as fit, and `count` for all of them; `None` where it is no list, or not even
+/// one row fits.
+fn first_rows(json: Value, bytes_max: usize) -> Option<Value> {
+    let (mut frame, key) = match json {
+        Value::Array(rows) => (Map::from_iter([("results".to_owned(), rows.into())]), None),
+        Value::Object(object) => {
+            let lists = object.iter().filter(|(_, value)| value.is_array());
+            let longest = lists.max_by_key(|(_, value)| size(value))?.0.clone();
+            (object, Some(longest))
+        }
+        _ => return None,
+    };
+    let key = key.unwrap_or_else(|| "results".to_owned());
+    let Some(Value::Array(rows)) = frame.insert(key.clone(), Value::Array(Vec::new())) else {
+        return None;
+    };
+    if !frame.get("count").is_some_and(Value::is_u64) {
+        frame.insert("count".to_owned(), rows.len().into());
+    }
+    let mut left = bytes_max.checked_sub(frame_size(&frame))?;
+    let mut kept = Vec::new();
+    for row in rows {
+        let needed = size(&row) + 1;
+        if needed > left {
+            break;
+        }
+        left -= needed;
+        kept.push(row);
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    frame.insert(key, Value::Array(kept));
+    Some(Value::Object(frame))
+}
+
+fn size(json: &Value) -> usize {
+    json.to_string().len()
+}
+
+fn frame_size(frame: &Map<String, Value>) -> usize {
+    serde_json::to_string(frame).map_or(0, |text| text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn output(json: &Value) -> ToolOutput {
+        ToolOutput { text: json.to_string(), json: Some(json.clone()), ..ToolOutput::default() }
+    }
+
+    #[test]
+    fn a_list_that_is_cut_keeps_its_first_rows_and_the_number_of_all() {
+        let rows: Vec<Value> = (0..100).map(|n| json!({"id": n, "name": "x".repeat(50)})).collect();
+        for whole in [json!(rows), json!({"next": null, "results": rows})] {
+            let cut = output(&whole).cut(1_000);
+            let json = cut.json.as_ref().expect("the first rows");
+            assert_eq!(json["count"], 100);
+            let kept = json["results"].as_array().expect("rows");
+            assert!((5..100).contains(&kept.len()), "{}", kept.len());
+            assert_eq!(kept[0], rows[0]);
+            assert!(json.to_string().len() <= 1_000 && cut.text.len() <= 1_000);
+            assert_eq!((cut.truncated, cut.characters()), (true, whole.to_string().len() as u64));
+        }
+        let counted = json!({"count": 7_000, "results": rows});
+        assert_eq!(output(&counted).cut(1_000).json.expect("rows")["count"], 7_000);
+    }
+
+    #[test]
+    fn what_fits_is_left_alone_and_what_is_no_list_is_only_text() {
+        let small = output(&json!({"id": 1}));
+        assert_eq!(small.clone().cut(1_000), small);
+        let long = output(&json!({"text": "ä".repeat(1_000)})).cut(100);
+        assert_eq!((long.json.as_ref(), long.characters()), (None, 1_011));
+        assert!(long.told().ends_with("of 1011 characters]"), "{}", long.told());
+        assert_eq!(long.clone().cut(50).characters(), 1_011, "cut twice");
+    }
+}
