@@ -39,9 +39,9 @@ test('the sentence, the sections, reasons, matches and tokens are those of the r
   const { page, panel, close } = await open(1);
   await panel.getByRole('heading', { name: 'Turn 1 of 4' }).waitFor();
   // Without a model nobody was shown anything.
-  assert.equal(await panel.locator('.shown').innerText(), `Would be shown: ${receipt.summary}`);
-  assert.equal(await page.locator('article.row[aria-label="Turn 1"] .context-line').innerText(), `Would be shown: ${receipt.summary}`);
-  const sent = receipt.pieces.filter((piece) => piece.sent);
+  assert.equal(await panel.locator('.shown').innerText(), receipt.summary);
+  assert.equal(await page.locator('article.row[aria-label="Turn 1"] .context-line').innerText(), receipt.summary);
+  const sent = receipt.pieces.filter((piece) => piece.included);
   const count = (kind) => sent.filter((piece) => piece.source.kind === kind).length;
   assert.match(receipt.summary, new RegExp(`${count('tool')} tools.*${receipt.budget.used_tokens.toLocaleString('en')} tokens`));
   for (const [kind, label] of [['rule', 'Rules'], ['reference', 'References'], ['tool', 'Tools']]) {
@@ -60,7 +60,7 @@ test('the sentence, the sections, reasons, matches and tokens are those of the r
 
 test('what was left out is listed with its reason', async () => {
   const receipt = await server.api('GET', `/conversations/${id}/turns/1/context`);
-  const dropped = receipt.pieces.filter((piece) => !piece.sent && piece.dropped !== 'already_present');
+  const dropped = receipt.pieces.filter((piece) => !piece.included && piece.dropped !== 'already_present');
   assert.ok(dropped.length > 0, 'something is always left out in the demo');
   const { panel, close } = await open(1);
   const section = panel.locator('.pieces.left-out');
@@ -110,7 +110,7 @@ test('the time of a turn is drawn by stage', async () => {
 
 test('a piece opens as it was sent and as it is now', async () => {
   const receipt = await server.api('GET', `/conversations/${id}/turns/1/context`);
-  const rule = receipt.pieces.find((piece) => piece.sent && piece.source.kind === 'rule');
+  const rule = receipt.pieces.find((piece) => piece.included && piece.source.kind === 'rule');
   const then = await (await fetch(`${server.url}/api/v1/conversations/${id}/turns/1/contents/${rule.hash}`)).text();
   const { panel, close } = await open(1);
   await panel.getByRole('button', { name: new RegExp(rule.source.name) }).click();
@@ -225,7 +225,7 @@ test('the map shows topics, what changed and where each turn stands', async () =
     await server.api('POST', '/chat', { message, conversation_id: own });
   }
   const receipt = await server.api('GET', `/conversations/${own}/turns/5/context`);
-  const shown = new Set(receipt.pieces.filter((piece) => piece.sent && piece.source.kind === 'history').map((piece) => piece.source.turn));
+  const shown = new Set(receipt.pieces.filter((piece) => piece.included && piece.source.kind === 'history').map((piece) => piece.source.turn));
   assert.ok(shown.size < 4, 'something has left this small window');
   const { page, close } = await openPage(browser, server.url, { path: `/#/c/${own}` });
   await page.getByRole('tab', { name: 'Map' }).click();

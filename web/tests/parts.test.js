@@ -45,7 +45,7 @@ test('a difference keeps what is the same and names what went and came', () => w
 
 test('the window is drawn in the order of sending, neighbours of a kind as one', () => withSource(async (load) => {
   const { stretches } = await load('/src/text/window.ts');
-  const piece = (kind, tokens, sent = true) => ({ source: { kind }, tokens, sent });
+  const piece = (kind, tokens, included = true) => ({ source: { kind }, tokens, included });
   const pieces = [piece('instructions', 5), piece('persona', 3), piece('rule', 4), piece('tool', 9, false), piece('history', 6), piece('message', 2)];
   assert.deepEqual(stretches({ pieces }), [
     { kind: 'instructions', tokens: 8, start: 0 },
@@ -57,10 +57,10 @@ test('the window is drawn in the order of sending, neighbours of a kind as one',
 
 test('two receipts are compared by what a piece is, not by its place', () => withSource(async (load) => {
   const { compareReceipts } = await load('/src/text/comparison.ts');
-  const rule = (name, hash, mode = 'always') => ({ source: { kind: 'rule', name, mode }, hash, sent: true });
+  const rule = (name, hash, mode = 'always') => ({ source: { kind: 'rule', name, mode }, hash, included: true });
   const one = { pieces: [rule('a', '1'), rule('b', '2'), rule('c', '3')] };
-  const two = { pieces: [rule('c', '3', 'manual'), rule('a', '9'), rule('d', '4'), { ...rule('e', '5'), sent: false }] };
-  const said = (hash) => ({ source: { kind: 'message' }, hash, sent: true });
+  const two = { pieces: [rule('c', '3', 'manual'), rule('a', '9'), rule('d', '4'), { ...rule('e', '5'), included: false }] };
+  const said = (hash) => ({ source: { kind: 'message' }, hash, included: true });
   one.pieces.push(said('m1'));
   two.pieces.push(said('m2'));
   const names = (pieces) => pieces.map((piece) => piece.source.name ?? piece.source.kind);

@@ -107,7 +107,7 @@ test('an item that is switched on is in the next request as manual, and off agai
   await say(page, 'List the sites', { turn: 3 });
   const receipt = await server.api('GET', `/conversations/${id}/turns/3/context`);
   const piece = receipt.pieces.find((known) => known.source.kind === item.type && known.source.name === item.name);
-  assert.deepEqual([piece.sent, piece.source.mode], [true, 'manual']);
+  assert.deepEqual([piece.included, piece.source.mode], [true, 'manual']);
   await toggle.click();
   await page.locator('.item', { hasText: item.name }).locator('.badge[data-mode=manual]').waitFor({ state: 'detached' });
   const head = await server.api('GET', `/conversations/${id}`);

@@ -2351,9 +2351,11 @@ export interface components {
             hash: string;
             /** @description The turn with which it came into the request; null where that is this one. */
             since?: number | null;
-            /** @description Whether it reached the model. */
+            /** @description Whether it is part of the request. */
+            included: boolean;
+            /** @description Whether a model was sent it: false for every piece where no model was asked. */
             sent: boolean;
-            /** @description Why it did not. */
+            /** @description Why it is not part of the request. */
             dropped?: string | null;
             /** @description Whether the reply referred to it; only rules, references and tools are looked at. */
             used: boolean;
@@ -2582,12 +2584,33 @@ export interface components {
             /** @description Why it is not `ok`. */
             reasons: string[];
         };
+        /** @description A tool call of the turn, without its result. */
+        ReceiptCall: {
+            /** @description The server. */
+            server: string;
+            /** @description The tool. */
+            name: string;
+            /** @description The arguments. */
+            arguments: unknown;
+            /** @description Whether it succeeded. */
+            ok: boolean;
+            /** @description Why it could not be made. */
+            error?: string | null;
+            /** @description Characters of the answer, before anything was cut. */
+            result_characters?: number | null;
+            /** @description How long it took, in milliseconds. */
+            took_ms: number;
+        };
         /** @description What a request was made of. */
         ReceiptView: {
             /** @description Names the receipt; also the hash of the request's bytes. */
             id: string;
             /** @description One line for people. */
             summary: string;
+            /** @description Whether no model was asked: nothing was sent, and the pieces are what a model would be sent. */
+            no_model: boolean;
+            /** @description Calls of the turn, in order. */
+            calls: components["schemas"]["ReceiptCall"][];
             /**
              * Format: date-time
              * @description When it was assembled.
@@ -2873,7 +2896,7 @@ export interface components {
         SourceView: {
             /**
              * @description `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
-             *     `earlier_result`, `history`, `given` or `message`.
+             *     `earlier_result`, `history`, `preferences`, `given` or `message`.
              */
             kind: string;
             /** @description Which part. */
@@ -3087,6 +3110,8 @@ export interface components {
             error?: components["schemas"]["TurnFailure"] | null;
             /** @description How the reply came about. */
             form: components["schemas"]["ReplyForm"];
+            /** @description Whether a model answered without calling any of the tools that it was offered. */
+            no_tool_called: boolean;
             /** @description Tools that were called, as `server:tool`, in order. */
             tools_used: string[];
             /** @description Things the turn is about. */

@@ -232,6 +232,9 @@ export interface Receipt {
   budget: Budget;
   parameters: { reply_tokens_max: number; temperature: number };
   pieces: Piece[];
+  /** Whether no model was asked. */
+  no_model: boolean;
+  calls: ReceiptCall[];
   stable_prefix_tokens: number;
   layout: number;
   /** Newer: tokens at the start that the request before had too, byte for byte. */
@@ -249,6 +252,17 @@ export interface Receipt {
   window_from?: number;
 }
 
+/** A call of the turn, without its result. */
+export interface ReceiptCall {
+  server: string;
+  name: string;
+  arguments: unknown;
+  ok: boolean;
+  error: string | null;
+  result_characters: number | null;
+  took_ms: number;
+}
+
 export interface Piece {
   source: Source;
   why: string;
@@ -257,6 +271,9 @@ export interface Piece {
   score: number | null;
   tokens: number;
   hash: string;
+  /** Whether it is part of the request. */
+  included: boolean;
+  /** Whether a model was sent it: false for every piece where no model was asked. */
   sent: boolean;
   dropped: string | null;
   /** Whether the reply referred to it; only rules, references and tools are looked at. */
@@ -269,6 +286,7 @@ export type Source =
   | { kind: 'instructions'; part: string }
   | { kind: 'persona'; name: string }
   | { kind: 'calm' }
+  | { kind: 'preferences' }
   | { kind: 'rule' | 'reference'; name: string; mode: IncludeMode }
   | { kind: 'tool'; server: string; name: string; mode: IncludeMode }
   | { kind: 'summary'; from: number; to: number }

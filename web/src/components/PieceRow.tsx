@@ -10,7 +10,7 @@ export function PieceRow({ piece, session, turn, why }: { piece: Piece; session:
   const open = useSignal(false);
   const mode = modeOf(piece.source);
   return (
-    <div class="piece" data-sent={piece.sent}>
+    <div class="piece" data-sent={piece.included}>
       <button class="piece-line" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
         <span class="piece-name">{nameOf(piece.source)}{piece.used && <span class="badge" title="The reply refers to it">used</span>}</span>
         {mode ? <Badge mode={mode} score={piece.score} /> : piece.score !== null && <span class="badge" title="How well it matches the message">{percent(piece.score)} match</span>}

@@ -86,7 +86,7 @@ function Table({ first, receipts }: ColumnsProps) {
               <tr key={index}>
                 <th scope="row">{first + index}</th>
                 {receipt
-                  ? <><td>{count(receipt.budget.used_tokens)}</td><td>{percent(receipt.budget.share)}</td><td>{count(stableTokens(receipt))}</td><td>{receipt.pieces.filter((piece) => !piece.sent).length}</td></>
+                  ? <><td>{count(receipt.budget.used_tokens)}</td><td>{percent(receipt.budget.share)}</td><td>{count(stableTokens(receipt))}</td><td>{receipt.pieces.filter((piece) => !piece.included).length}</td></>
                   : <td colSpan={4}>No record</td>}
               </tr>
             ))}

@@ -10,9 +10,9 @@ export interface Comparison {
 }
 
 export function compareReceipts(one: Receipt, two: Receipt): Comparison {
-  const before = new Map(one.pieces.filter((piece) => piece.sent).map((piece) => [identity(piece), piece]));
+  const before = new Map(one.pieces.filter((piece) => piece.included).map((piece) => [identity(piece), piece]));
   const result: Comparison = { came: [], went: [], changed: [], same: [] };
-  for (const after of two.pieces.filter((piece) => piece.sent)) {
+  for (const after of two.pieces.filter((piece) => piece.included)) {
     const known = before.get(identity(after));
     before.delete(identity(after));
     // The message of one turn is not a new version of another's.
@@ -26,6 +26,6 @@ export function compareReceipts(one: Receipt, two: Receipt): Comparison {
 
 /** Why something that was sent before is not sent now. */
 export function whyGone(piece: Piece, now: Receipt): string {
-  const considered = now.pieces.find((known) => !known.sent && identity(known) === identity(piece));
+  const considered = now.pieces.find((known) => !known.included && identity(known) === identity(piece));
   return considered?.dropped ? droppedBecause(considered.dropped) : 'it does not belong to this message';
 }

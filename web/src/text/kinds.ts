@@ -20,6 +20,7 @@ const KIND_OF: Record<Source['kind'], Kind> = {
   instructions: 'instructions',
   persona: 'instructions',
   calm: 'instructions',
+  preferences: 'instructions',
   given: 'instructions',
   rule: 'rules',
   reference: 'references',
@@ -54,6 +55,8 @@ export function nameOf(source: Source): string {
       return `Persona: ${source.name}`;
     case 'calm':
       return 'Reminder to stay calm';
+    case 'preferences':
+      return 'Preferences';
     case 'rule':
     case 'reference':
       return source.name;

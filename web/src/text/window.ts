@@ -13,7 +13,7 @@ export function stretches(receipt: Receipt): Stretch[] {
   const found: Stretch[] = [];
   let start = 0;
   for (const piece of receipt.pieces) {
-    if (!piece.sent) continue;
+    if (!piece.included) continue;
     const kind = kindOf(piece.source);
     const last = found.at(-1);
     if (last?.kind === kind) last.tokens += piece.tokens;
@@ -27,7 +27,7 @@ export function stretches(receipt: Receipt): Stretch[] {
 export function tokensByKind(receipt: Receipt): Map<Kind, number> {
   const sums = new Map<Kind, number>(KINDS.map(({ kind }) => [kind, 0]));
   for (const piece of receipt.pieces) {
-    if (piece.sent) sums.set(kindOf(piece.source), (sums.get(kindOf(piece.source)) ?? 0) + piece.tokens);
+    if (piece.included) sums.set(kindOf(piece.source), (sums.get(kindOf(piece.source)) ?? 0) + piece.tokens);
   }
   return sums;
 }
