@@ -137,6 +137,7 @@ mod tests {
             replay: ReplayCost::default(),
             used: Vec::new(),
             summary: None,
+            no_model: false,
             request_hash: ContentHash::of("request"),
             handed_on_hash: None,
         }
