@@ -112,6 +112,10 @@ fn exchange(number: u64) -> Value {
     })
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no runtime thread, and a busy wait would be measured"
+)]
 fn wait_until_stored(wire: &mut Wire) {
     let begin = Instant::now();
     while wire.get("/api/v1/memory/stats").json()["jobs_waiting"] != 0 {
