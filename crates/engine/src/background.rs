@@ -1,4 +1,5 @@
-//! What happens after a turn, in the background: index, condense, look things up, give up waiting.
+//! What happens after a turn, in the background: index, condense, look things up, store what recall derived, give
+//! up waiting.
 //!
 //! Each is derived from the log, so nothing needs to be queued durably: what is behind can always be
 //! told from a session's head, and [`Background::find_due`] finds it after a restart. Work that costs (a
@@ -7,6 +8,7 @@
 //!
 //! Invariant: nothing here delays a reply or rewrites history.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +44,10 @@ const LEASE: SignedDuration = SignedDuration::from_secs(120);
 const GATHERING: Duration = Duration::from_millis(300);
 /// How far back a restart looks for more than an index that is behind.
 const CHANGED_LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long after its last turn the index of a session is stored: not with every turn of a conversation.
+const RESTED: Duration = Duration::from_secs(20);
+/// Turns that are not left unstored, although a conversation goes on.
+const UNSTORED_TURNS_MAX: u64 = 512;
 /// Sessions looked at per step of a sweep.
 const SWEEP_SESSIONS: usize = 256;
 
@@ -111,20 +117,87 @@ impl Background {
         }
     }
 
-    /// Puts every session that is behind on the list: after a restart, or after others wrote.
+    /// Puts every session that is behind on the list: after a restart, or after others wrote. Erases what was
+    /// derived of sessions that are gone.
     pub async fn find_due(&self) -> Result<u64> {
         let mut after: Option<Key> = None;
         let mut found = 0;
+        // Sessions of one user without a stored index of their last version, until that is seen: it comes after
+        // them in the order of keys.
+        let mut not_stored: HashMap<ThreadId, Listed> = HashMap::new();
         loop {
             let listed = self.sessions.store().scan(after.as_ref(), SWEEP_SESSIONS).await?;
-            let Some(last) = listed.last() else { return Ok(found) };
-            after = Some(last.key.clone());
-            for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Session) {
-                if self.is_behind(listed).await? {
+            let Some(last) = listed.last() else { break };
+            let last = last.key.clone();
+            for listed in listed {
+                if after.as_ref().is_some_and(|before| before.scope != listed.key.scope) {
+                    found += self.add_not_stored(&mut not_stored);
+                }
+                after = Some(listed.key.clone());
+                match listed.key.kind {
+                    Kind::Session if self.is_behind(&listed).await? => {
+                        self.work.add(&listed.key);
+                        found += 1;
+                    }
+                    Kind::Session => {
+                        not_stored.insert(listed.key.id.clone(), listed);
+                    }
+                    Kind::TurnIndex => self.check_stored(&listed, &mut not_stored).await?,
+                    _ => {}
+                }
+            }
+            after = Some(last);
+        }
+        Ok(found + self.add_not_stored(&mut not_stored))
+    }
+
+    /// Has sessions of one user stored once they rest; answers how many do already.
+    fn add_not_stored(&self, not_stored: &mut HashMap<ThreadId, Listed>) -> u64 {
+        let mut found = 0;
+        for (_, listed) in not_stored.drain() {
+            match self.time_to_rest(listed.changed_at) {
+                None => {
                     self.work.add(&listed.key);
                     found += 1;
                 }
+                Some(wait) => self.work.look_later(&listed.key, wait),
             }
+        }
+        found
+    }
+
+    /// Takes a session off the list whose index was stored after its last change.
+    async fn check_stored(
+        &self,
+        index: &Listed,
+        not_stored: &mut HashMap<ThreadId, Listed>,
+    ) -> Result<()> {
+        let of = not_stored.get(&index.key.id);
+        if of.is_some_and(|session| session.changed_at <= index.changed_at) {
+            not_stored.remove(&index.key.id);
+        } else if let Some(session) = index.key.source()
+            && self.sessions.store().head(&session, None).await? == Found::Missing
+        {
+            self.sessions.store().erase(&index.key).await?;
+        }
+        Ok(())
+    }
+
+    /// How long a session that was changed then is left alone; none where it has rested.
+    fn time_to_rest(&self, changed_at: Timestamp) -> Option<Duration> {
+        let since = self.clock.now().duration_since(changed_at);
+        RESTED.checked_sub(since.try_into().unwrap_or_default()).filter(|wait| !wait.is_zero())
+    }
+
+    /// Stores what recall has derived of a session, once it rests or much of it is not stored.
+    async fn store_index(&self, loaded: &LoadedSession) -> Result<()> {
+        let memory = &self.turns.memory;
+        match self.time_to_rest(loaded.head.last_activity) {
+            Some(wait) if memory.turns_not_kept(loaded) < UNSTORED_TURNS_MAX => {
+                self.work.look_later(&loaded.key, wait);
+                Ok(())
+            }
+            _ => memory.keep(&self.sessions, loaded, self.clock.now(), || self.clock.id()).await,
         }
     }
 
@@ -166,12 +239,13 @@ impl Background {
     /// Does what is due for one session.
     pub async fn work_on(&self, key: &Key) -> Result<WorkOutcome> {
         let Some(loaded) = self.sessions.find(key).await? else {
+            self.sessions.store().erase(&key.derived()).await?;
             return self.indexer.remove(key).await.map(|_| WorkOutcome::Done);
         };
         let loaded = self.turns.end_expired(loaded).await?;
         self.indexer.bring_up(&loaded).await?;
         if !self.is_due(&loaded) {
-            return Ok(WorkOutcome::Done);
+            return self.store_index(&loaded).await.map(|()| WorkOutcome::Done);
         }
         let Some(lease) = self.lease(key).await? else { return Ok(WorkOutcome::HeldElsewhere) };
         let outcome = async {
@@ -182,7 +256,10 @@ impl Background {
         }
         .await;
         self.sessions.store().erase(&lease).await?;
-        outcome.map(|()| WorkOutcome::Done)
+        outcome?;
+        // Last, since it is of the session's last version.
+        let loaded = self.sessions.load(key).await?;
+        self.store_index(&loaded).await.map(|()| WorkOutcome::Done)
     }
 
     /// Has a model write the notes on turns that a request condensed by extraction. They are shown from the

@@ -2,18 +2,21 @@
 //! that was talked about. Turns of the user's other sessions are in [`across`].
 //!
 //! Both are derived from the log, kept in memory while the session is in use, and caught up before each
-//! use. The turn index holds no text; what it finds is read from the log again, so erased words cannot
-//! come back through it.
+//! use. What was [stored](stored) of them is loaded; only what is missing is read from the log and embedded. The
+//! turn index holds no text; what it finds is read from the log again, so erased words cannot come back through it.
 //!
 //! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
 
 mod across;
+mod keep;
+mod segment;
+mod stored;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
 
@@ -23,25 +26,33 @@ use crate::error::Result;
 use crate::id::SessionId;
 use crate::pack::PackSet;
 use crate::piece::HistoryPart;
-use crate::search::{Calibration, Hit, Part, TurnIndex};
+use crate::search::{Calibration, Hit, Part, TurnIndex, TurnUnit};
 use crate::session::record::{TurnRecord, TurnStatus};
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Scope};
+use crate::worklist::Worklist;
 
 use across::UserMemory;
 pub use across::{Across, elsewhere, standing};
+use stored::StoredIndex;
 
 /// Turns read from the log at once while catching up.
 const CATCH_UP_TURNS: u64 = 512;
 /// The lowest score of a recalled part; below it, nothing connects it with the message.
 const SCORE_MIN: f32 = 0.35;
+/// Sessions of which it is remembered how much is stored.
+const KEPT_MAX: u64 = 10_000;
 /// The most characters of a tool result that are indexed.
 const RESULT_CHARACTERS_MAX: usize = 2_000;
 
 struct SessionMemory {
     incarnation: u32,
-    /// Turns taken in so far.
+    /// Whether what is stored was looked for.
+    is_loaded: bool,
+    /// Turns in the index so far.
     turns: u64,
+    /// Turns whose things are known so far.
+    known_turns: u64,
     /// Erased turns when they were taken in.
     erased: u64,
     index: TurnIndex,
@@ -53,8 +64,12 @@ pub struct Memory {
     embedder: Arc<dyn Embedder>,
     calibration: Calibration,
     packs: Arc<PackSet>,
+    /// Sessions of which nothing is stored are put here.
+    work: Arc<Worklist>,
     sessions: moka::sync::Cache<Key, Arc<Mutex<SessionMemory>>>,
     users: moka::sync::Cache<Scope, Arc<Mutex<UserMemory>>>,
+    /// Turns of sessions whose index is in the store, as far as this process wrote them.
+    kept: moka::sync::Cache<Key, u64>,
 }
 
 /// A part of an earlier turn that fits a message.
@@ -76,13 +91,15 @@ impl Memory {
         embedder: Arc<dyn Embedder>,
         calibration: Calibration,
         packs: Arc<PackSet>,
+        work: Arc<Worklist>,
         (sessions_max, users_max): (u64, u64),
         idle: Duration,
     ) -> Self {
         let sessions =
             moka::sync::Cache::builder().max_capacity(sessions_max).time_to_idle(idle).build();
         let users = moka::sync::Cache::builder().max_capacity(users_max).time_to_idle(idle).build();
-        Self { embedder, calibration, packs, sessions, users }
+        let kept = moka::sync::Cache::new(KEPT_MAX);
+        Self { embedder, calibration, packs, work, sessions, users, kept }
     }
 
     fn empty_index(&self) -> TurnIndex {
@@ -92,6 +109,13 @@ impl Memory {
     /// Forgets a session.
     pub fn forget(&self, key: &Key) {
         self.sessions.invalidate(key);
+        self.kept.invalidate(key);
+        let Some(cell) = self.users.get(&key.scope) else { return };
+        match cell.try_lock() {
+            Ok(mut user) => user.remove(&key.id.clone().into()),
+            // It is in use, and may be holding the session already.
+            Err(_) => self.users.invalidate(&key.scope),
+        }
     }
 
     /// Every thing that the session knows.
@@ -105,7 +129,7 @@ impl Memory {
         }
         let cell = self.cell(loaded);
         let mut memory = cell.lock().await;
-        self.catch_up(sessions, loaded, &mut memory).await?;
+        self.catch_up_known(sessions, loaded, &mut memory).await?;
         Ok(memory.known.clone())
     }
 
@@ -147,14 +171,17 @@ impl Memory {
     fn empty(&self, loaded: &LoadedSession) -> SessionMemory {
         SessionMemory {
             incarnation: loaded.version.incarnation,
+            is_loaded: false,
             turns: 0,
+            known_turns: 0,
             erased: loaded.head.erased_turns,
             index: self.empty_index(),
             known: Arc::new(KnownEntities::new()),
         }
     }
 
-    async fn catch_up(
+    /// Makes sure that a memory is of the session as it is now, with what the store has of it.
+    async fn open(
         &self,
         sessions: &Sessions,
         loaded: &LoadedSession,
@@ -165,61 +192,101 @@ impl Memory {
         {
             *memory = self.empty(loaded);
         }
-        if memory.turns >= loaded.head.turns {
+        if memory.is_loaded {
             return Ok(());
         }
-        while memory.turns < loaded.head.turns {
-            let next = memory.turns..(memory.turns + CATCH_UP_TURNS).min(loaded.head.turns);
-            let end = next.end;
-            let records = sessions.turns(loaded, next).await?;
-            self.index(&records, &mut memory.index, 0).await?;
-            self.learn(&records, &loaded.head.entities, &mut memory.known);
-            memory.turns = end;
-        }
-        if !loaded.head.entities.tracked.is_empty() {
-            let known = Arc::make_mut(&mut memory.known);
-            for entity in &loaded.head.entities.tracked {
-                known.learn(entity.clone());
+        let store = sessions.store().as_ref();
+        let stored = StoredIndex::find(store, &loaded.key, self.embedder.name()).await?;
+        if let Some(stored) = stored.filter(|s| s.made_of.fits(loaded.version, &loaded.head))
+            && let Some(units) = stored.units(store, &loaded.key).await?
+        {
+            for unit in &units {
+                memory.index.put(unit.turn, unit);
             }
+            memory.turns = stored.made_of.turns;
+            if let Some(known) = stored.known() {
+                memory.known = Arc::new(KnownEntities::of(known));
+                memory.known_turns = stored.made_of.turns;
+            }
+        } else if loaded.head.turns > 0 {
+            self.work.add(&loaded.key);
+        }
+        memory.is_loaded = true;
+        Ok(())
+    }
+
+    /// Brings the index up to the session's last turn.
+    async fn catch_up(
+        &self,
+        sessions: &Sessions,
+        loaded: &LoadedSession,
+        memory: &mut SessionMemory,
+    ) -> Result<()> {
+        self.open(sessions, loaded, memory).await?;
+        while memory.turns < loaded.head.turns {
+            let end = (memory.turns + CATCH_UP_TURNS).min(loaded.head.turns);
+            let records = sessions.turns(loaded, memory.turns..end).await?;
+            for unit in &self.units(&records).await.0 {
+                memory.index.put(unit.turn, unit);
+            }
+            memory.turns = end;
         }
         Ok(())
     }
 
-    /// Puts turns into an index, numbered from `base`.
-    async fn index(
+    /// Brings the known things up to the session's last turn.
+    async fn catch_up_known(
         &self,
-        records: &[Arc<TurnRecord>],
-        index: &mut TurnIndex,
-        base: u64,
+        sessions: &Sessions,
+        loaded: &LoadedSession,
+        memory: &mut SessionMemory,
     ) -> Result<()> {
+        self.open(sessions, loaded, memory).await?;
+        if memory.known_turns >= loaded.head.turns {
+            return Ok(());
+        }
+        while memory.known_turns < loaded.head.turns {
+            let end = (memory.known_turns + CATCH_UP_TURNS).min(loaded.head.turns);
+            let records = sessions.turns(loaded, memory.known_turns..end).await?;
+            self.learn(&records, &loaded.head.entities, &mut memory.known);
+            memory.known_turns = end;
+        }
+        let known = Arc::make_mut(&mut memory.known);
+        for entity in &loaded.head.entities.tracked {
+            known.learn(entity.clone());
+        }
+        Ok(())
+    }
+
+    /// The units of turns, and whether all have their vectors.
+    async fn units(&self, records: &[Arc<TurnRecord>]) -> (Vec<TurnUnit>, bool) {
         let mut parts = Vec::new();
         for record in records.iter().filter(|record| record.status != TurnStatus::Erased) {
-            parts.push((record.turn, Part::Message, "User", record.message.clone()));
+            let date = record.at.to_zoned(TimeZone::UTC).date();
+            let turn = (record.turn, date);
+            parts.push((turn, Part::Message, "User", Cow::Borrowed(record.message.as_str())));
             if !record.calls.is_empty() {
                 let results: Vec<String> =
                     record.calls.iter().map(|call| call.result_text()).collect();
                 let text = results.join("\n").chars().take(RESULT_CHARACTERS_MAX).collect();
-                parts.push((record.turn, Part::ToolResult, "Tool", text));
+                parts.push((turn, Part::ToolResult, "Tool", Cow::Owned(text)));
             }
-            parts.push((record.turn, Part::Reply, "Assistant", record.reply.clone()));
+            parts.push((turn, Part::Reply, "Assistant", Cow::Borrowed(record.reply.as_str())));
         }
         parts.retain(|(.., text)| !text.is_empty());
-        let texts: Vec<&str> = parts.iter().map(|(.., text)| text.as_str()).collect();
-        let vectors = match self.embedder.embed(&texts).await {
-            Ok(vectors) => vectors,
+        let texts: Vec<&str> = parts.iter().map(|(.., text)| text.as_ref()).collect();
+        let (vectors, complete) = match self.embedder.embed(&texts).await {
+            Ok(vectors) => (vectors, true),
             Err(error) => {
                 tracing::warn!(%error, "older turns are searched by their words only");
-                vec![Vec::new(); texts.len()]
+                (vec![Vec::new(); texts.len()], false)
             }
         };
-        let dates: HashMap<u64, Date> = records
-            .iter()
-            .map(|record| (record.turn, record.at.to_zoned(TimeZone::UTC).date()))
-            .collect();
-        for ((turn, part, speaker, text), vector) in parts.iter().zip(&vectors) {
-            index.add_dated(base + turn, *part, speaker, text, vector, dates[turn]);
-        }
-        Ok(())
+        let units =
+            parts.iter().zip(&vectors).map(|(((turn, date), part, speaker, text), vector)| {
+                TurnUnit::new((*turn, *part), speaker, text, vector, Some(*date))
+            });
+        (units.collect(), complete)
     }
 
     /// Things that turns named or that tools answered; those in the head come after, with more detail.

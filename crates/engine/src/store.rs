@@ -1,7 +1,8 @@
 //! The storage contract: what every backend promises, and nothing a backend does.
 //!
 //! The unit is a *thread*: a versioned head and an append-only log of entries. A session is a thread;
-//! a fact and a memory file are threads whose log holds their earlier versions; presets, API keys, tool pins
+//! a fact and a memory file are threads whose log holds their earlier versions; what recall derives of a session
+//! is a thread beside it; presets, API keys, tool pins
 //! and job records are threads with an empty log. Heads and entries are opaque bytes here; only the engine
 //! knows what is in them.
 //!
@@ -100,11 +101,13 @@ pub enum Kind {
     MemoryFile,
     /// The trace that an erased thread leaves, so that a restored copy can be erased again.
     Tombstone,
+    /// What recall has derived of the session of the same id: vectors and counts of words.
+    TurnIndex,
 }
 
 impl Kind {
     /// All kinds, in key order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Session,
         Self::Preset,
         Self::ApiKey,
@@ -114,6 +117,7 @@ impl Kind {
         Self::Fact,
         Self::MemoryFile,
         Self::Tombstone,
+        Self::TurnIndex,
     ];
 
     /// The kind's name in paths and keys; stable for ever.
@@ -128,7 +132,13 @@ impl Kind {
             Self::Fact => "fact",
             Self::MemoryFile => "memory_file",
             Self::Tombstone => "tombstone",
+            Self::TurnIndex => "turn_index",
         }
+    }
+
+    /// Whether threads of this kind can be made again from others. They are not copied from store to store.
+    pub fn is_derived(self) -> bool {
+        self == Self::TurnIndex
     }
 
     /// The kind of that name.
@@ -149,6 +159,16 @@ pub struct Key {
 }
 
 impl Key {
+    /// Where what is derived of this session is stored.
+    pub fn derived(&self) -> Self {
+        Self { kind: Kind::TurnIndex, ..self.clone() }
+    }
+
+    /// The session that this is derived of; none where it is not derived.
+    pub fn source(&self) -> Option<Self> {
+        self.kind.is_derived().then(|| Self { kind: Kind::Session, ..self.clone() })
+    }
+
     fn parts(&self) -> (&str, &str, &str, &str) {
         (self.scope.tenant.as_str(), self.scope.user.as_str(), self.kind.as_str(), self.id.as_str())
     }

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use throughline_engine::engine::stored_expiry;
 use throughline_engine::store::{
-    Change, Expected, Found, Head, Key, Listed, Result, Store, StoreError, Version,
+    Change, Expected, Found, Head, Key, Kind, Listed, Result, Store, StoreError, Version,
 };
 use uuid::Uuid;
 
@@ -108,7 +108,7 @@ pub async fn copy(
         let rows = from.scan(after.as_ref(), STRETCH).await?;
         let Some(last) = rows.last() else { break };
         after = Some(last.key.clone());
-        for row in rows {
+        for row in rows.into_iter().filter(|row| !row.key.kind.is_derived()) {
             let there = target.find(&row.key).await?;
             match copier.thread(&row, there.as_ref()).await {
                 Ok(outcome) => {
@@ -167,11 +167,12 @@ impl<'a> Rows<'a> {
     }
 
     async fn next(&mut self) -> Result<Option<Listed>> {
-        if self.waiting.is_empty() && !self.ended {
-            self.waiting = self.store.scan(self.after.as_ref(), STRETCH).await?.into();
-            self.after = self.waiting.back().map(|row| row.key.clone()).or(self.after.take());
+        while self.waiting.is_empty() && !self.ended {
+            let rows = self.store.scan(self.after.as_ref(), STRETCH).await?;
+            self.after = rows.last().map(|row| row.key.clone()).or(self.after.take());
             // What comes after the end was copied there, or is another writer's.
-            self.ended = self.waiting.is_empty();
+            self.ended = rows.is_empty();
+            self.waiting = rows.into_iter().filter(|row| !row.key.kind.is_derived()).collect();
         }
         Ok(self.waiting.pop_front())
     }
@@ -242,6 +243,9 @@ impl Copier<'_> {
                 == hash(self.to, &row.key, shared).await?;
         if !begins_alike {
             self.to.erase(&row.key).await?;
+            if row.key.kind == Kind::Session {
+                self.to.erase(&row.key.derived()).await?;
+            }
             self.append(row, source, 0, Expected::Absent).await?;
             return Ok(Outcome::Copied);
         }

@@ -869,7 +869,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Finds words in the caller's sessions. */
+        /** Finds words, and what means the same, in the caller's sessions. */
         get: operations["entities_search"];
         put?: never;
         post?: never;

@@ -185,6 +185,7 @@ impl Engine {
             })
             .await?;
         self.forget_derived(&key);
+        self.store().erase(&key.derived()).await?;
         Ok(loaded)
     }
 

@@ -66,7 +66,8 @@ pub fn stored_expiry(kind: Kind, head: &[u8]) -> Option<Timestamp> {
         | Kind::Usage
         | Kind::Fact
         | Kind::MemoryFile
-        | Kind::Tombstone => None,
+        | Kind::Tombstone
+        | Kind::TurnIndex => None,
     }
 }
 

@@ -213,6 +213,7 @@ impl Engine {
             embedder,
             calibration,
             packs.clone(),
+            work.clone(),
             (MEMORY_SESSIONS_MAX, MEMORY_USERS_MAX),
             cache_age,
         );

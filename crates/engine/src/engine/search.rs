@@ -1,23 +1,30 @@
 //! Search across a caller's sessions.
 //!
-//! Words come from the full-text index; what matches by meaning within the found sessions is ranked by
-//! the same formula as recall. The index is brought up to date for the caller's sessions before it is
-//! asked, up to a bound, and the answer says how many are still behind.
+//! Words come from the full-text index, what means the same from the index that recalls a user's sessions. Texts that
+//! hold every word come first; after them, what one of the two found, joined by its places in both. The full-text
+//! index is brought up to date for the caller's sessions before it is asked, up to a bound, and the answer says
+//! how many are still behind.
 //!
 //! Invariant: 0 behind means that every session of the caller is in the index as it was when the search began.
+
+use std::collections::BTreeSet;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
-use crate::index::{Hit, Query, Snippet, Words};
+use crate::index::{HITS_MAX, Hit, Part, Query, Snippet, Words};
+use crate::search::{self, words::stems};
 use crate::store::{Key, Kind};
 
 use super::Engine;
 
 /// The most hits of one answer.
 pub const LIMIT_MAX: usize = 100;
+/// What is added to a place in a ranking before two rankings are joined, so that the first places do not decide
+/// alone.
+const PLACES_AHEAD: f64 = 60.0;
 /// Texts of hits that are read at the same time.
 const READS_AT_ONCE: usize = 16;
 /// Sessions read in one step while the index is made anew.
@@ -51,7 +58,7 @@ struct FoundText {
 }
 
 impl Engine {
-    /// Finds words in the caller's sessions.
+    /// Finds words, and what means the same, in the caller's sessions.
     pub async fn search(
         &self,
         caller: &Caller,
@@ -74,15 +81,17 @@ impl Engine {
             scope: caller.scope.clone(),
             text: text.to_owned(),
             words: Words::All,
-            limit,
-            offset,
+            limit: offset.saturating_add(limit).min(HITS_MAX),
+            offset: 0,
         };
-        let mut found = index.search(&query).await?;
-        if found.is_empty() && offset == 0 {
+        let every_word = index.search(&query).await?;
+        let mut rankings = vec![self.by_meaning(caller, text, query.limit).await?];
+        if every_word.is_empty() {
             query.words = Words::Any;
-            found = index.search(&query).await?;
+            rankings.insert(0, index.search(&query).await?);
         }
-        let reading = found.into_iter().map(|hit| self.read_hit(caller, hit));
+        let found = joined(every_word, &rankings).into_iter().skip(offset).take(limit);
+        let reading = found.map(|hit| self.read_hit(caller, hit));
         let reading = stream::iter(reading.collect::<Vec<_>>()).buffered(READS_AT_ONCE);
         let found: Vec<Option<FoundText>> = reading.try_collect().await?;
         let (texts, found): (Vec<String>, Vec<_>) =
@@ -91,6 +100,27 @@ impl Engine {
         let hits = found.into_iter().zip(snippets);
         let hits = hits.map(|((hit, title), snippet)| SearchHit { hit, snippet, title }).collect();
         Ok(SearchResults { hits, sessions_behind })
+    }
+
+    /// Texts that mean what is asked for, best first. A phrase and the name of a thing are meant to the letter.
+    async fn by_meaning(&self, caller: &Caller, text: &str, limit: usize) -> Result<Vec<Hit>> {
+        let is_word = |word: &String| !word.contains(|letter: char| letter.is_numeric());
+        if text.contains('"') || !stems(text).iter().any(is_word) {
+            return Ok(Vec::new());
+        }
+        let vector = self.turns.selector.embed(text).await?;
+        let (memory, looked_for) = (&self.turns.memory, (text, vector.as_slice()));
+        let found =
+            memory.search_sessions(&self.sessions, &caller.scope, looked_for, limit).await?;
+        let hits = found.into_iter().filter_map(|(session, turn, hit)| {
+            let part = match hit.part {
+                search::Part::Message => Part::Message,
+                search::Part::Reply => Part::Reply,
+                search::Part::ToolResult => return None,
+            };
+            Some(Hit { session, turn, part, score: f64::from(hit.fit) })
+        });
+        Ok(hits.collect())
     }
 
     /// A hit with its text; none where the index is behind and the text is gone.
@@ -127,5 +157,50 @@ impl Engine {
                 }
             }
         }
+    }
+}
+
+/// Hits in the order in which they are shown: the `first`, then those of `rankings` by their places in them.
+fn joined(first: Vec<Hit>, rankings: &[Vec<Hit>]) -> Vec<Hit> {
+    let place = |hit: &Hit| (hit.session.clone(), hit.turn, hit.part);
+    let mut seen: BTreeSet<_> = first.iter().map(place).collect();
+    let mut rest: Vec<Hit> = Vec::new();
+    for hit in rankings.iter().flatten() {
+        if !seen.insert(place(hit)) {
+            continue;
+        }
+        let places = rankings.iter().filter_map(|hits| {
+            let at = hits.iter().position(|other| place(other) == place(hit))?;
+            Some(1.0 / (PLACES_AHEAD + at as f64))
+        });
+        rest.push(Hit { score: places.sum(), ..hit.clone() });
+    }
+    rest.sort_by(|left, right| right.score.total_cmp(&left.score));
+    // Below any of the first, whose scores are of another kind.
+    first.into_iter().map(|hit| Hit { score: 1.0 + hit.score, ..hit }).chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::SessionId;
+
+    fn hits(turns: &[u64]) -> Vec<Hit> {
+        let session = SessionId::new("s").expect("valid");
+        let hit = |turn: &u64| Hit {
+            session: session.clone(),
+            turn: *turn,
+            part: Part::Message,
+            score: 0.5,
+        };
+        turns.iter().map(hit).collect()
+    }
+
+    #[test]
+    fn what_holds_every_word_comes_first_and_what_both_found_next() {
+        let shown = joined(hits(&[7, 8]), &[hits(&[1, 2, 3]), hits(&[8, 3, 4])]);
+        let turns: Vec<u64> = shown.iter().map(|hit| hit.turn).collect();
+        assert_eq!(turns, [7, 8, 3, 1, 2, 4]);
+        assert!(shown.is_sorted_by(|left, right| left.score >= right.score), "{shown:?}");
     }
 }

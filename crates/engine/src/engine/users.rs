@@ -92,6 +92,8 @@ impl UserErasure {
             Kind::ApiKey | Kind::Pin | Kind::Job | Kind::Usage | Kind::Tombstone => {
                 self.others += heads;
             }
+            // It went with its session, or was left of one.
+            Kind::TurnIndex => {}
         }
         self.stored.add(erased);
     }
@@ -154,6 +156,9 @@ impl Engine {
 
     async fn erase_thread(&self, listed: &Listed) -> Result<Erased> {
         let Listed { key, changed_at, .. } = listed;
+        if key.kind.is_derived() {
+            return Ok(self.store().erase(key).await?);
+        }
         let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
         tombstone::write(store, clock, key, *changed_at, None).await?;
         Ok(self.store().erase(key).await?)

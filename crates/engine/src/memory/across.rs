@@ -1,7 +1,8 @@
 //! Older turns of a user's other sessions, by their words and meaning.
 //!
 //! One index holds every session of a user. It is caught up before each use: sessions are listed newest change
-//! first, and only those that changed are read. It holds no text; what it finds is read from its session again,
+//! first, and only those that changed are read: what is [stored](super::stored) of them is loaded, and the rest
+//! read from their logs. It holds no text; what it finds is read from its session again,
 //! so what was erased, expired, put aside or made private since cannot come back through it.
 //!
 //! Invariant: an index is found by the scope of the caller's own session; no id that a caller sends leads to
@@ -10,18 +11,20 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
+use super::stored::{MadeOf, StoredIndex};
 use super::{Memory, Recalled, SCORE_MIN, part_of};
 use crate::agent::MemoryScope;
 use crate::error::Result;
 use crate::id::{AgentName, SessionId};
 use crate::piece::Source;
-use crate::search::{Hit, TurnIndex};
+use crate::search::{Hit, TurnIndex, TurnUnit};
 use crate::session::head::SessionHead;
 use crate::session::record::{TurnRecord, TurnStatus};
 use crate::session::{LoadedSession, Sessions};
-use crate::store::{Key, Kind, Page, PageMark, Scope, Version};
+use crate::store::{Key, Kind, Listed, Page, PageMark, Scope, Version};
 
 /// Numbers that a session's turns have in the index.
 const TURNS_EACH: u64 = 1 << 32;
@@ -32,6 +35,8 @@ const NEWEST_SESSIONS: usize = 50;
 const OLDER_SESSIONS: usize = 1_000;
 /// Turns read from a log at once.
 const STEP_TURNS: u64 = 512;
+/// Stored indexes read at the same time.
+const READS_AT_ONCE: usize = 16;
 /// How far the clocks of copies may be apart.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
@@ -54,6 +59,48 @@ struct Held {
     agent: Option<AgentName>,
     /// Whether other sessions may see it.
     is_open: bool,
+}
+
+/// What a session is before its turns are read.
+struct Current {
+    id: SessionId,
+    version: Version,
+    turns: u64,
+    erased: u64,
+    agent: Option<AgentName>,
+    is_open: bool,
+}
+
+impl Current {
+    fn of(loaded: &LoadedSession) -> Self {
+        let head = &loaded.head;
+        Self {
+            id: head.id.clone(),
+            version: loaded.version,
+            turns: head.turns,
+            erased: head.erased_turns,
+            agent: head.agent.clone(),
+            is_open: is_open(head),
+        }
+    }
+
+    /// The same as a stored index tells it, where that was made of the version that is listed.
+    fn stored(row: &Listed, made_of: &MadeOf) -> Option<Self> {
+        (made_of.version == row.version).then(|| Self {
+            id: row.key.id.clone().into(),
+            version: row.version,
+            turns: made_of.turns,
+            erased: made_of.erased,
+            agent: made_of.agent.clone(),
+            is_open: made_of.is_open,
+        })
+    }
+}
+
+/// What is stored of a session; no units where none may be seen.
+struct Stored {
+    made_of: MadeOf,
+    units: Vec<TurnUnit>,
 }
 
 /// What is looked for, and for whom.
@@ -82,28 +129,42 @@ impl UserMemory {
     }
 
     /// Takes a session's turns out.
-    fn remove(&mut self, id: &SessionId) {
+    pub(super) fn remove(&mut self, id: &SessionId) {
         if let Some(held) = self.sessions.get_mut(id) {
             for turn in 1..=held.turns {
                 self.index.remove(held.number * TURNS_EACH + turn);
             }
             held.turns = 0;
+            // No session is at this version: it is read again.
+            held.version.number = 0;
         }
     }
 
-    fn held(&mut self, loaded: &LoadedSession) -> &mut Held {
+    fn held(&mut self, current: &Current) -> &mut Held {
         let numbered = &mut self.numbered;
-        self.sessions.entry(loaded.head.id.clone()).or_insert_with(|| {
-            numbered.push(loaded.head.id.clone());
+        self.sessions.entry(current.id.clone()).or_insert_with(|| {
+            numbered.push(current.id.clone());
             Held {
                 number: numbered.len() as u64 - 1,
-                version: loaded.version,
+                version: current.version,
                 turns: 0,
-                erased: loaded.head.erased_turns,
-                agent: loaded.head.agent.clone(),
+                erased: current.erased,
+                agent: current.agent.clone(),
                 is_open: true,
             }
         })
+    }
+
+    /// Whether a session is held as it is listed.
+    fn is_at(&self, row: &Listed) -> bool {
+        let id: SessionId = row.key.id.clone().into();
+        self.sessions.get(&id).is_some_and(|held| held.version == row.version)
+    }
+
+    /// Whether nothing of a session is held.
+    fn lacks(&self, row: &Listed) -> bool {
+        let id: SessionId = row.key.id.clone().into();
+        self.sessions.get(&id).is_none_or(|held| held.turns == 0)
     }
 }
 
@@ -115,32 +176,15 @@ impl Memory {
         wanted: &Across<'_>,
     ) -> Result<Vec<Recalled>> {
         let scope = &wanted.session.key.scope;
-        let empty = || Arc::new(tokio::sync::Mutex::new(UserMemory::new(self.empty_index())));
-        let cell = self.users.get_with(scope.clone(), empty);
-        let mut user = cell.lock().await;
-        self.catch_up_user(sessions, scope, &mut user).await?;
         let own = &wanted.session.head;
-        let hidden: BTreeSet<u64> = user
-            .sessions
-            .iter()
-            .filter(|(id, held)| {
-                let other_agent = wanted.scope == MemoryScope::Agent && held.agent != own.agent;
-                **id == own.id || !held.is_open || other_agent
-            })
-            .map(|(_, held)| held.number)
-            .collect();
-        let excluded = |number: u64| hidden.contains(&(number / TURNS_EACH));
-        let mut hits = user.index.search(wanted.message, wanted.vector, wanted.parts_max, excluded);
-        hits.retain(|hit| hit.score >= SCORE_MIN);
+        let hidden = |id: &SessionId, agent: Option<&AgentName>| {
+            let other_agent = wanted.scope == MemoryScope::Agent && agent != own.agent.as_ref();
+            *id == own.id || other_agent
+        };
+        let looked_for = (wanted.message, wanted.vector, wanted.parts_max);
+        let mut located = self.locate(sessions, scope, looked_for, hidden).await?;
+        located.retain(|(.., hit)| hit.score >= SCORE_MIN);
         let mut found: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
-        let located: Vec<(SessionId, u64, Hit)> = hits
-            .into_iter()
-            .map(|hit| {
-                let (session, turn) = user.session_of(hit.turn);
-                (session.clone(), turn, hit)
-            })
-            .collect();
-        drop(user);
         for (session, turn, _) in &located {
             found.entry(session.clone()).or_default().insert(*turn);
         }
@@ -151,6 +195,46 @@ impl Memory {
             Some(Recalled { record, part, score, session: Some(session) })
         });
         Ok(recalled.collect())
+    }
+
+    /// Where the user's sessions hold what fits a text by itself, best first: session, turn and hit. The words are
+    /// not read, so some of it may be gone.
+    pub async fn search_sessions(
+        &self,
+        sessions: &Sessions,
+        scope: &Scope,
+        (text, vector): (&str, &[f32]),
+        parts_max: usize,
+    ) -> Result<Vec<(SessionId, u64, Hit)>> {
+        let looked_for = (text, vector, parts_max);
+        let mut located = self.locate(sessions, scope, looked_for, |_, _| false).await?;
+        located.retain(|(.., hit)| hit.fit >= SCORE_MIN);
+        Ok(located)
+    }
+
+    /// Looks for a message and its vector in the user's sessions that are not `hidden`.
+    async fn locate(
+        &self,
+        sessions: &Sessions,
+        scope: &Scope,
+        (message, vector, parts_max): (&str, &[f32], usize),
+        hidden: impl Fn(&SessionId, Option<&AgentName>) -> bool,
+    ) -> Result<Vec<(SessionId, u64, Hit)>> {
+        let empty = || Arc::new(tokio::sync::Mutex::new(UserMemory::new(self.empty_index())));
+        let cell = self.users.get_with(scope.clone(), empty);
+        let mut user = cell.lock().await;
+        self.catch_up_user(sessions, scope, &mut user).await?;
+        let mut excluded = vec![false; user.numbered.len()];
+        for (id, held) in &user.sessions {
+            excluded[held.number as usize] = !held.is_open || hidden(id, held.agent.as_ref());
+        }
+        let excluded = |number: u64| excluded[(number / TURNS_EACH) as usize];
+        let hits = user.index.search(message, vector, parts_max, excluded);
+        let located = hits.into_iter().map(|hit| {
+            let (session, turn) = user.session_of(hit.turn);
+            (session.clone(), turn, hit)
+        });
+        Ok(located.collect())
     }
 
     /// Brings the index up for the sessions of the scope that changed.
@@ -169,14 +253,11 @@ impl Memory {
             let Some(last) = listed.last() else { break };
             newest = newest.or(listed.first().map(|newest| newest.changed_at));
             seen += listed.len();
-            for row in &listed {
-                let id: SessionId = row.key.id.clone().into();
-                if user.sessions.get(&id).is_some_and(|held| held.version == row.version) {
-                    continue;
-                }
-                if let Some(loaded) = sessions.find(&row.key).await? {
-                    self.take_in(sessions, &loaded, user).await?;
-                }
+            let changed = listed.iter().filter(|row| !user.is_at(row));
+            let reading = changed.map(|row| self.read_stored(sessions, row, user.lacks(row)));
+            let mut reading = stream::iter(reading.collect::<Vec<_>>()).buffered(READS_AT_ONCE);
+            while let Some((row, stored)) = reading.try_next().await? {
+                self.take_in(sessions, row, stored, user).await?;
             }
             if user.held_until.is_some_and(|until| last.changed_at < until) {
                 break;
@@ -187,38 +268,91 @@ impl Memory {
         Ok(())
     }
 
+    /// What the store has of a session, where it is `wanted`: a session of which something is held goes on from
+    /// its log.
+    async fn read_stored<'a>(
+        &self,
+        sessions: &Sessions,
+        row: &'a Listed,
+        wanted: bool,
+    ) -> Result<(&'a Listed, Option<Stored>)> {
+        if !wanted {
+            return Ok((row, None));
+        }
+        let store = sessions.store().as_ref();
+        let found = StoredIndex::find(store, &row.key, self.embedder.name()).await?;
+        let stored = match found {
+            Some(found) if found.made_of.is_open => {
+                let units = found.units(store, &row.key).await?;
+                units.map(|units| Stored { made_of: found.made_of, units })
+            }
+            Some(found) => Some(Stored { made_of: found.made_of, units: Vec::new() }),
+            None => None,
+        };
+        if stored.is_none() && row.entries > 0 {
+            self.work.add(&row.key);
+        }
+        Ok((row, stored))
+    }
+
     /// Takes in what is new of a session.
     async fn take_in(
         &self,
         sessions: &Sessions,
-        loaded: &LoadedSession,
+        row: &Listed,
+        stored: Option<Stored>,
         user: &mut UserMemory,
     ) -> Result<()> {
-        let head = &loaded.head;
-        let held = user.held(loaded);
-        let another = held.version.incarnation != loaded.version.incarnation
-            || held.erased != head.erased_turns
-            || held.turns > head.turns;
-        let (is_open, number, mut turns) = (is_open(head), held.number, held.turns);
-        if another || !is_open {
-            user.remove(&head.id);
+        let as_stored = stored.as_ref().and_then(|stored| Current::stored(row, &stored.made_of));
+        // The head is read only where the store's index is not of its version.
+        let (current, loaded) = match as_stored {
+            Some(current) => (current, None),
+            None => match sessions.find(&row.key).await? {
+                Some(loaded) => (Current::of(&loaded), Some(loaded)),
+                None => return Ok(()),
+            },
+        };
+        let held = user.held(&current);
+        let another = held.version.incarnation != current.version.incarnation
+            || held.erased != current.erased
+            || held.turns > current.turns;
+        let (number, mut turns) = (held.number, held.turns);
+        if another || !current.is_open {
+            user.remove(&current.id);
             turns = 0;
         }
-        while is_open && turns < head.turns {
-            let end = (turns + STEP_TURNS).min(head.turns);
-            let records = sessions.turns(loaded, turns..end).await?;
-            self.index(&records, &mut user.index, number * TURNS_EACH).await?;
-            turns = end;
+        let fits = |stored: &Stored| {
+            let still = |loaded: &LoadedSession| stored.made_of.fits(loaded.version, &loaded.head);
+            stored.made_of.is_open && loaded.as_ref().is_none_or(still)
+        };
+        if current.is_open
+            && turns == 0
+            && let Some(stored) = stored.filter(fits)
+        {
+            for unit in &stored.units {
+                user.index.put(number * TURNS_EACH + unit.turn, unit);
+            }
+            turns = stored.made_of.turns;
         }
-        let held = user.held(loaded);
-        (held.version, held.turns, held.erased) = (loaded.version, turns, head.erased_turns);
-        (held.is_open, held.agent) = (is_open, head.agent.clone());
+        if let Some(loaded) = loaded.filter(|_| current.is_open) {
+            while turns < current.turns {
+                let end = (turns + STEP_TURNS).min(current.turns);
+                let records = sessions.turns(&loaded, turns..end).await?;
+                for unit in &self.units(&records).await.0 {
+                    user.index.put(number * TURNS_EACH + unit.turn, unit);
+                }
+                turns = end;
+            }
+        }
+        let held = user.held(&current);
+        (held.version, held.turns, held.erased) = (current.version, turns, current.erased);
+        (held.is_open, held.agent) = (current.is_open, current.agent);
         Ok(())
     }
 }
 
 /// Whether other sessions of the user may see what was said in a session.
-fn is_open(head: &SessionHead) -> bool {
+pub(super) fn is_open(head: &SessionHead) -> bool {
     let off = head.settings.memory == Some(MemoryScope::Off);
     head.deleted_at.is_none() && !head.settings.private && !off
 }

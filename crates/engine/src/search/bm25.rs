@@ -7,8 +7,10 @@
 //! Invariant: the postings hold exactly the words of the documents that were set and not removed.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::thesaurus;
+use super::words::{WordHash, counted, word_hash};
 
 /// How fast a repeated word stops counting.
 const SATURATION: f32 = 1.2;
@@ -32,7 +34,7 @@ type Term = u32;
 pub struct WordIndex {
     /// How much a long text is held against a match, 0–1.
     length_penalty: f32,
-    terms: HashMap<Box<str>, Term>,
+    terms: HashMap<WordHash, Term, BuildHasherDefault<Spread>>,
     postings: Vec<Vec<Posting>>,
     documents: Vec<Document>,
     present: usize,
@@ -67,7 +69,7 @@ impl WordIndex {
     pub fn new(length_penalty: f32) -> Self {
         Self {
             length_penalty,
-            terms: HashMap::new(),
+            terms: HashMap::default(),
             postings: Vec::new(),
             documents: Vec::new(),
             present: 0,
@@ -77,25 +79,29 @@ impl WordIndex {
 
     /// Sets the words of a document; what it held before is gone.
     pub fn set(&mut self, slot: Slot, words: &[String]) {
+        self.set_counted(slot, &counted(words));
+    }
+
+    /// The same for words that are counted already.
+    pub fn set_counted(&mut self, slot: Slot, words: &[(WordHash, u16)]) {
         self.remove(slot);
         if self.documents.len() <= slot as usize {
             self.documents.resize_with(slot as usize + 1, Document::default);
         }
-        if words.is_empty() {
+        let total: u32 = words.iter().map(|(_, count)| u32::from(*count)).sum();
+        if total == 0 {
             return;
         }
-        let mut terms: Vec<Term> = words.iter().map(|word| self.term(word)).collect();
-        terms.sort_unstable();
-        let length = u16::try_from(words.len()).unwrap_or(u16::MAX);
-        for run in terms.chunk_by(|left, right| left == right) {
-            let count = u16::try_from(run.len()).unwrap_or(u16::MAX);
-            self.postings[run[0] as usize].push(Posting { slot, count, words: length });
+        let length = u16::try_from(total).unwrap_or(u16::MAX);
+        let mut terms = Vec::with_capacity(words.len());
+        for (word, count) in words {
+            let term = self.term(*word);
+            self.postings[term as usize].push(Posting { slot, count: *count, words: length });
+            terms.push(term);
         }
-        terms.dedup();
         self.present += 1;
-        self.words_total += words.len() as u64;
-        self.documents[slot as usize] =
-            Document { terms: terms.into_boxed_slice(), words: words.len() as u32 };
+        self.words_total += u64::from(total);
+        self.documents[slot as usize] = Document { terms: terms.into_boxed_slice(), words: total };
     }
 
     /// Takes a document out.
@@ -131,7 +137,7 @@ impl WordIndex {
                 continue;
             }
             for (near, closeness) in thesaurus::near(word) {
-                let Some(term) = self.terms.get(near) else { continue };
+                let Some(term) = self.terms.get(&word_hash(near)) else { continue };
                 let rarity = weighed.weight.min(self.rarity(Some(*term)));
                 let weight = closeness * closeness * rarity;
                 if weight >= FORM_SHARE_MIN * weighed.weight {
@@ -147,7 +153,7 @@ impl WordIndex {
         different(words)
             .into_iter()
             .map(|word| {
-                let term = self.terms.get(word).copied();
+                let term = self.terms.get(&word_hash(word)).copied();
                 let weight = self.rarity(term);
                 QueryWord { weight, forms: term.map(|term| (term, weight)).into_iter().collect() }
             })
@@ -180,7 +186,7 @@ impl WordIndex {
 
     /// Bytes held, without what the allocator adds.
     pub fn bytes(&self) -> usize {
-        let terms: usize = self.terms.keys().map(|word| word.len() + 24).sum();
+        let terms = self.terms.capacity() * (size_of::<(WordHash, Term)>() + 1);
         let postings: usize = self
             .postings
             .iter()
@@ -208,14 +214,33 @@ impl WordIndex {
         (1.0 + (all - found + 0.5) / (found + 0.5)).ln()
     }
 
-    fn term(&mut self, word: &str) -> Term {
-        if let Some(term) = self.terms.get(word) {
-            return *term;
+    fn term(&mut self, word: WordHash) -> Term {
+        let next = self.postings.len() as Term;
+        let term = *self.terms.entry(word).or_insert(next);
+        if term == next {
+            self.postings.push(Vec::new());
         }
-        let term = self.postings.len() as Term;
-        self.terms.insert(word.into(), term);
-        self.postings.push(Vec::new());
         term
+    }
+}
+
+/// Spreads the bits of a [`WordHash`], which is a hash already.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 

@@ -5,7 +5,7 @@
 //! ([`hybrid`]). Nothing here embeds: the caller passes vectors, so this module is pure and never waits.
 //! A text without a vector (an empty slice) is still found by its words.
 //!
-//! Invariant: an index holds no text, only words, counts and vectors; it can be rebuilt from the log.
+//! Invariant: an index holds no text, only hashed words, counts and vectors; it can be rebuilt from the log.
 
 pub mod bm25;
 pub mod calibrate;
@@ -16,6 +16,7 @@ mod speakers;
 mod stem;
 pub mod thesaurus;
 mod turns;
+mod unit;
 pub mod vectors;
 pub mod words;
 
@@ -23,3 +24,4 @@ pub use calibrate::Calibration;
 pub use items::{ItemHit, ItemIndex, Steering, tool_text};
 pub use speakers::split_name;
 pub use turns::{Hit, Part, TurnIndex};
+pub use unit::{TurnUnit, VERSION as UNIT_VERSION};

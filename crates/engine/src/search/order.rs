@@ -153,9 +153,15 @@ impl Order {
     /// Makes room for a new unit and puts it into its place in the order.
     fn link(&mut self, turn: u64, part: Part) -> Slot {
         let key = (turn, part);
-        let previous = self.slots.range(..key).next_back().map_or(NONE, |(_, slot)| *slot);
-        let after = (Bound::Excluded(key), Bound::Unbounded);
-        let next = self.slots.range(after).next().map_or(NONE, |(_, slot)| *slot);
+        let (previous, next) = match self.slots.last_key_value() {
+            Some((last, slot)) if *last < key => (*slot, NONE),
+            _ => {
+                let after = (Bound::Excluded(key), Bound::Unbounded);
+                let previous = self.slots.range(..key).next_back();
+                let next = self.slots.range(after).next();
+                (previous.map_or(NONE, |(_, slot)| *slot), next.map_or(NONE, |(_, slot)| *slot))
+            }
+        };
         let unit = Unit { turn, part, present: true, asks: false, previous: NONE, next: NONE };
         let slot = match self.free.pop() {
             Some(slot) => {

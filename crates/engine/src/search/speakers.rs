@@ -5,7 +5,7 @@
 //!
 //! Invariant: a unit has at most one speaker.
 
-use super::words::{each_word, stems};
+use super::words::{WordHash, each_word, stems, word_hash};
 
 /// Speakers that are told apart; more have no name.
 const SPEAKERS_MAX: usize = 256;
@@ -22,7 +22,7 @@ const ROLES: [&str; 10] =
 /// The speakers of one session.
 #[derive(Debug, Default)]
 pub struct Speakers {
-    names: Vec<Vec<String>>,
+    names: Vec<Vec<WordHash>>,
     /// One a slot; `None` is somebody without a name.
     of_slot: Vec<Option<u16>>,
 }
@@ -37,18 +37,19 @@ pub struct Named {
 }
 
 impl Speakers {
-    /// Notes who said a unit.
-    pub fn set(&mut self, slot: u32, speaker: &str) {
+    /// Notes who said a unit: the [`hashed_name`] of the speaker.
+    pub fn set(&mut self, slot: u32, name: &[WordHash]) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
             self.of_slot.resize(slot + 1, None);
         }
-        self.of_slot[slot] = self.number(stems(speaker));
+        self.of_slot[slot] = self.number(name);
     }
 
     /// Whom the message names. Names count for nothing else: nearly every unit could be found by them.
     pub fn named(&self, words: &[String]) -> Named {
-        let is_named = |name: &&Vec<String>| name.iter().any(|part| words.contains(part));
+        let hashes: Vec<WordHash> = words.iter().map(|word| word_hash(word)).collect();
+        let is_named = |name: &[WordHash]| name.iter().any(|part| hashes.contains(part));
         let mut numbers = (0..).zip(&self.names).filter(|(_, name)| is_named(name));
         let one = match (numbers.next(), numbers.next()) {
             (Some((number, _)), None) if self.names.len() > 1 => Some(number),
@@ -56,8 +57,9 @@ impl Speakers {
         };
         let other: Vec<String> = words
             .iter()
-            .filter(|word| !self.names.iter().flatten().any(|n| n == *word))
-            .cloned()
+            .zip(&hashes)
+            .filter(|(_, hash)| !self.names.iter().flatten().any(|part| part == *hash))
+            .map(|(word, _)| word.clone())
             .collect();
         Named { one, words: if other.is_empty() { words.to_vec() } else { other } }
     }
@@ -68,17 +70,26 @@ impl Speakers {
         if named.one.is_none() || speaker == named.one { 1.0 } else { OTHERS_FACTOR }
     }
 
-    fn number(&mut self, name: Vec<String>) -> Option<u16> {
-        if name.is_empty() || name.iter().any(|part| ROLES.contains(&part.as_str())) {
+    fn number(&mut self, name: &[WordHash]) -> Option<u16> {
+        if name.is_empty() {
             return None;
         }
-        let place = self.names.iter().position(|known| *known == name);
+        let place = self.names.iter().position(|known| known == name);
         if place.is_none() && self.names.len() < SPEAKERS_MAX {
-            self.names.push(name);
+            self.names.push(name.to_vec());
             return u16::try_from(self.names.len() - 1).ok();
         }
         place.and_then(|place| u16::try_from(place).ok())
     }
+}
+
+/// A speaker's name as hashed stems; none where it is the name of a role.
+pub fn hashed_name(name: &str) -> Vec<WordHash> {
+    let stems = stems(name);
+    if stems.iter().any(|part| ROLES.contains(&part.as_str())) {
+        return Vec::new();
+    }
+    stems.iter().map(|part| word_hash(part)).collect()
 }
 
 /// Splits `Anna: I moved` into name and rest, where a text begins with a name.
@@ -105,7 +116,7 @@ mod tests {
     fn speakers() -> Speakers {
         let mut speakers = Speakers::default();
         for (slot, name) in ["Anna", "Bert Jones", "assistant", "Anna"].into_iter().enumerate() {
-            speakers.set(slot as u32, name);
+            speakers.set(slot as u32, &hashed_name(name));
         }
         speakers
     }

@@ -12,7 +12,8 @@ use super::bm25::{Slot, WordIndex};
 use super::calibrate::{self, Calibration};
 use super::hybrid::{Span, WORDS_WEIGHT, best};
 use super::order::Order;
-use super::speakers::{Speakers, split_name};
+use super::speakers::Speakers;
+use super::unit::TurnUnit;
 use super::vectors::Vectors;
 use super::words::stems;
 
@@ -41,6 +42,8 @@ pub struct Hit {
     pub part: Part,
     /// How well it fits, 0–1, on the scale that thresholds use.
     pub score: f32,
+    /// How well it fits by itself, whatever stands beside it.
+    pub fit: f32,
     /// By its words alone.
     pub bm25: f32,
     /// By its vector alone.
@@ -82,7 +85,7 @@ impl TurnIndex {
 
     /// Adds a part of a turn, or replaces it. `vector` is that of `text`, or empty.
     pub fn add(&mut self, turn: u64, part: Part, speaker: &str, text: &str, vector: &[f32]) {
-        self.insert((turn, part), speaker, text, vector, &[]);
+        self.put(turn, &TurnUnit::new((turn, part), speaker, text, vector, None));
     }
 
     /// The same for a part of which the day is known, so that it is found by its date too.
@@ -95,8 +98,25 @@ impl TurnIndex {
         vector: &[f32],
         date: Date,
     ) {
-        let date = stems(&date.strftime("%-d %B %Y").to_string());
-        self.insert((turn, part), speaker, text, vector, &date);
+        self.put(turn, &TurnUnit::new((turn, part), speaker, text, vector, Some(date)));
+    }
+
+    /// Puts a unit in as part of turn `number`, or replaces it.
+    pub fn put(&mut self, number: u64, unit: &TurnUnit) {
+        let slot = self.order.put(number, unit.part, unit.asks);
+        let at = slot as usize;
+        if self.content_words.len() <= at {
+            self.content_words.resize(at + 1, 0);
+            self.dense_factors.resize(at + 1, 0.0);
+        }
+        self.content_words[at] = unit.content_words;
+        self.words.set_counted(slot, &unit.words);
+        self.vectors.set_packed(slot, &unit.vector);
+        self.speakers.set(slot, &unit.speaker);
+        self.refresh(slot);
+        for (neighbour, _) in self.order.neighbours(slot) {
+            self.refresh(neighbour);
+        }
     }
 
     /// Takes all parts of a turn out.
@@ -172,41 +192,13 @@ impl TurnIndex {
             })
             .collect();
         best.iter()
-            .zip(calibrate::scores(&fits))
-            .map(|((slot, _), score)| {
+            .zip(fits.iter().zip(calibrate::scores(&fits)))
+            .map(|((slot, _), ((_, fit), score))| {
                 let at = *slot as usize;
                 let (turn, part) = (units[at].turn, units[at].part);
-                Hit { turn, part, score, bm25: words[at], cosine: cosines[at] }
+                Hit { turn, part, score, fit: *fit, bm25: words[at], cosine: cosines[at] }
             })
             .collect()
-    }
-
-    fn insert(
-        &mut self,
-        (turn, part): (u64, Part),
-        speaker: &str,
-        text: &str,
-        vector: &[f32],
-        date: &[String],
-    ) {
-        let (name, said) = split_name(text);
-        let asks = said.trim_end().ends_with(['?', '？', '؟']);
-        let slot = self.order.put(turn, part, asks);
-        let mut words = stems(said);
-        let at = slot as usize;
-        if self.content_words.len() <= at {
-            self.content_words.resize(at + 1, 0);
-            self.dense_factors.resize(at + 1, 0.0);
-        }
-        self.content_words[at] = u16::try_from(words.len()).unwrap_or(u16::MAX);
-        words.extend_from_slice(date);
-        self.words.set(slot, &words);
-        self.vectors.set(slot, vector);
-        self.speakers.set(slot, name.unwrap_or(speaker));
-        self.refresh(slot);
-        for (neighbour, _) in self.order.neighbours(slot) {
-            self.refresh(neighbour);
-        }
     }
 
     /// Works out anew what depends on a unit's neighbours: the length of its vector with theirs added.

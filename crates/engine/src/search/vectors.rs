@@ -18,8 +18,30 @@ const VALUE_MAX: f32 = 63.0;
 const BIAS: i32 = 64;
 /// The largest value of a query's dimension, as an integer.
 const QUERY_MAX: f32 = 127.0;
+/// Room that is made beyond what is needed: one part in so many.
+const GROWTH_SHARE: usize = 16;
 /// Longer vectors are kept as absent: 65,536 × 127 × 127 stays below 2³¹.
 const DIMENSIONS_MAX: usize = 65_536;
+
+/// A vector as it is kept, in memory and in a store: a byte a dimension, and what one step of a byte is worth.
+/// Without bytes it is absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Packed {
+    /// What a step is worth.
+    pub scale: f32,
+    /// The dimensions.
+    pub bytes: Vec<u8>,
+}
+
+impl Packed {
+    /// Packs a vector. One that is empty, zero or not finite is absent.
+    pub fn of(vector: &[f32]) -> Self {
+        let Some(largest) = largest(vector) else { return Self::default() };
+        let scale = largest / VALUE_MAX;
+        let byte = |value: &f32| ((value / scale).round() as i32 + BIAS) as u8;
+        Self { scale, bytes: vector.iter().map(byte).collect() }
+    }
+}
 
 /// Vectors by slot.
 #[derive(Debug, Default)]
@@ -32,24 +54,31 @@ pub struct Vectors {
 impl Vectors {
     /// Keeps the vector of a slot. One that is empty or of another length is kept as absent.
     pub fn set(&mut self, slot: Slot, vector: &[f32]) {
+        self.set_packed(slot, &Packed::of(vector));
+    }
+
+    /// The same for a vector that is packed already.
+    pub fn set_packed(&mut self, slot: Slot, vector: &Packed) {
         let slot = slot as usize;
         if self.dimensions == 0 {
-            self.dimensions = vector.len();
+            self.dimensions = vector.bytes.len();
         }
         if self.scales.len() <= slot {
             self.scales.resize(slot + 1, 0.0);
         }
         let bytes = self.bytes_each();
-        self.bytes.resize(self.scales.len() * bytes, BIAS as u8);
-        let Some(largest) = self.largest(vector) else {
+        let needed = self.scales.len() * bytes;
+        if self.bytes.capacity() < needed {
+            // Most of an index is this; twice as much as needed would be most of its memory.
+            self.bytes.reserve_exact(needed / GROWTH_SHARE + needed - self.bytes.len());
+        }
+        self.bytes.resize(needed, BIAS as u8);
+        if vector.bytes.len() != self.dimensions || vector.bytes.is_empty() {
             self.scales[slot] = 0.0;
             return;
-        };
-        let scale = largest / VALUE_MAX;
-        self.scales[slot] = scale;
-        for (byte, value) in self.bytes[slot * bytes..].iter_mut().zip(vector) {
-            *byte = ((value / scale).round() as i32 + BIAS) as u8;
         }
+        self.scales[slot] = vector.scale;
+        self.bytes[slot * bytes..][..self.dimensions].copy_from_slice(&vector.bytes);
     }
 
     /// Forgets the vector of a slot.
@@ -80,8 +109,17 @@ impl Vectors {
 
     /// The dot product of two kept vectors.
     pub fn between(&self, left: Slot, right: Slot) -> f32 {
-        let (Some(left), Some(right)) = (self.values(left), self.values(right)) else { return 0.0 };
-        left.zip(right).map(|(left, right)| left * right).sum()
+        let (Some((left, left_scale)), Some((right, right_scale))) =
+            (self.kept(left), self.kept(right))
+        else {
+            return 0.0;
+        };
+        let mut sum = 0;
+        for (left, right) in left.iter().zip(right) {
+            let (left, right) = (i16::from(*left) - BIAS as i16, i16::from(*right) - BIAS as i16);
+            sum += i32::from(left) * i32::from(right);
+        }
+        sum as f32 * left_scale * right_scale
     }
 
     /// Bytes held.
@@ -93,27 +131,28 @@ impl Vectors {
         self.dimensions.next_multiple_of(BLOCK)
     }
 
-    fn values(&self, slot: Slot) -> Option<impl Iterator<Item = f32>> {
+    fn kept(&self, slot: Slot) -> Option<(&[u8], f32)> {
         let scale = self.scales.get(slot as usize).copied().filter(|scale| *scale != 0.0)?;
-        let bytes = &self.bytes[slot as usize * self.bytes_each()..][..self.dimensions];
-        Some(bytes.iter().map(move |byte| (i32::from(*byte) - BIAS) as f32 * scale))
+        Some((&self.bytes[slot as usize * self.bytes_each()..][..self.dimensions], scale))
     }
 
     fn query(&self, vector: &[f32]) -> Option<Query> {
-        let scale = self.largest(vector)? / QUERY_MAX;
+        let fits = vector.len() == self.dimensions;
+        let scale = largest(vector).filter(|_| fits)? / QUERY_MAX;
         let mut values: Vec<i8> =
             vector.iter().map(|value| (value / scale).round() as i8).collect();
         values.resize(self.bytes_each(), 0);
         let bias = BIAS * values.iter().map(|value| i32::from(*value)).sum::<i32>();
         Some(Query { values, scale, bias })
     }
+}
 
-    /// The largest value of a vector that can be kept or asked for.
-    fn largest(&self, vector: &[f32]) -> Option<f32> {
-        let fits = vector.len() == self.dimensions && vector.len() <= DIMENSIONS_MAX;
-        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-        (fits && largest > 0.0 && largest.is_finite()).then_some(largest)
-    }
+/// The largest value of a vector that can be kept or asked for.
+fn largest(vector: &[f32]) -> Option<f32> {
+    let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    let can_be_kept =
+        vector.len() <= DIMENSIONS_MAX && vector.iter().all(|value| value.is_finite());
+    (can_be_kept && largest > 0.0).then_some(largest)
 }
 
 /// A query as integers, with what the bias of the kept dimensions adds to every product.

@@ -1,7 +1,8 @@
 //! Erasing the content of single turns: what a session's head has of them goes too.
 //!
-//! It needs a store and nothing else, for it is also done again in a copy that was restored. What lies outside the
-//! session (the search index, look-ups) is the caller's.
+//! It needs a store and nothing else, for it is also done again in a copy that was restored. What recall derived of
+//! the session goes as a whole and is made again later. What lies outside the store (the search index, look-ups) is
+//! the caller's.
 //!
 //! Invariant: turns keep their numbers.
 
@@ -32,6 +33,7 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         fresh.extend(standing.map(|record| (turn, record.at)));
     }
     if fresh.is_empty() {
+        sessions.store().erase(&key.derived()).await?;
         return Ok(0);
     }
     let overwritten = sessions.overwrite(key, |head| {
@@ -43,6 +45,8 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
     });
     overwritten.await?;
+    // After the head says so: what is derived meanwhile is of the new one.
+    sessions.store().erase(&key.derived()).await?;
     Ok(fresh.len() as u64)
 }
 

@@ -247,11 +247,14 @@ impl Sessions {
         Ok(self.store.list(scope, Kind::Session, page).await?)
     }
 
-    /// Erases a session from the store and from memory.
+    /// Erases a session, and what is derived of it, from the store and from memory. Records and bytes of both
+    /// are counted.
     pub async fn erase(&self, key: &Key) -> Result<Erased> {
         self.cache.forget(key);
-        let erased = self.store.erase(key).await?;
+        let mut erased = self.store.erase(key).await?;
         self.cache.forget(key);
+        let derived = self.store.erase(&key.derived()).await?;
+        erased.add(Erased { heads: 0, entries: 0, ..derived });
         Ok(erased)
     }
 

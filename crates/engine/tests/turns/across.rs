@@ -289,3 +289,52 @@ async fn everything_of_a_user_goes_in_one_call_and_nothing_of_another() {
 fn said(message: &str) -> RecordedTurn {
     RecordedTurn { message: message.into(), reply: "Noted.".into(), ..RecordedTurn::default() }
 }
+
+/// The texts that a search answers, best first.
+async fn searched(bench: &Bench, query: &str) -> Vec<String> {
+    let found = bench.engine.search(&bench.caller, query, 10, 0).await.unwrap();
+    found.hits.into_iter().map(|hit| hit.snippet.text).collect()
+}
+
+#[tokio::test]
+async fn a_search_finds_words_of_languages_without_spaces() {
+    let bench = bench().indexed().await.start().await;
+    let id = open(&bench, &bench.caller, "spring", Settings::default()).await;
+    let tulips = ["我昨天给办公室买了郁金香。", "昨日チューリップを二十本買いました。"];
+    for text in tulips.iter().chain(&["今天会议推迟了。", "明日の会議は中止です。"])
+    {
+        say(&bench, &bench.caller, &id, text).await;
+    }
+    for (query, expected) in
+        [("郁金香", tulips[0]), ("チューリップ", tulips[1]), ("買いました", tulips[1])]
+    {
+        let found = searched(&bench, query).await;
+        assert!(found[0].contains(query) && expected.contains(query), "{query}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_finds_what_means_the_same_and_only_what_the_caller_may_see() {
+    let bench = bench().indexed().await.start().await;
+    let caller = &bench.caller;
+    let private = Settings { private: true, ..Settings::default() };
+    let hidden = open(&bench, caller, "hidden", private).await;
+    say(&bench, caller, &hidden, "A purchase of tulips nobody is told about.").await;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, "The purchase of twenty tulips arrived.").await;
+    say(&bench, caller, &spring, "The meeting was moved to Monday.").await;
+    // "bought" stands in no text: words alone find nothing.
+    let found = searched(&bench, "bought").await;
+    assert_eq!(found.first().map(String::as_str), Some("The purchase of twenty tulips arrived."));
+    assert!(!found.iter().any(|text| text.contains("nobody")), "{found:?}");
+    assert_eq!(searched(&bench, "\"bought\"").await, [""; 0], "a phrase is meant to the letter");
+
+    let scope = Scope { user: UserId::new("eve").unwrap(), ..caller.scope.clone() };
+    let eve = Caller { scope, grants: Grants::Write };
+    let found = bench.engine.search(&eve, "bought", 10, 0).await.unwrap();
+    assert_eq!(found.hits, []);
+
+    bench.engine.erase_turns(caller, &spring, &BTreeSet::from([1])).await.unwrap();
+    let found = searched(&bench, "bought").await;
+    assert!(!found.iter().any(|text| text.contains("tulips")), "{found:?}");
+}

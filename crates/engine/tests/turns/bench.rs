@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use throughline_engine::access::Caller;
 use throughline_engine::agent::{Agent, AgentBook, AgentServer, Document};
+use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, Parts};
 use throughline_engine::events::Events;
 use throughline_engine::hash::ContentHash;
@@ -57,6 +58,7 @@ pub struct BenchBuilder {
     store: Arc<dyn Store>,
     shared: Option<Arc<dyn SharedCache>>,
     index: Option<Arc<dyn Index>>,
+    embedder: Arc<dyn Embedder>,
 }
 
 pub fn bench() -> BenchBuilder {
@@ -71,6 +73,7 @@ pub fn bench() -> BenchBuilder {
         store: Arc::new(Memory::new()),
         shared: None,
         index: None,
+        embedder: Arc::new(WordEmbedder::default()),
     }
 }
 
@@ -148,6 +151,12 @@ impl BenchBuilder {
         self
     }
 
+    /// With this embedder instead of one of its own.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = embedder;
+        self
+    }
+
     /// With a search index of its own, in memory.
     pub async fn indexed(mut self) -> Self {
         let index = SqliteIndex::open(None, &OpenOptions::default()).await.unwrap();
@@ -185,7 +194,7 @@ impl BenchBuilder {
             index: self.index,
             tools: tools.clone(),
             models,
-            embedder: Arc::new(WordEmbedder),
+            embedder: self.embedder,
             clock: clock.clone(),
             agents,
             packs: PackSet::builtin(),

@@ -1,6 +1,7 @@
 //! Doubles of what an engine is made of: a model and tools that do as they are told, an embedder of words.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -178,13 +179,22 @@ impl Tools for ScriptedTools {
     }
 }
 
-/// Words hashed into a small vector: enough to tell texts apart.
-pub struct WordEmbedder;
+/// Words hashed into a small vector: enough to tell texts apart. Counts the texts.
+pub struct WordEmbedder {
+    pub name: &'static str,
+    pub embedded: AtomicUsize,
+}
+
+impl Default for WordEmbedder {
+    fn default() -> Self {
+        Self { name: "words", embedded: AtomicUsize::new(0) }
+    }
+}
 
 #[async_trait]
 impl Embedder for WordEmbedder {
     fn name(&self) -> &str {
-        "words"
+        self.name
     }
 
     fn dimensions(&self) -> usize {
@@ -202,6 +212,7 @@ impl Embedder for WordEmbedder {
             let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
             vector.iter().map(|x| x / length).collect()
         };
+        self.embedded.fetch_add(texts.len(), Ordering::Relaxed);
         Ok(texts.iter().map(vector).collect())
     }
 }

@@ -60,7 +60,7 @@ impl Place {
 }
 
 fn copy(store: &Arc<dyn Store>, clock: &Arc<FixedClock>, limits: &Arc<Limits>) -> Facts {
-    let embedder = (Arc::new(WordEmbedder) as _, Calibration::default());
+    let embedder = (Arc::new(WordEmbedder::default()) as _, Calibration::default());
     let clock: Arc<dyn Clock> = clock.clone();
     Facts::new(store.clone(), clock, limits.clone(), embedder, Duration::from_secs(300))
 }

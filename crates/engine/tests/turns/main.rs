@@ -23,6 +23,7 @@ mod offline;
 mod permissions;
 mod provenance;
 mod sessions;
+mod stored;
 mod summaries;
 mod together;
 mod usage;

@@ -7,7 +7,7 @@
 //! # Layout
 //!
 //! - [`wire`]: the client. [`table`]: percentiles and Markdown. [`bench`]: a server and its folder.
-//! - [`length`], [`clients`], [`resources`], [`chat`], [`tokens`]: the figures, a file a topic.
+//! - [`length`], [`clients`], [`resources`], [`chat`], [`tokens`], [`memory`]: the figures, a file a topic.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that fails has nothing better to do")]
 
@@ -15,6 +15,7 @@ mod bench;
 mod chat;
 mod clients;
 mod length;
+mod memory;
 mod resources;
 mod table;
 mod tokens;
@@ -31,7 +32,7 @@ const END: &str = "<!-- end of spine -->";
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
-    let topics = ["length", "clients", "resources", "chat", "tokens"];
+    let topics = ["length", "clients", "resources", "chat", "tokens", "memory"];
     let chosen = |topic: &str| given(topic) || !topics.iter().any(|topic| given(topic));
     let size = if given("--quick") { bench::Size::quick() } else { bench::Size::full() };
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -51,6 +52,9 @@ fn main() {
     }
     if chosen("tokens") {
         tokens::measure(&runtime, &mut report);
+    }
+    if chosen("memory") {
+        memory::measure(&runtime, &mut report);
     }
     bench::load_at_end(&mut report);
     if given("--write") {

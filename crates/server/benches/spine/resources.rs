@@ -55,7 +55,7 @@ fn start() -> f64 {
     times.percentile(50)
 }
 
-fn resident(served: &Served) -> u64 {
+pub fn resident(served: &Served) -> u64 {
     figure(&format!("/proc/{}/status", served.pid()), "VmRSS:") * 1024
 }
 
@@ -122,7 +122,7 @@ fn on_disk(runtime: &Runtime, size: &Size) -> Vec<Vec<String>> {
 }
 
 /// Runs `work` for numbers below `count`, on several connections.
-fn spread(bench: &Bench, count: u64, work: impl Fn(&mut Wire, u64) + Sync) {
+pub fn spread(bench: &Bench, count: u64, work: impl Fn(&mut Wire, u64) + Sync) {
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
             let work = &work;

@@ -70,8 +70,13 @@ pub async fn erase(store: &Arc<dyn Store>, mut graves: Graves) -> Result<ErasedA
         let Some(last) = listed.last() else { break };
         after = Some(last.key.clone());
         for listed in listed.iter().filter(|listed| listed.key.kind != Kind::Tombstone) {
-            let hash = tombstone_of(&listed.key);
+            let hash = tombstone_of(&listed.key.source().unwrap_or_else(|| listed.key.clone()));
             if !graves.know(&hash) {
+                continue;
+            }
+            if listed.key.kind.is_derived() {
+                // Made again from what is left of its session.
+                store.erase(&listed.key).await?;
                 continue;
             }
             let life = life_of(store.as_ref(), &listed.key).await?;
@@ -139,4 +144,39 @@ async fn bury(store: &dyn Store, graves: &Graves) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use throughline_engine::access::Caller;
+    use throughline_engine::id::SessionId;
+    use throughline_store::memory::Memory;
+
+    use super::super::erasures::Erasure;
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_derived_of_an_erased_session_or_turn_goes_too() {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let mut graves = Graves::default();
+        let at = Timestamp::UNIX_EPOCH;
+        for (name, turns) in [("gone", None), ("cut", Some(7)), ("left", None)] {
+            let id = SessionId::new(name).unwrap();
+            let key = Caller::local().session_key(&id);
+            for key in [key.clone(), key.derived()] {
+                let change = Change::of_head("{}", at, Uuid::now_v7());
+                store.commit(&key, Expected::Absent, change).await.unwrap();
+            }
+            if name != "left" {
+                let (key, turns) = (tombstone_of(&key), turns.into_iter().collect());
+                graves.add(Erasure { key, at, life: None, turns });
+            }
+        }
+        erase(&store, graves).await.unwrap();
+        let listed = store.scan(None, 100).await.unwrap();
+        let derived = listed.iter().filter(|listed| listed.key.kind == Kind::TurnIndex);
+        let left: Vec<&str> = derived.map(|listed| listed.key.id.as_str()).collect();
+        assert_eq!(left, ["left"]);
+    }
 }

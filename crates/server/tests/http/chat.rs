@@ -178,6 +178,29 @@ async fn things_of_a_conversation_and_words_in_it_are_found() {
     assert!(!found["hits"].as_array().unwrap().is_empty(), "{found}");
 }
 
+#[tokio::test]
+async fn a_search_finds_what_means_the_same() {
+    let app = TestApp::builder().start().await;
+    app.post("/conversations", json!({"id": "orders"})).await.expect(201);
+    let said = [
+        "I ordered 30 tulips for the office.",
+        "The switch in rack 12 does not answer.",
+        "When does the train to Berlin leave?",
+    ];
+    for message in said {
+        let turn = json!({"message": message, "reply": "Noted."});
+        app.post("/conversations/orders/turns", turn).await.expect(201);
+    }
+    for (query, expected) in [("flowers+bought", said[0]), ("railway+departure", said[2])] {
+        let found = app.get(&format!("/search?q={query}")).await.expect(200);
+        let turns: Vec<&Value> =
+            found["hits"].as_array().unwrap().iter().map(|hit| &hit["snippet"]["text"]).collect();
+        assert_eq!(turns, [expected], "{query}: {found}");
+    }
+    let found = app.get("/search?q=%22flowers+bought%22").await.expect(200);
+    assert_eq!(found["hits"], json!([]), "a phrase is meant to the letter");
+}
+
 fn events(text: &str) -> Vec<(String, Value)> {
     text.split("\n\n")
         .filter_map(|event| {

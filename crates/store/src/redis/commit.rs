@@ -133,7 +133,9 @@ impl RedisStore {
         if let Some(at) = change.expires_at {
             return Some(at.as_millisecond());
         }
-        let ttl = self.options.session_ttl.filter(|_| kind == Kind::Session)?;
+        // What is derived of a session is written after it, and goes soon after it.
+        let of_session = matches!(kind, Kind::Session | Kind::TurnIndex);
+        let ttl = self.options.session_ttl.filter(|_| of_session)?;
         // Counted from now: the time of a change may be an old one, as when a store is copied.
         Some(Timestamp::now().as_millisecond().saturating_add(i64::try_from(ttl.as_millis()).ok()?))
     }

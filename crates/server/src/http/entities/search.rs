@@ -42,7 +42,7 @@ pub struct Found {
     pub sessions_behind: u64,
 }
 
-/// Finds words in the caller's sessions.
+/// Finds words, and what means the same, in the caller's sessions.
 #[utoipa::path(get, path = "/search", tag = "entities", params(SearchQuery),
     responses((status = 200, body = Found)))]
 pub async fn search(

@@ -1,0 +1,221 @@
+//! Units of turns as bytes.
+//!
+//! A segment holds the units of some turns of one session: a table of their words as hashes, a table of their
+//! speakers, and for each unit its counts and its vector. Numbers are little-endian base 128; what follows each
+//! other without a length is counted by the table before it.
+//!
+//! Invariant: bytes that were not written by [`encode`], or were changed since, decode to nothing.
+
+use std::collections::BTreeMap;
+
+use crate::search::vectors::Packed;
+use crate::search::words::WordHash;
+use crate::search::{Part, TurnUnit};
+
+/// Bytes of a [`WordHash`].
+const HASH_BYTES: usize = 5;
+/// Bytes of the checksum at the end.
+const SUM_BYTES: usize = 4;
+/// Bits of a unit's first byte: its part below, then these.
+const ASKS: u8 = 1 << 2;
+const HAS_VECTOR: u8 = 1 << 3;
+
+/// The units as bytes.
+pub fn encode(units: &[TurnUnit]) -> Vec<u8> {
+    let hashes = units.iter().flat_map(|unit| unit.words.iter().map(|(word, _)| *word));
+    let words = numbered(hashes);
+    let speakers = numbered(units.iter().map(|unit| unit.speaker.clone()));
+    let dimensions = units.iter().map(|unit| unit.vector.bytes.len()).max().unwrap_or(0);
+    let mut to = Vec::with_capacity(units.len() * (dimensions + 64) + words.len() * HASH_BYTES);
+    put_number(&mut to, words.len() as u64);
+    words.keys().for_each(|word| put_hash(&mut to, *word));
+    put_number(&mut to, speakers.len() as u64);
+    for name in speakers.keys() {
+        put_number(&mut to, name.len() as u64);
+        name.iter().for_each(|part| put_hash(&mut to, *part));
+    }
+    put_number(&mut to, dimensions as u64);
+    put_number(&mut to, units.len() as u64);
+    for unit in units {
+        let has_vector = !unit.vector.bytes.is_empty() && unit.vector.bytes.len() == dimensions;
+        let asks = if unit.asks { ASKS } else { 0 };
+        to.push(part_number(unit.part) | asks | if has_vector { HAS_VECTOR } else { 0 });
+        put_number(&mut to, unit.turn);
+        put_number(&mut to, u64::from(unit.content_words));
+        put_number(&mut to, speakers[&unit.speaker]);
+        put_number(&mut to, unit.words.len() as u64);
+        for (word, count) in &unit.words {
+            put_number(&mut to, words[word]);
+            put_number(&mut to, u64::from(*count));
+        }
+        if has_vector {
+            to.extend(unit.vector.scale.to_le_bytes());
+            to.extend(&unit.vector.bytes);
+        }
+    }
+    let sum = crc32fast::hash(&to);
+    to.extend(sum.to_le_bytes());
+    to
+}
+
+/// The units that `bytes` hold; none where they are damaged.
+pub fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
+    let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM_BYTES)?)?;
+    if crc32fast::hash(content).to_le_bytes() != *sum {
+        return None;
+    }
+    let mut from = Reader(content);
+    let words = from.many(Reader::hash)?;
+    let speakers = from.many(|from| from.many(Reader::hash))?;
+    let dimensions = usize::try_from(from.number()?).ok()?;
+    let units = from.many(|from| {
+        let first = from.take(1)?[0];
+        let (part, asks) = (part_of_number(first)?, first & ASKS != 0);
+        let turn = from.number()?;
+        let content_words = u16::try_from(from.number()?).ok()?;
+        let speaker = at(&speakers, from.number()?)?.clone();
+        let words = from.many(|from| {
+            Some((*at(&words, from.number()?)?, u16::try_from(from.number()?).ok()?))
+        })?;
+        let mut vector = Packed::default();
+        if first & HAS_VECTOR != 0 {
+            vector.scale = f32::from_le_bytes(*from.take(4)?.first_chunk()?);
+            vector.bytes = from.take(dimensions)?.to_vec();
+        }
+        Some(TurnUnit { turn, part, asks, content_words, speaker, words, vector })
+    })?;
+    from.0.is_empty().then_some(units)
+}
+
+/// Each different value with its place in their order.
+fn numbered<T: Ord>(values: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
+    let mut numbered: BTreeMap<T, u64> = values.map(|value| (value, 0)).collect();
+    numbered.values_mut().zip(0..).for_each(|(number, place)| *number = place);
+    numbered
+}
+
+fn at<T>(table: &[T], number: u64) -> Option<&T> {
+    table.get(usize::try_from(number).ok()?)
+}
+
+fn part_number(part: Part) -> u8 {
+    match part {
+        Part::Message => 0,
+        Part::ToolResult => 1,
+        Part::Reply => 2,
+    }
+}
+
+fn part_of_number(byte: u8) -> Option<Part> {
+    match byte & (ASKS - 1) {
+        0 => Some(Part::Message),
+        1 => Some(Part::ToolResult),
+        2 => Some(Part::Reply),
+        _ => None,
+    }
+}
+
+fn put_hash(to: &mut Vec<u8>, hash: WordHash) {
+    to.extend(&hash.to_le_bytes()[..HASH_BYTES]);
+}
+
+fn put_number(to: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        to.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    to.push(number as u8);
+}
+
+/// What is left to be read.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, left) = self.0.split_at_checked(count)?;
+        self.0 = left;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1)?[0];
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn hash(&mut self) -> Option<WordHash> {
+        let mut bytes = [0; 8];
+        bytes[..HASH_BYTES].copy_from_slice(self.take(HASH_BYTES)?);
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// A count, and so many values; each takes a byte at least, so a false count ends with the bytes.
+    fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len())?;
+        let mut values = Vec::with_capacity(count);
+        for _ in 0..count {
+            values.push(one(self)?);
+        }
+        Some(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units() -> Vec<TurnUnit> {
+        let unit = |turn, part, speaker, text: &str, vector: &[f32]| {
+            let date = jiff::civil::date(2026, 3, 1);
+            TurnUnit::new((turn, part), speaker, text, vector, Some(date))
+        };
+        vec![
+            unit(1, Part::Message, "User", "Anna: Where are the tulips?", &[0.6, -0.8, 0.0]),
+            unit(1, Part::ToolResult, "Tool", "tulips tulips tulips", &[1.0, 0.0, 0.0]),
+            unit(1, Part::Reply, "Assistant", "In the red bucket.", &[]),
+            unit(300, Part::Message, "User", "", &[0.0, 0.0, 1.0]),
+        ]
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for units in [units(), Vec::new()] {
+            assert_eq!(decode(&encode(&units)), Some(units));
+        }
+    }
+
+    #[test]
+    fn a_changed_or_shortened_segment_is_none() {
+        let bytes = encode(&units());
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert_eq!(decode(&changed), None, "byte {at}");
+            assert_eq!(decode(&bytes[..at]), None, "{at} bytes");
+        }
+    }
+
+    #[test]
+    fn a_false_content_with_a_right_sum_is_none() {
+        for content in [vec![0xff; 40], vec![0x80; 12], vec![3, 1, 2], vec![0, 0, 0, 1, 3]] {
+            let sum = crc32fast::hash(&content).to_le_bytes();
+            assert_eq!(decode(&[content, sum.to_vec()].concat()), None);
+        }
+    }
+
+    #[test]
+    fn no_word_of_a_text_is_in_its_segment() {
+        let bytes = encode(&units());
+        for word in ["anna", "tulip", "bucket", "march"] {
+            assert!(
+                !bytes.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+            );
+        }
+    }
+}
