@@ -62,6 +62,23 @@ pub const NAME_FOUND: f32 = 0.75;
 /// How alike a name must be that is offered instead of one that was not found.
 pub const ALIKE_MIN: f64 = 0.8;
 
+// --- ranking of earlier turns (crate::search)
+//
+// Fitted as a linear model on dialogues, rounded, and checked on dialogues it was not fitted on: docs/benchmarks.md.
+
+/// The words that a turn shares with the message, best turn 1: as much as meaning.
+pub const RECALL_WORDS: f32 = 0.5;
+/// The nearness of its meaning, best turn 1.
+pub const RECALL_MEANING: f32 = 0.5;
+/// It was said by somebody whom the message names: more than common words, less than the right ones.
+pub const RECALL_SPEAKER: f32 = 0.25;
+/// Share of the best turn of the same sitting: what was said around a strong hit often belongs to it.
+pub const RECALL_SITTING: f32 = 0.3;
+/// It ends in a question, which seldom holds an answer.
+pub const RECALL_QUESTION: f32 = -0.08;
+/// How well anything of a named speaker fits a message that asks for what they said and nothing more.
+pub const RECALL_SAID_FIT: f32 = 0.6;
+
 // --- the way without a model (crate::reply)
 
 /// How alike a name must be, besides being few letters away, to be offered for one that was not found.

@@ -145,6 +145,8 @@ pub enum Class {
     What,
     /// Asks for a person.
     Who,
+    /// Reports that something was said, not what.
+    Saying,
     /// Asks for a place.
     Where,
     /// Asks for a time.

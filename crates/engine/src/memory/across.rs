@@ -20,14 +20,12 @@ use crate::agent::MemoryScope;
 use crate::error::Result;
 use crate::id::{AgentName, SessionId};
 use crate::piece::Source;
-use crate::search::{Hit, TurnIndex, TurnUnit};
+use crate::search::{Hit, TURNS_EACH, TurnIndex, TurnUnit};
 use crate::session::head::SessionHead;
 use crate::session::record::{TurnRecord, TurnStatus};
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, Listed, Page, PageMark, Scope, Version};
 
-/// Numbers that a session's turns have in the index.
-const TURNS_EACH: u64 = 1 << 32;
 /// Sessions of a user that are remembered across, newest first.
 const SESSIONS_MAX: usize = 5_000;
 /// Sessions listed at once: those that may have changed since, and older ones.

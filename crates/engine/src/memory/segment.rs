@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
 use crate::search::vectors::Packed;
 use crate::search::words::WordHash;
 use crate::search::{Part, TurnUnit};
@@ -41,6 +43,7 @@ pub fn encode(units: &[TurnUnit]) -> Vec<u8> {
         let asks = if unit.asks { ASKS } else { 0 };
         to.push(part_number(unit.part) | asks | if has_vector { HAS_VECTOR } else { 0 });
         put_number(&mut to, unit.turn);
+        put_number(&mut to, unit.day.map_or(0, day_number));
         put_number(&mut to, u64::from(unit.content_words));
         put_number(&mut to, speakers[&unit.speaker]);
         put_number(&mut to, unit.words.len() as u64);
@@ -72,6 +75,10 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
         let first = from.take(1)?[0];
         let (part, asks) = (part_of_number(first)?, first & ASKS != 0);
         let turn = from.number()?;
+        let day = match from.number()? {
+            0 => None,
+            number => Some(day_of_number(number)?),
+        };
         let content_words = u16::try_from(from.number()?).ok()?;
         let speaker = at(&speakers, from.number()?)?.clone();
         let words = from.many(|from| {
@@ -82,7 +89,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
             vector.scale = f32::from_le_bytes(*from.take(4)?.first_chunk()?);
             vector.bytes = from.take(dimensions)?.to_vec();
         }
-        Some(TurnUnit { turn, part, asks, content_words, speaker, words, vector })
+        Some(TurnUnit { turn, part, day, asks, content_words, speaker, words, vector })
     })?;
     from.0.is_empty().then_some(units)
 }
@@ -96,6 +103,19 @@ fn numbered<T: Ord>(values: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
 
 fn at<T>(table: &[T], number: u64) -> Option<&T> {
     table.get(usize::try_from(number).ok()?)
+}
+
+/// A day as a number that is not 0: year, month and day in turn.
+fn day_number(day: Date) -> u64 {
+    let year = u64::from(day.year().unsigned_abs());
+    let (month, day) = (u64::from(day.month().unsigned_abs()), u64::from(day.day().unsigned_abs()));
+    (year * 16 + month) * 32 + day
+}
+
+fn day_of_number(number: u64) -> Option<Date> {
+    let year = i16::try_from(number / 512).ok()?;
+    let (month, day) = (i8::try_from(number / 32 % 16).ok()?, i8::try_from(number % 32).ok()?);
+    Date::new(year, month, day).ok()
 }
 
 fn part_number(part: Part) -> u8 {

@@ -1,17 +1,13 @@
 //! How words and vectors become one ranking.
 //!
-//! Both scores are stretched to 0–1 over what can be found, then added with fixed weights. Stretching
-//! makes them comparable; it also makes them relative, so what is shown to a user, and held against a
-//! threshold, is a score of [`super::calibrate`] instead.
+//! Both scores are stretched to 0–1 over what can be found, then added with the weights of the caller.
+//! Stretching makes them comparable; it also makes them relative, so what is shown to a user, and held
+//! against a threshold, is a score of [`super::calibrate`] instead.
 //!
-//! Invariant: with no vector at all, the ranking is that of the words; with no common word, that of the
-//! vectors.
+//! Invariant: where no text has a vector the vectors add nothing, and where none shares a word the words.
 
 /// Scores that are compared at once, so that no comparison waits for the one before.
 const LANES: usize = 16;
-
-/// Weight of the words; the vectors have the rest.
-pub const WORDS_WEIGHT: f32 = 0.4;
 
 /// The lowest and highest of some scores.
 #[derive(Debug, Clone, Copy)]

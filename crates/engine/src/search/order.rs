@@ -40,7 +40,7 @@ pub struct Unit {
     /// Whether it is in the index; its place may be empty, to be used again.
     pub present: bool,
     /// Whether it ends in a question.
-    asks: bool,
+    pub asks: bool,
     previous: Slot,
     next: Slot,
 }

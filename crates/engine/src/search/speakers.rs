@@ -1,11 +1,15 @@
-//! Who said what, for messages that name one of the speakers.
+//! Who said what, for messages that name speakers.
 //!
 //! "What did Anna order?" is about what Anna said. A speaker is named by the caller or, in an imported
-//! conversation, by how the text begins: `Anna: …`. The roles of a conversation are not names.
+//! conversation, by how the text begins: `Anna: …`. The roles of a conversation are not names. Names of
+//! others, of places and of things are words like any other: the rarer, the more they count.
 //!
 //! Invariant: a unit has at most one speaker.
 
-use super::words::{WordHash, each_word, stems, word_hash};
+use super::bm25::Slot;
+use super::stem::stem;
+use super::words::{WORDS_MAX, WordHash, each_word, stems, word_hash};
+use crate::lexicon::{self, Class};
 
 /// Speakers that are told apart; more have no name.
 const SPEAKERS_MAX: usize = 256;
@@ -13,8 +17,6 @@ const SPEAKERS_MAX: usize = 256;
 const NAME_BYTES_MAX: usize = 40;
 /// The most words of a name.
 const NAME_WORDS_MAX: usize = 3;
-/// What a unit of somebody else counts when the message names one speaker.
-const OTHERS_FACTOR: f32 = 0.8;
 /// Stems of words that stand for a role.
 const ROLES: [&str; 10] =
     ["ai", "assist", "bot", "human", "model", "system", "tool", "user", "agent", "function"];
@@ -30,15 +32,17 @@ pub struct Speakers {
 /// What a message says about speakers.
 #[derive(Debug, PartialEq)]
 pub struct Named {
-    /// The one speaker that it names.
-    one: Option<u16>,
-    /// The words of the message that are no speaker's name.
+    /// Every speaker that it names.
+    speakers: Vec<u16>,
+    /// The words of the message that are not the name of one of them.
     pub words: Vec<String>,
+    /// Whether it asks for what they said, and for nothing in particular.
+    pub nothing_else: bool,
 }
 
 impl Speakers {
     /// Notes who said a unit: the [`hashed_name`] of the speaker.
-    pub fn set(&mut self, slot: u32, name: &[WordHash]) {
+    pub fn set(&mut self, slot: Slot, name: &[WordHash]) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
             self.of_slot.resize(slot + 1, None);
@@ -46,28 +50,62 @@ impl Speakers {
         self.of_slot[slot] = self.number(name);
     }
 
-    /// Whom the message names. Names count for nothing else: nearly every unit could be found by them.
-    pub fn named(&self, words: &[String]) -> Named {
-        let hashes: Vec<WordHash> = words.iter().map(|word| word_hash(word)).collect();
-        let is_named = |name: &[WordHash]| name.iter().any(|part| hashes.contains(part));
-        let mut numbers = (0..).zip(&self.names).filter(|(_, name)| is_named(name));
-        let one = match (numbers.next(), numbers.next()) {
-            (Some((number, _)), None) if self.names.len() > 1 => Some(number),
-            _ => None,
+    /// Whom the message names, other than who says it. Names count for nothing else: nearly every unit could
+    /// be found by them.
+    pub fn named(&self, message: &str) -> Named {
+        let (_, message) = split_name(message);
+        let said = stems(message);
+        let speakers = if self.names.len() > 1 { self.said_names(&said) } else { Vec::new() };
+        let is_name = |word: &String| {
+            let hash = word_hash(word);
+            speakers.iter().any(|number| self.names[usize::from(*number)].contains(&hash))
         };
-        let other: Vec<String> = words
-            .iter()
-            .zip(&hashes)
-            .filter(|(_, hash)| !self.names.iter().flatten().any(|part| part == *hash))
-            .map(|(word, _)| word.clone())
-            .collect();
-        Named { one, words: if other.is_empty() { words.to_vec() } else { other } }
+        let words: Vec<String> = said.iter().filter(|word| !is_name(word)).cloned().collect();
+        let nothing_else = !speakers.is_empty() && asks_what_was_said(message, &words);
+        let words = match nothing_else {
+            true => Vec::new(),
+            false if words.is_empty() => said,
+            false => words,
+        };
+        Named { speakers, words, nothing_else }
     }
 
-    /// What a unit's score is multiplied with.
-    pub fn factor(&self, slot: u32, named: &Named) -> f32 {
+    /// Whether a unit was said by somebody whom the message names.
+    pub fn said_by(&self, slot: Slot, named: &Named) -> bool {
         let speaker = self.of_slot.get(slot as usize).copied().flatten();
-        if named.one.is_none() || speaker == named.one { 1.0 } else { OTHERS_FACTOR }
+        speaker.is_some_and(|speaker| named.speakers.contains(&speaker))
+    }
+
+    /// The slots of units that were said by somebody whom the message names.
+    pub fn slots_of(&self, named: &Named) -> impl Iterator<Item = usize> {
+        let slots = if named.speakers.is_empty() { &[] } else { self.of_slot.as_slice() };
+        let is_named = |speaker: &Option<u16>| speaker.is_some_and(|s| named.speakers.contains(&s));
+        (0..).zip(slots).filter(move |(_, speaker)| is_named(speaker)).map(|(slot, _)| slot)
+    }
+
+    /// The speakers of whose names a part is said; of those who share a name, the one whose other name is said
+    /// too. A part of one letter or character counts only with all others.
+    fn said_names(&self, said: &[String]) -> Vec<u16> {
+        let said: Vec<(WordHash, bool)> =
+            said.iter().map(|word| (word_hash(word), word.chars().nth(1).is_some())).collect();
+        let parts_of = |name: &Vec<WordHash>| -> Vec<WordHash> {
+            let parts: Vec<(WordHash, bool)> =
+                said.iter().filter(|(part, _)| name.contains(part)).copied().collect();
+            let all = name.iter().all(|part| parts.iter().any(|(said, _)| said == part));
+            let counts = all || parts.iter().any(|(_, is_long)| *is_long);
+            if counts { parts.into_iter().map(|(part, _)| part).collect() } else { Vec::new() }
+        };
+        let found: Vec<(u16, Vec<WordHash>)> = (0..)
+            .zip(&self.names)
+            .map(|(number, name)| (number, parts_of(name)))
+            .filter(|(_, parts)| !parts.is_empty())
+            .collect();
+        let is_other = |parts: &[WordHash]| {
+            let longer = |other: &[WordHash]| other.len() > parts.len();
+            found.iter().any(|(_, other)| longer(other) && parts.iter().all(|p| other.contains(p)))
+        };
+        let named = found.iter().filter(|(_, parts)| !is_other(parts));
+        named.map(|(number, _)| *number).collect()
     }
 
     fn number(&mut self, name: &[WordHash]) -> Option<u16> {
@@ -90,6 +128,21 @@ pub fn hashed_name(name: &str) -> Vec<WordHash> {
         return Vec::new();
     }
     stems.iter().map(|part| word_hash(part)).collect()
+}
+
+/// Whether a message asks what was said, and these words of it, which are no names, tell no more than that.
+fn asks_what_was_said(message: &str, words: &[String]) -> bool {
+    let language = lexicon::of(message);
+    let (mut saying, mut content) = (false, Vec::new());
+    each_word(message, |word| {
+        if language.is(Class::Saying, word) {
+            saying = true;
+        } else if !language.is(Class::Stop, word) {
+            content.push(stem(word));
+        }
+        content.len() < WORDS_MAX
+    });
+    saying && !words.iter().any(|word| content.contains(word))
 }
 
 /// Splits `Anna: I moved` into name and rest, where a text begins with a name.
@@ -115,35 +168,76 @@ mod tests {
 
     fn speakers() -> Speakers {
         let mut speakers = Speakers::default();
-        for (slot, name) in ["Anna", "Bert Jones", "assistant", "Anna"].into_iter().enumerate() {
+        for (slot, name) in
+            ["Anna", "Bert Jones", "assistant", "Anna", "Cora Jones"].into_iter().enumerate()
+        {
             speakers.set(slot as u32, &hashed_name(name));
         }
         speakers
     }
 
-    fn check(message: &str, factors: [f32; 4], words: &str) {
-        let (speakers, message) = (speakers(), stems(message));
-        let named = speakers.named(&message);
-        let found = [0, 1, 2, 3].map(|slot| speakers.factor(slot, &named));
-        assert_eq!((found, named.words.join(" ").as_str()), (factors, words), "{message:?}");
+    fn check(message: &str, slots: &[Slot], words: &str) {
+        let speakers = speakers();
+        let named = speakers.named(message);
+        let said: Vec<Slot> = (0..5).filter(|slot| speakers.said_by(*slot, &named)).collect();
+        let listed: Vec<usize> = speakers.slots_of(&named).collect();
+        assert_eq!(
+            (said.as_slice(), named.words.join(" ").as_str()),
+            (slots, words),
+            "{message:?}"
+        );
+        assert!(listed.iter().map(|slot| *slot as Slot).eq(said), "{message:?}");
+        assert_eq!(named.nothing_else, words.is_empty(), "{message:?}");
     }
 
     #[test]
-    fn a_message_that_names_one_speaker_favours_what_that_one_said() {
-        check("What did Anna order?", [1.0, 0.8, 0.8, 1.0], "order");
-        check("What does Bert like?", [0.8, 1.0, 0.8, 0.8], "like");
+    fn what_every_named_speaker_said_is_favoured() {
+        check("What did Anna order?", &[0, 3], "order");
+        check("What does bert like?", &[1], "like");
+        check("Where did Anna meet Bert?", &[0, 1, 3], "meet");
     }
 
     #[test]
-    fn a_message_that_names_none_or_several_favours_nobody() {
-        check("Which users are there?", [1.0; 4], "user");
-        check("Where did Anna meet Bert?", [1.0; 4], "meet");
-        check("the assistant's tools", [1.0; 4], "assist tool");
+    fn of_speakers_who_share_a_name_the_one_with_the_other_name_too_is_meant() {
+        check("What does Jones like?", &[1, 4], "like");
+        check("What does Cora Jones like?", &[4], "like");
+        check("What do Cora and Bert Jones like?", &[1, 4], "like");
+    }
+
+    #[test]
+    fn a_message_that_names_nobody_favours_nobody() {
+        check("Which users are there?", &[], "user");
+        check("the assistant's tools", &[], "assist tool");
+    }
+
+    #[test]
+    fn a_message_that_asks_only_for_what_somebody_said_has_no_words_left() {
+        check("What did Anna say?", &[0, 3], "");
+        check("Tell me what Anna and Bert told you", &[0, 1, 3], "");
+        check("Was hat Anna gesagt?", &[0, 3], "");
+        check("What did Anna say about the harbour?", &[0, 3], "sai harbour");
+        check("What did Dora say?", &[], "dora sai");
     }
 
     #[test]
     fn a_message_of_names_alone_keeps_its_words() {
-        check("Anna?", [1.0, 0.8, 0.8, 1.0], "anna");
+        check("Anna?", &[0, 3], "anna");
+        check("How are you, Anna?", &[0, 3], "anna");
+    }
+
+    #[test]
+    fn who_says_a_message_is_not_named_by_it() {
+        check("Anna: What does Bert like?", &[1], "like");
+    }
+
+    #[test]
+    fn one_character_of_a_name_is_not_the_name() {
+        let mut speakers = Speakers::default();
+        speakers.set(0, &hashed_name("安娜"));
+        speakers.set(1, &hashed_name("王明"));
+        let slots = |message| speakers.slots_of(&speakers.named(message)).collect::<Vec<_>>();
+        assert_eq!(slots("安娜的船在哪里"), [0]);
+        assert_eq!(slots("明天安全吗"), [0; 0]);
     }
 
     #[test]

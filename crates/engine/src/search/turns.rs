@@ -1,8 +1,9 @@
 //! The older turns of one session, ranked against a message.
 //!
 //! Each part of a turn (what was asked, answered, and returned by tools) is a *unit*. A unit is found by
-//! its own words and meaning and, less, by those of the units beside it. The window of recent turns is
-//! the caller's: it says which turns to leave out.
+//! its own words and meaning and, less, by those of the units beside it. Of several that fit, one of a
+//! speaker whom the message names comes first, then one that was said in the same sitting as a strong
+//! hit. The window of recent turns is the caller's: it says which turns to leave out.
 //!
 //! Invariant: what is found depends on the turns that are held, not on the order in which they came.
 
@@ -10,12 +11,18 @@ use jiff::civil::Date;
 
 use super::bm25::{Slot, WordIndex};
 use super::calibrate::{self, Calibration};
-use super::hybrid::{Span, WORDS_WEIGHT, best};
+use super::hybrid::{Span, best};
 use super::order::Order;
+use super::sittings::Sittings;
 use super::speakers::Speakers;
 use super::unit::TurnUnit;
 use super::vectors::Vectors;
-use super::words::stems;
+use crate::weights::{
+    RECALL_MEANING, RECALL_QUESTION, RECALL_SAID_FIT, RECALL_SPEAKER, RECALL_WORDS,
+};
+
+/// Numbers that the turns of one session have in an index of several: session 3 begins at three times this.
+pub const TURNS_EACH: u64 = 1 << 32;
 
 /// Content words at which a unit's vector counts half: "Wow, thanks!" is near to everything.
 const SHORT_WORDS: f32 = 4.0;
@@ -57,6 +64,7 @@ pub struct TurnIndex {
     words: WordIndex,
     vectors: Vectors,
     speakers: Speakers,
+    sittings: Sittings,
     /// Turns a sum of a unit's and its neighbours' dot products into a cosine, short units held back.
     dense_factors: Vec<f32>,
     content_words: Vec<u16>,
@@ -77,6 +85,7 @@ impl TurnIndex {
             words: WordIndex::new(LENGTH_PENALTY),
             vectors: Vectors::default(),
             speakers: Speakers::default(),
+            sittings: Sittings::default(),
             dense_factors: Vec::new(),
             content_words: Vec::new(),
             calibration,
@@ -113,6 +122,7 @@ impl TurnIndex {
         self.words.set_counted(slot, &unit.words);
         self.vectors.set_packed(slot, &unit.vector);
         self.speakers.set(slot, &unit.speaker);
+        self.sittings.set(slot, (number / TURNS_EACH, unit.day));
         self.refresh(slot);
         for (neighbour, _) in self.order.neighbours(slot) {
             self.refresh(neighbour);
@@ -146,6 +156,7 @@ impl TurnIndex {
         let a_unit = size_of::<f32>() + size_of::<u16>() + size_of::<Option<u16>>();
         self.order.bytes()
             + self.order.units().len() * a_unit
+            + self.sittings.bytes()
             + self.words.bytes()
             + self.vectors.bytes()
     }
@@ -159,7 +170,7 @@ impl TurnIndex {
         excluded: impl Fn(u64) -> bool,
     ) -> Vec<Hit> {
         let units = self.order.units();
-        let named = self.speakers.named(&stems(query));
+        let named = self.speakers.named(query);
         let query = self.words.weigh(&named.words);
         let words = self.words.score(&query, units.len());
         let mut cosines = self.vectors.scan(query_vector);
@@ -176,19 +187,27 @@ impl TurnIndex {
             }
         }
         let (word_span, cosine_span) = (Span::over(&near_words), Span::over(&near_cosines));
-        let near = (0..).zip(near_words.iter().zip(&near_cosines));
-        let ranked = near.map(|(slot, (words, cosine))| {
-            let mixed = WORDS_WEIGHT * word_span.place(*words)
-                + (1.0 - WORDS_WEIGHT) * cosine_span.place(*cosine);
-            (slot, mixed * self.speakers.factor(slot, &named))
-        });
+        let near = units.iter().zip(near_words.iter().zip(&near_cosines));
+        let mut ranks: Vec<f32> = near
+            .map(|(unit, (words, cosine))| {
+                RECALL_WORDS * word_span.place(*words)
+                    + RECALL_MEANING * cosine_span.place(*cosine)
+                    + if unit.asks { RECALL_QUESTION } else { 0.0 }
+            })
+            .collect();
+        for slot in self.speakers.slots_of(&named) {
+            ranks[slot] += RECALL_SPEAKER;
+        }
+        self.sittings.lift(&mut ranks);
 
-        let best = best(ranked, keep);
+        let best = best((0..).zip(ranks), keep);
         let fits: Vec<(f32, f32)> = best
             .iter()
             .map(|(slot, rank)| {
                 let at = *slot as usize;
-                (*rank, self.calibration.fit(words[at], &query, cosines[at]))
+                let fit = self.calibration.fit(words[at], &query, cosines[at]);
+                let said = named.nothing_else && self.speakers.said_by(*slot, &named);
+                (*rank, if said { fit.max(RECALL_SAID_FIT) } else { fit })
             })
             .collect();
         best.iter()

@@ -88,6 +88,62 @@ fn an_index_filled_in_any_order_finds_the_same() {
     assert_eq!(all(&mended), all(&straight));
 }
 
+/// Three people over two days; only the words and the speakers tell anything apart.
+fn talk() -> TurnIndex {
+    let mut index = TurnIndex::default();
+    let said = [
+        (1, "Ada", "The ferry to Lisbon leaves at noon"),
+        (1, "Bert", "Thanks Ada, I will pack the tent"),
+        (1, "Cora", "My brother repairs old bicycles"),
+        (2, "Bert", "Our neighbour plays the cello"),
+        (2, "Cora", "The bakery closed for good"),
+        (2, "Ada", "My sister moved into a lighthouse"),
+    ];
+    for (turn, (day, speaker, text)) in (1..).zip(said) {
+        let date = jiff::civil::date(2024, 5, day);
+        index.add_dated(turn, Part::Message, "User", &format!("{speaker}: {text}"), &[], date);
+    }
+    index
+}
+
+fn best(query: &str, keep: usize) -> Vec<u64> {
+    talk().search(query, &[], keep, |_| false).iter().map(|hit| hit.turn).collect()
+}
+
+#[test]
+fn what_somebody_said_is_all_that_they_said_and_not_what_was_said_to_them() {
+    let hits = talk().search("What did Ada say?", &[], 6, |_| false);
+    let fitting: Vec<u64> =
+        hits.iter().filter(|hit| hit.score >= 0.5).map(|hit| hit.turn).collect();
+    assert_eq!(fitting, [6, 1], "{hits:?}");
+}
+
+#[test]
+fn every_named_speaker_comes_before_others() {
+    let mut found = best("What do Ada and Cora like about their families?", 4);
+    found.sort_unstable();
+    assert_eq!(found, [1, 3, 5, 6]);
+}
+
+#[test]
+fn a_name_that_is_no_speakers_is_found_by_its_word() {
+    assert_eq!(best("Who goes to Lisbon?", 1), [1]);
+}
+
+#[test]
+fn the_sitting_of_a_strong_hit_comes_before_another() {
+    let mut index = TurnIndex::default();
+    for turn in 1..=12 {
+        let text = if turn == 1 { "The ferry leaves at noon" } else { "It was quiet there" };
+        let date = jiff::civil::date(2024, 5, if turn <= 6 { 1 } else { 2 });
+        index.add_dated(turn, Part::Message, "User", text, &[], date);
+    }
+    let mut found: Vec<u64> =
+        index.search("ferry", &[], 6, |_| false).iter().map(|hit| hit.turn).collect();
+    found.sort_unstable();
+    assert_eq!(found, [1, 2, 3, 4, 5, 6]);
+}
+
 #[test]
 fn nothing_is_found_in_an_empty_index() {
     assert_eq!(TurnIndex::default().search("anything", &[1.0], 5, |_| false), []);

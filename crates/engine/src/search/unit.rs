@@ -22,6 +22,8 @@ pub struct TurnUnit {
     pub turn: u64,
     /// Which part of it.
     pub part: Part,
+    /// The day on which it was said, where that is known.
+    pub day: Option<Date>,
     /// Whether it ends in a question.
     pub asks: bool,
     /// Words that say something.
@@ -52,6 +54,7 @@ impl TurnUnit {
         Self {
             turn,
             part,
+            day: date,
             asks: said.trim_end().ends_with(['?', '？', '؟']),
             content_words,
             speaker: hashed_name(name.unwrap_or(speaker)),
