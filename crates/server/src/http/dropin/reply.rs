@@ -10,7 +10,7 @@ use serde_json::Value;
 use throughline_engine::creation::NewSession;
 use throughline_engine::error::{Error, Fault};
 use throughline_engine::session::apply::RequestKey;
-use throughline_engine::trace;
+use throughline_engine::trace::{self, Asked};
 use throughline_engine::turn::{DropIn, DropInTurn};
 use throughline_upstream::model::pass_through::ClientCall;
 use throughline_upstream::model::responses::{self, Rename};
@@ -117,12 +117,12 @@ impl Incoming {
             (Ok(client), None) if self.client.has_user => {
                 self.with_user(app, &client, chosen).await
             }
-            (Ok(_), None) => self.plain(chosen, Notes::default()),
+            (Ok(client), None) => self.plain(chosen, Notes::default(), client.asked),
             (Err(why), Some(_)) if thread.needed => {
                 return Err(Problem::invalid("input", why.reason()));
             }
             (Err(why), Some(_)) => self.unkept(chosen, why.code(), &why.reason()),
-            (Err(_), None) => self.plain(chosen, Notes::default()),
+            (Err(_), None) => self.plain(chosen, Notes::default(), Asked::default()),
         };
         Ok(self.forward(app, outgoing).run(app).await)
     }
@@ -187,7 +187,7 @@ impl Incoming {
             };
         let mut notes = Notes::default();
         notes.added(&receipts);
-        let mut plain = self.plain(chosen, notes);
+        let mut plain = self.plain(chosen, notes, client.asked);
         let put_in = PutIn { addition: Some(&addition), model: chosen.model };
         plain.text = splice::with(client, put_in).into();
         plain
@@ -197,14 +197,13 @@ impl Incoming {
     fn unkept<'a>(&self, chosen: Chosen<'a>, code: &str, reason: &str) -> Outgoing<'a> {
         let mut notes = Notes::default();
         notes.not_kept(code, reason);
-        self.plain(chosen, notes)
+        self.plain(chosen, notes, Asked::default())
     }
 
     /// The request as it is; only a model's configured name becomes the provider's.
-    fn plain<'a>(&self, chosen: Chosen<'a>, notes: Notes) -> Outgoing<'a> {
+    fn plain<'a>(&self, chosen: Chosen<'a>, notes: Notes, asked: Asked) -> Outgoing<'a> {
         let (named, _) = client_body::outline(&self.body);
-        let call =
-            trace::model_call(&model_name(chosen, named.as_deref()), trace::Asked::default());
+        let call = trace::model_call(&model_name(chosen, named.as_deref()), asked);
         let text = std::str::from_utf8(&self.body).ok();
         let renamed = chosen.model.and_then(|model| splice::renamed(text?, model));
         let text = renamed.map_or_else(|| self.body.clone(), Bytes::from);
