@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -29,8 +29,13 @@ struct Event<'a> {
 struct Named<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     previous_response_id: Option<&'a RawValue>,
+}
+
+/// A field that is there, be it `null`.
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
 }
 
 impl Rename {
