@@ -1,12 +1,12 @@
-# The official OpenAI and Anthropic Python SDKs, as clients of the drop-in endpoints.
+# The official OpenAI and Anthropic Python SDKs and openai-agents, as clients of the drop-in endpoints.
 #
 #   . scripts/setup/model-clients.sh
 #   setup_model_clients CACHE_FOLDER
 #
 # Installs into the folder once for each set of versions and exports THROUGHLINE_TEST_MODEL_CLIENTS,
-# the path of a Python that has both. Needs python3 (3.11 or newer).
+# the path of a Python that has them. Needs python3 (3.11 or newer).
 
-MODEL_CLIENTS_PYTHON=(openai==3.49.0 anthropic==2.8.0)
+MODEL_CLIENTS_PYTHON=(openai==3.49.0 anthropic==2.8.0 openai-agents==0.24.0)
 
 setup_model_clients() {
   local folder=${1:?setup_model_clients needs a cache folder}

@@ -186,6 +186,21 @@ pub enum DropReason {
 }
 
 impl DropReason {
+    /// Its name, as in a stored receipt.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OverWindow => "over_window",
+            Self::OverHistory => "over_history",
+            Self::OverEnrichment => "over_enrichment",
+            Self::WithItsTurn => "with_its_turn",
+            Self::NotRelevant => "not_relevant",
+            Self::AlreadyPresent => "already_present",
+            Self::Condensed => "condensed",
+            Self::Missing => "missing",
+            Self::NotApproved => "not_approved",
+        }
+    }
+
     /// Whether something was left out that would have been sent, had there been room.
     pub fn is_loss(self) -> bool {
         !matches!(self, Self::NotRelevant | Self::AlreadyPresent)
@@ -214,6 +229,33 @@ impl ModeCounts {
 }
 
 impl Receipt {
+    /// Pieces and tokens that a client's own request was given.
+    pub fn added(&self) -> (usize, u32) {
+        // A client that sends the conversation itself is not given it.
+        let resends = self.window_from == u64::MAX;
+        let is_added = |piece: &&ReceiptPiece| match piece.source {
+            Source::Message | Source::ClientRequest { .. } => false,
+            Source::History { .. } => piece.sent() && !resends,
+            _ => piece.sent(),
+        };
+        let added = self.pieces.iter().filter(is_added);
+        added.fold((0, 0), |(pieces, tokens), piece| (pieces + 1, tokens + piece.tokens))
+    }
+
+    /// Pieces that there was no room for, their tokens, and the first reason.
+    pub fn left_out(&self) -> Option<(usize, u32, DropReason)> {
+        let lost = |piece: &ReceiptPiece| {
+            piece.dropped.filter(|reason| reason.is_loss() && *reason != DropReason::Condensed)
+        };
+        let mut left_out: Option<(usize, u32, DropReason)> = None;
+        for (piece, reason) in self.pieces.iter().filter_map(|p| lost(p).map(|reason| (p, reason)))
+        {
+            let (pieces, tokens, first) = left_out.unwrap_or((0, 0, reason));
+            left_out = Some((pieces + 1, tokens + piece.tokens, first));
+        }
+        left_out
+    }
+
     /// Tokens of this request, where a cached one costs a tenth.
     pub fn effective_tokens(&self) -> f64 {
         effective(self.budget.used_tokens.into(), self.stable_prefix_tokens.into())

@@ -60,14 +60,19 @@ pub struct Asked {
     /// The longest reply, in tokens.
     pub reply_tokens_max: Option<u32>,
     /// The temperature.
-    pub temperature: Option<f32>,
+    pub temperature: Option<f64>,
 }
 
 impl From<&ModelRequest> for Asked {
     fn from(request: &ModelRequest) -> Self {
         let ModelRequest { reply_tokens_max, temperature, .. } = request;
-        Self { reply_tokens_max: Some(*reply_tokens_max), temperature: Some(*temperature) }
+        Self { reply_tokens_max: Some(*reply_tokens_max), temperature: plain(*temperature) }
     }
+}
+
+/// A number with the digits that it was given: widened, 0.31 would be 0.3100000023841858.
+pub fn plain(number: f32) -> Option<f64> {
+    number.to_string().parse().ok()
 }
 
 /// One call of a model; `name` is `provider/model`.
@@ -83,7 +88,7 @@ pub fn model_call(name: &str, asked: Asked) -> Span {
         "gen_ai.provider.name" = provider,
         "gen_ai.request.model" = model,
         "gen_ai.request.max_tokens" = asked.reply_tokens_max.map(i64::from),
-        "gen_ai.request.temperature" = asked.temperature.map(f64::from),
+        "gen_ai.request.temperature" = asked.temperature,
         "gen_ai.response.finish_reasons" = Empty,
         "gen_ai.usage.input_tokens" = Empty,
         "gen_ai.usage.output_tokens" = Empty,

@@ -1025,6 +1025,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A reply in OpenAI's newer format, with memory.
+         * @description Takes and answers what OpenAI's Responses does; `stream: true` answers server-sent events. `previous_response_id` and `conversation` are sessions of this server; `store: false` keeps nothing.
+         */
+        post: operations["drop-in_responses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Vectors of texts.
+         * @description Handed on to the provider.
+         */
+        post: operations["drop-in_embeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messages": {
         parameters: {
             query?: never;
@@ -5881,8 +5921,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session that is added to the request and keeps the exchange. */
+                /** @description The session that is added to the request and keeps the exchange. Any id; one that is no name here gets one, which the answer's header says. */
                 "x-session-id"?: string;
+                /** @description The user whose memory is added, also without a session. */
+                "x-user-id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -5897,6 +5939,145 @@ export interface operations {
                         [key: string]: unknown;
                     })[];
                     stream?: boolean;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The provider's own answer. */
+            200: {
+                headers: {
+                    /** @description The session that keeps the exchange. */
+                    "x-session-id"?: string;
+                    /** @description What was added: `added; pieces=4; tokens=312`, or `nothing`. */
+                    "x-throughline-memory"?: string;
+                    /** @description What there was no room for. */
+                    "x-throughline-left-out"?: string;
+                    /** @description Why the exchange is not kept and nothing was added. */
+                    "x-throughline-not-kept"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    "drop-in_responses": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The session that is added to the request and keeps the exchange. Any id; one that is no name here gets one, which the answer's header says. */
+                "x-session-id"?: string;
+                /** @description The user whose memory is added, also without a session. */
+                "x-user-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    model?: string;
+                    input: string | {
+                        [key: string]: unknown;
+                    }[];
+                    previous_response_id?: string | null;
+                    conversation?: string | {
+                        [key: string]: unknown;
+                    } | null;
+                    store?: boolean | null;
+                    stream?: boolean | null;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The provider's own answer. */
+            200: {
+                headers: {
+                    /** @description The session that keeps the exchange. */
+                    "x-session-id"?: string;
+                    /** @description What was added: `added; pieces=4; tokens=312`, or `nothing`. */
+                    "x-throughline-memory"?: string;
+                    /** @description What there was no room for. */
+                    "x-throughline-left-out"?: string;
+                    /** @description Why the exchange is not kept and nothing was added. */
+                    "x-throughline-not-kept"?: string;
+                    /** @description Tools that the provider's format has no counterpart for. */
+                    "x-throughline-not-converted"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    "drop-in_embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    model?: string;
+                    input: unknown;
                 } & {
                     [key: string]: unknown;
                 };
@@ -5943,8 +6124,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session that is added to the request and keeps the exchange. */
+                /** @description The session that is added to the request and keeps the exchange. Any id; one that is no name here gets one, which the answer's header says. */
                 "x-session-id"?: string;
+                /** @description The user whose memory is added, also without a session. */
+                "x-user-id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -5969,6 +6152,14 @@ export interface operations {
             /** @description The provider's own answer. */
             200: {
                 headers: {
+                    /** @description The session that keeps the exchange. */
+                    "x-session-id"?: string;
+                    /** @description What was added: `added; pieces=4; tokens=312`, or `nothing`. */
+                    "x-throughline-memory"?: string;
+                    /** @description What there was no room for. */
+                    "x-throughline-left-out"?: string;
+                    /** @description Why the exchange is not kept and nothing was added. */
+                    "x-throughline-not-kept"?: string;
                     [name: string]: unknown;
                 };
                 content: {

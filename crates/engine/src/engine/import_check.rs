@@ -26,6 +26,7 @@ const ENTITIES_MAX: usize = 256;
 /// requests were answered, what tools named.
 pub(super) fn portable(mut head: SessionHead) -> SessionHead {
     head.pending = None;
+    head.client_round = None;
     head.under_way.clear();
     head.unsettled.clear();
     head.answered.clear();

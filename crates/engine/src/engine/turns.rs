@@ -5,10 +5,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, Caller, authorize};
+use crate::creation::NewSession;
 use crate::error::Result;
 use crate::events::Events;
 use crate::id::SessionId;
-use crate::request::{AssembledRequest, ClientRequest, TurnInput};
+use crate::receipt::Receipt;
+use crate::request::{Addition, AssembledRequest, ClientRequest, TurnInput};
 use crate::session::apply::RequestKey;
 use crate::turn::{
     self, Approval, DropIn, HandedOn, Recorded, RecordedTurn, TurnOutcome, TurnRequest,
@@ -69,12 +71,22 @@ impl Engine {
     pub async fn begin_drop_in(
         &self,
         caller: &Caller,
-        id: &SessionId,
+        session: NewSession,
         request: &ClientRequest,
         key: Option<RequestKey>,
     ) -> Result<DropIn> {
         authorize(caller, Action::Write)?;
-        self.turns.begin_drop_in(caller, id, request, key).await
+        self.turns.begin_drop_in(caller, session, request, key).await
+    }
+
+    /// What the user's memory adds to a request of an unchanged model client that names no session. Keeps nothing.
+    pub async fn remembered_for(
+        &self,
+        caller: &Caller,
+        request: &ClientRequest,
+    ) -> Result<(Addition, Vec<Receipt>)> {
+        authorize(caller, Action::Read)?;
+        self.turns.remembered_for(caller, request).await
     }
 
     /// The request that a turn handed on, as it was put together; `None` where the turn is another.

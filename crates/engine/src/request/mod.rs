@@ -157,7 +157,8 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
     };
     let message = message_piece(&material.input.message);
     let required = budget::required(frame.iter().chain([&message]));
-    if required > material.budget.total_tokens {
+    // A client's own request is between it and its model.
+    if material.client.is_none() && required > material.budget.total_tokens {
         let budget = material.budget.total_tokens;
         return Err(Error::OverBudget { needed: required, budget });
     }

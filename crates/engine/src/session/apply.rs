@@ -50,6 +50,7 @@ pub fn turn(
     head.turns += 1;
     record.turn = head.turns;
     head.last_turn_at = Some(record.at);
+    head.client_round = None;
     keep_places(head, record);
     count(head, record);
     usage::count(head, record);

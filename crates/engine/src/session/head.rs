@@ -128,6 +128,9 @@ pub struct SessionHead {
     /// What the way without a model keeps between turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialogue: Option<Box<Dialogue>>,
+    /// What a client of this session has to send again when it has run its tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_round: Option<Box<ClientRound>>,
     /// Keyed requests that are being worked on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<UnderWay>,
@@ -296,6 +299,16 @@ pub struct UnderWay {
     pub until: Timestamp,
 }
 
+/// A reply of a client's model that ended in tool calls, and everything that led to it, for a client that names the
+/// reply instead of sending it again. It holds until the next turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientRound {
+    /// How the client names the reply.
+    pub reply: String,
+    /// The items, as the transport wrote them.
+    pub items: Vec<Value>,
+}
+
 /// Where a fork began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedFrom {
@@ -337,6 +350,7 @@ impl SessionHead {
             answered: VecDeque::new(),
             pending: None,
             dialogue: None,
+            client_round: None,
             under_way: Vec::new(),
             shown_items: Vec::new(),
             unsettled: Vec::new(),

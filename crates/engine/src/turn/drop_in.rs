@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::SessionId;
 use crate::layout;
+use crate::lexicon::AsksBack;
 use crate::mode::PromptMode;
 use crate::model::{Block, Usage};
 use crate::notice::{self, Understood};
@@ -32,8 +33,11 @@ use crate::request::{self, Addition, ClientRequest, Material, TurnInput};
 use crate::select::Selected;
 use crate::session::apply::RequestKey;
 use crate::session::client_body::ClientBody;
+use crate::session::head::{ClientRound, SessionHead};
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnKind, TurnRecord, TurnStatus};
+use crate::session::sessions::Step;
 use crate::session::{LoadedSession, Sessions};
+use crate::store::Version;
 use crate::trace;
 
 /// The most of a client's request that is kept with its turn, beyond what the turn before keeps.
@@ -96,30 +100,60 @@ impl Pipeline {
     pub async fn begin_drop_in(
         self: &Arc<Self>,
         caller: &Caller,
-        id: &SessionId,
+        session: NewSession,
         request: &ClientRequest,
         key: Option<RequestKey>,
     ) -> Result<DropIn> {
         checks::message(&request.message, &self.limits)?;
-        let new = NewSession { id: Some(id.clone()), ..NewSession::default() };
-        let session = self.open_or_create(caller, new).await?;
+        let session = self.open_or_create(caller, session).await?;
         if let Some(number) = checks::answered(&session.head, key.as_ref())? {
             return Ok(DropIn::Answered(self.stored_turn(&session, number).await?));
         }
         checks::active(&session.head, self.clock.now())?;
-        let start = TurnStart {
-            kind: TurnKind::DropIn,
-            lent: None,
-            with_tools: false,
-            cancel: CancellationToken::new(),
-        };
-        let turn = self.load(session, start).await?;
+        let turn = self.load(session, start()).await?;
         let span = turn.span.clone();
         let added = self.add_to(&turn, request).instrument(span.clone()).await;
-        let (draft, addition) = added.inspect_err(|error| trace::failed(&span, error.code()))?;
+        let (mut draft, addition) =
+            added.inspect_err(|error| trace::failed(&span, error.code()))?;
+        draft.client_body = self.client_body(&turn.session, &request.body).await?;
         let (pipeline, caller) = (Arc::clone(self), caller.clone());
         let open = DropInTurn { pipeline, caller, key, turn, draft, addition };
         Ok(DropIn::Open(Box::new(open)))
+    }
+
+    /// What the user's memory adds to a request that belongs to no session, and the receipts of it. Keeps nothing.
+    ///
+    /// Nothing is kept that could say where something stood before, so a client that sends its conversation again
+    /// gets what its first message would have got, in front of that message: the same from request to request. Only
+    /// a question about the past also gets what answers it.
+    pub async fn remembered_for(
+        &self,
+        caller: &Caller,
+        request: &ClientRequest,
+    ) -> Result<(Addition, Vec<Receipt>)> {
+        checks::message(&request.message, &self.limits)?;
+        let id = SessionId::new(self.clock.id().to_string())?;
+        let key = caller.session_key(&id);
+        let head = Arc::new(SessionHead::new(id, self.clock.now()));
+        let unsaved = LoadedSession { key, version: Version { number: 0, incarnation: 0 }, head };
+        let turn = self.load(unsaved, start()).await?;
+        let (mut added, mut receipts) = (Addition::default(), Vec::new());
+        if let Some(first) = request.users.first() {
+            let message = first.clone();
+            let beginning = ClientRequest { message, ..ClientRequest::default() };
+            let (draft, addition) = self.add_to(&turn, &beginning).await?;
+            receipts.extend(draft.receipt);
+            added.earlier = vec![(first.clone(), addition.beside)];
+        }
+        if request.users.is_empty() || request::asks(&request.message) == AsksBack::Yes {
+            let (draft, addition) = self.add_to(&turn, request).await?;
+            receipts.extend(draft.receipt);
+            added.beside = addition.beside;
+            let known =
+                added.earlier.first().map(|(_, texts)| texts.as_slice()).unwrap_or_default();
+            added.beside.retain(|text| !known.contains(text));
+        }
+        Ok((added, receipts))
     }
 
     /// What to add to a client's request.
@@ -168,9 +202,7 @@ impl Pipeline {
         })?;
         let resends = !request.earlier.is_empty();
         let addition = request::addition(&assembled.sent, turn.parameters, resends);
-        let mut draft = TurnDraft::of(turn, &request.message, assembled);
-        draft.client_body = self.client_body(session, &request.body).await?;
-        Ok((draft, addition))
+        Ok((TurnDraft::of(turn, &request.message, assembled), addition))
     }
 
     /// A client's request as its turn keeps it: what it has in common with the one before is not kept again.
@@ -211,6 +243,27 @@ impl DropInTurn {
         }
     }
 
+    /// Turns of the session before this one.
+    pub fn turns_before(&self) -> u64 {
+        self.turn.session.head.turns
+    }
+
+    /// Notes that the client has to run tools before it goes on, and what it has to send again then.
+    pub async fn wait_for_tools(self, round: Option<ClientRound>) -> Result<()> {
+        trace::turn_waits_for_tools(&self.turn.span);
+        let Some(round) = round else { return Ok(()) };
+        let before = self.turn.session.head.turns;
+        let noting = self.pipeline.sessions.update(&self.turn.session.key, |head, _| {
+            if head.turns != before {
+                return Ok(Step::Leave(()));
+            }
+            head.client_round = Some(Box::new(round.clone()));
+            Ok(Step::Commit(None, ()))
+        });
+        noting.await?;
+        Ok(())
+    }
+
     /// Keeps the exchange as a turn, with what was added to its request.
     pub async fn commit(self, exchange: Exchange) -> Result<Recorded> {
         let Self { pipeline, caller, key, turn, mut draft, .. } = self;
@@ -237,6 +290,12 @@ impl DropInTurn {
         }
         recorded
     }
+}
+
+/// How every turn of a client begins.
+fn start() -> TurnStart<'static> {
+    let (kind, cancel) = (TurnKind::DropIn, CancellationToken::new());
+    TurnStart { kind, lent: None, with_tools: false, cancel }
 }
 
 /// The request that a turn handed on, as it was put together; `None` where the turn is another.

@@ -38,9 +38,15 @@ pub struct ModelEntry {
     pub sends_temperature: bool,
     /// Tokens of its context window; 0 where they are unknown.
     pub context_tokens: u32,
-    /// Time until the first token.
+    /// Whether it serves Responses itself: `native`, `converted`, or empty for what its address suggests.
+    pub responses: String,
+    /// Time until the head of a client's stream.
+    pub head_seconds: u64,
+    /// Time until the first token of the server's own.
     pub first_token_seconds: u64,
-    /// Time for the whole reply.
+    /// The longest silence within a stream.
+    pub idle_seconds: u64,
+    /// Time for a whole reply of the server's own.
     pub total_seconds: u64,
     /// How often a request is tried again.
     pub retries_max: usize,
@@ -56,7 +62,10 @@ impl Default for ModelEntry {
             api_key_env: String::new(),
             sends_temperature: true,
             context_tokens: 0,
+            responses: String::new(),
+            head_seconds: 600,
             first_token_seconds: 60,
+            idle_seconds: 300,
             total_seconds: 600,
             retries_max: 3,
         }
@@ -127,6 +136,9 @@ impl Config {
         };
         config.sends_temperature = entry.sends_temperature;
         config.context_tokens = Some(entry.context_tokens).filter(|tokens| *tokens > 0);
+        config.serves_responses = serves_responses(entry, &config)?;
+        config.head_timeout = Duration::from_secs(entry.head_seconds);
+        config.idle_timeout = Duration::from_secs(entry.idle_seconds);
         config.first_token_timeout = Duration::from_secs(entry.first_token_seconds);
         config.total_timeout = Duration::from_secs(entry.total_seconds);
         config.retries_max = entry.retries_max;
@@ -141,6 +153,18 @@ fn provider(entry: &ModelEntry) -> Result<Provider, Failure> {
         other => Err(Failure::wrong_use(
             format!("the model {} has the provider {other:?}", entry.name),
             "use anthropic, or openai, also for servers that speak like it",
+        )),
+    }
+}
+
+fn serves_responses(entry: &ModelEntry, config: &ModelConfig) -> Result<bool, Failure> {
+    match entry.responses.as_str() {
+        "native" => Ok(true),
+        "converted" => Ok(false),
+        "" => Ok(config.base_url.starts_with(Provider::OpenAi.default_base_url())),
+        other => Err(Failure::wrong_use(
+            format!("the model {} has responses = {other:?}", entry.name),
+            "use native, converted, or leave it out",
         )),
     }
 }

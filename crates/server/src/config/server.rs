@@ -19,6 +19,8 @@ pub struct ServerSettings {
     pub hosts: Vec<String>,
     /// The largest body, in bytes.
     pub body_bytes_max: usize,
+    /// The largest body of a model client's request, in bytes.
+    pub client_body_bytes_max: usize,
     /// Bytes of the bodies of all requests under way.
     pub bodies_bytes_max: usize,
     /// Time for a body to arrive, in seconds.

@@ -34,7 +34,11 @@ pub async fn admit(State(app): State<App>, request: Request, next: Next) -> Resp
     let path = parts.uri.path().to_owned();
     let mut memory = Memory::default();
     if carries_body(&parts) && may_send(&app, &mut parts).await {
-        body = match memory.read(&app, &parts.headers, body).await {
+        let limit = match path.starts_with("/v1/") {
+            true => app.settings().client_body_bytes_max,
+            false => app.settings().body_bytes_max,
+        };
+        body = match memory.read(&app, &parts.headers, limit, body).await {
             Ok(bytes) => Body::from(bytes),
             Err(problem) => return refusal::shaped(&path, &problem),
         };
@@ -74,10 +78,10 @@ impl Memory {
         &mut self,
         app: &App,
         headers: &HeaderMap,
+        limit: usize,
         mut body: Body,
     ) -> Result<Bytes, Problem> {
         let settings = app.settings();
-        let limit = settings.body_bytes_max;
         if announced(headers).is_some_and(|length| length > limit) {
             return Err(too_large(limit));
         }
@@ -124,7 +128,7 @@ pub fn too_large(limit: usize) -> Problem {
         StatusCode::PAYLOAD_TOO_LARGE,
         "body_too_large",
         format!("the body is larger than {limit} bytes"),
-        "send less, or raise server.body_bytes_max in the configuration",
+        "send less, or raise server.body_bytes_max (server.client_body_bytes_max for /v1/)",
     )
 }
 

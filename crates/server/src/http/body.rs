@@ -94,8 +94,12 @@ impl FromRequest<App> for Lines {
 
 /// The body's bytes, which [`admit`] has read already.
 async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
-    let limit = app.settings().body_bytes_max;
-    axum::body::to_bytes(request.into_body(), limit).await.map_err(|_| admit::unreadable())
+    bytes_of(request.into_body(), app.settings().body_bytes_max).await
+}
+
+/// The bytes of a body, which [`admit`] has read already.
+pub async fn bytes_of(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
+    axum::body::to_bytes(body, limit).await.map_err(|_| admit::unreadable())
 }
 
 /// JSON of a bounded shape from bytes.

@@ -1,13 +1,23 @@
-//! Who is asking, from the `Authorization` header.
+//! Who is asking: the holder of the key in the request, or the user that they act for.
+//!
+//! An application that serves many users has one key and names each of them in `x-user-id`. With a key that takes one with
+//! the grant `admin`; while there are no keys, the person at this machine may name anybody.
+//!
+//! Invariant: a user is named only within the tenant of the key.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
-use throughline_engine::access::Caller;
+use axum::http::{HeaderMap, StatusCode, header};
+use throughline_engine::access::{Action, Caller, authorize};
+use throughline_engine::id::UserId;
 
 use super::App;
+use super::names::name_of;
 use super::problem::Problem;
-use crate::access::Refusal;
+use crate::access::{ApiKey, Refusal};
+
+/// The header that names the user whom a request is for.
+pub const USER: &str = "x-user-id";
 
 /// A caller whose credential was checked.
 #[derive(Debug, Clone)]
@@ -27,11 +37,34 @@ impl FromRequestParts<App> for Authenticated {
 /// Who sent a request.
 pub async fn authenticate(parts: &Parts, app: &App) -> Result<Caller, Problem> {
     let key = credential(parts)?;
-    Ok(app.gate().caller(key.as_deref()).await?)
+    let caller = app.gate().caller(key.as_deref()).await?;
+    acting_for(caller, &parts.headers)
+}
+
+/// `caller`, or the user whom the request names.
+pub fn acting_for(caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
+    let Some(name) = headers.get(USER).and_then(|id| name_of(id.as_bytes())) else {
+        return Ok(caller);
+    };
+    let user = UserId::new(name)?;
+    if user == caller.scope.user {
+        return Ok(caller);
+    }
+    authorize(&caller, Action::Administer)?;
+    let mut caller = caller;
+    caller.scope.user = user;
+    Ok(caller)
 }
 
 /// The key in `Authorization: Bearer …` or `x-api-key`.
 fn credential(parts: &Parts) -> Result<Option<String>, Problem> {
+    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer =
+        text("authorization").and_then(|text| text.split_once(' ')).map(|(_, key)| key.trim());
+    // A client of a model provider may send the provider's key in the other place.
+    if let Some(key) = bearer.filter(|key| ApiKey::parse(key).is_some()) {
+        return Ok(Some(key.to_owned()));
+    }
     if let Some(key) = parts.headers.get("x-api-key") {
         return Ok(key.to_str().ok().map(str::to_owned));
     }

@@ -56,8 +56,7 @@ fn is_loopback(host: &str) -> bool {
 
 /// Whether a path runs a turn, which may take as long as a turn may.
 pub fn makes_a_turn(path: &str) -> bool {
-    path.starts_with("/v1/")
-        || path.starts_with("/mcp")
+    path.starts_with("/mcp")
         || path.starts_with("/api/v1/chat")
         || path.starts_with("/api/v1/query")
         || path.contains("/approvals/")

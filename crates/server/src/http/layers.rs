@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tower::ServiceBuilder;
@@ -56,12 +56,15 @@ fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Header
 }
 
 /// Ends a request that takes too long. Turns have their own limit, which the engine keeps; here is
-/// only room for it.
+/// only room for it. How long a model client waits for its model is the client's own decision.
 pub async fn within_time(
     axum::extract::State(app): axum::extract::State<App>,
     request: Request,
     next: Next,
 ) -> Response {
+    if request.uri().path().starts_with("/v1/") {
+        return next.run(request).await;
+    }
     let seconds = if guard::makes_a_turn(request.uri().path()) {
         app.engine().limits().turn_seconds_max.saturating_add(app.settings().request_seconds_max)
     } else {
@@ -123,23 +126,25 @@ fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
 }
 
 /// There is no such route.
-pub async fn no_route(uri: Uri) -> Problem {
+pub async fn no_route(uri: Uri, headers: HeaderMap) -> Response {
     let path: String = uri.path().chars().take(200).collect();
-    Problem::new(
+    let problem = Problem::new(
         StatusCode::NOT_FOUND,
         "no_route",
         format!("there is no route {path}"),
         "the routes are listed in /api/openapi.json",
-    )
+    );
+    refusal::for_client(uri.path(), &headers, &problem)
 }
 
 /// The route does not know the method.
-pub async fn no_method(method: Method, uri: Uri) -> Problem {
+pub async fn no_method(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path: String = uri.path().chars().take(200).collect();
-    Problem::new(
+    let problem = Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "no_method",
         format!("{path} does not answer {method}"),
         "the methods are listed in /api/openapi.json",
-    )
+    );
+    refusal::for_client(uri.path(), &headers, &problem)
 }

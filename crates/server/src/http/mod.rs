@@ -6,7 +6,7 @@
 //! # Layout
 //!
 //! - [`problem`]: errors. [`body`], [`part`]: requests, checked. [`condition`],
-//!   [`idempotency`]: headers. [`caller`]: who is asking.
+//!   [`idempotency`]: headers. [`caller`]: who is asking. [`names`]: ids that clients made.
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, a file a verb.
 //! - [`dropin`]: the endpoints of model providers, for their own clients.
 //! - [`connections`], [`stall`]: what a connection may cost. [`layers`], [`guard`]: what every request passes
@@ -29,6 +29,7 @@ pub mod idempotency;
 mod layers;
 mod mcp;
 pub mod memories;
+mod names;
 pub mod openapi;
 pub mod page;
 pub mod part;

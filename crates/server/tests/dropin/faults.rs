@@ -94,18 +94,6 @@ async fn a_redirect_is_not_followed_and_not_passed_on() {
 }
 
 #[tokio::test]
-async fn wrong_requests_are_refused_in_the_format_of_the_client() {
-    let bench = Bench::playing([]).await;
-    let body = Format::OpenAi.body(json!([{"role": "user", "content": "Hi."}]), false);
-    let answer = bench.ask(Format::OpenAi, Some(".hidden"), &body).await;
-    assert_eq!(answer.status, 400);
-    assert!(answer.json()["error"]["message"].is_string(), "{}", answer.text);
-    let answer = bench.ask(Format::Anthropic, Some("a"), &json!({"messages": []})).await;
-    assert_eq!(answer.status, 400);
-    assert_eq!(answer.json()["type"], "error");
-}
-
-#[tokio::test]
 async fn the_same_key_is_answered_from_the_log() {
     for format in BOTH {
         let bench = Bench::playing([Turn::text("Once.")]).await;

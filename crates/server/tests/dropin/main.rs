@@ -6,9 +6,12 @@
 #[expect(dead_code, reason = "shared with the tests of the REST API, which use more of it")]
 mod app;
 mod bench;
+mod cases;
 mod faults;
 mod keys;
 mod memory;
-mod offline;
+mod provider;
+mod responses;
 mod sdk;
 mod tools;
+mod user;

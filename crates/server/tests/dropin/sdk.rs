@@ -64,3 +64,73 @@ async fn the_openai_sdk_gains_memory_by_a_header() {
 async fn the_anthropic_sdk_gains_memory_by_a_header() {
     check("anthropic_client.py").await;
 }
+
+/// What a model says to a client of Responses, in the order of `responses_client.py`.
+fn responses_script() -> [Turn; 12] {
+    let weather = || Turn::call("c1", "weather", r#"{"city":"Oslo"}"#);
+    [
+        Turn::text("Noted."),
+        Turn::text("You are Ada."),
+        weather(),
+        Turn::text("It rains in Oslo."),
+        weather(),
+        Turn::text("It still rains."),
+        Turn::text("A branch."),
+        Turn::text("One."),
+        Turn::text("Two."),
+        Turn::text("Forgotten."),
+        Turn::refuse(400, "too much"),
+        Turn::text("Never said."),
+    ]
+}
+
+async fn with_responses(form: &str, turns: impl IntoIterator<Item = Turn>) -> Bench {
+    Bench::with(turns, |config| {
+        for model in &mut config.model {
+            model.responses = form.to_owned();
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_openai_sdk_goes_on_from_replies_that_the_provider_does_not_keep() {
+    for form in ["native", "converted"] {
+        let bench = with_responses(form, responses_script()).await;
+        let Some(seen) = run("responses_client.py", &bench).await else { return };
+        let call = |text: &str| serde_json::json!({"name": "weather", "arguments": {"city": "Oslo"}, "text": text});
+        let expected = serde_json::json!({
+            "whole": "Noted.", "streamed": "You are Ada.", "previous": true,
+            "tools": call("It rains in Oslo."), "tools_streamed": call("It still rains."),
+            "branch": "A branch.", "conversation": "One.", "conversation_again": "Two.",
+            "unstored": "Forgotten.", "refused": 400, "unknown": "previous_response_not_found",
+        });
+        assert_eq!(seen, expected, "{form}");
+        let requests = bench.model.requests();
+        assert!(requests[5].body.to_string().contains("My name is Ada."), "{}", requests[5].body);
+        let branch = requests[6].body.to_string();
+        assert!(branch.contains("My name is Ada.") && !branch.contains("Oslo"), "{branch}");
+        assert_eq!(requests.len(), 11, "the unknown reply asked nobody");
+    }
+}
+
+#[tokio::test]
+async fn openai_agents_runs_tools_and_goes_on_with_its_default_model_class() {
+    for form in ["native", "converted"] {
+        let turns = [
+            Turn::call("c1", "weather", r#"{"city":"Oslo"}"#),
+            Turn::text("It rains in Oslo."),
+            Turn::call("c2", "weather", r#"{"city":"Bergen"}"#),
+            Turn::text("It rains in Bergen too."),
+        ];
+        let bench = with_responses(form, turns).await;
+        let Some(seen) = run("agents_client.py", &bench).await else { return };
+        let expected = serde_json::json!({
+            "first": "It rains in Oslo.", "second": "It rains in Bergen too.",
+            "streamed": "It rains in Bergen too.", "cities": ["Oslo", "Bergen"],
+        });
+        assert_eq!(seen, expected, "{form}");
+        let last = bench.reached().body.to_string();
+        assert!(last.contains("My name is Ada."), "the first run is remembered: {last}");
+    }
+}

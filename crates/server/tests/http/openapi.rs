@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use throughline::config::{Environment, ModelEntry};
+use throughline_testkit::scripted_model::{ScriptedModel, Turn};
 
 use crate::app::{TestApp, send};
 
@@ -70,9 +72,16 @@ async fn the_document_is_one_that_generators_accept() {
         let pointer = reference.strip_prefix('#').expect("a reference within the document");
         assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
     }
-    for path in
-        ["/v1/chat/completions", "/v1/messages", "/v1/models", "/mcp", "/metrics", "/health"]
-    {
+    for path in [
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/messages",
+        "/v1/embeddings",
+        "/v1/models",
+        "/mcp",
+        "/metrics",
+        "/health",
+    ] {
         assert!(document["paths"][path].is_object(), "{path} is not listed");
     }
     assert!(document["components"]["securitySchemes"]["bearer"].is_object());
@@ -315,14 +324,9 @@ async fn walk_server(walk: &mut Walk) {
             walk.get(&path, &path).await;
         }
     }
-    for path in ["/api/v1/memory/stats", "/metrics", "/api/openapi.json", "/v1/models"] {
+    for path in ["/api/v1/memory/stats", "/metrics", "/api/openapi.json"] {
         walk.get(path, path).await;
     }
-    let ask = json!([{"role": "user", "content": "Hello"}]);
-    let completions = "/v1/chat/completions";
-    walk.post(completions, completions, json!({"model": "any", "messages": ask})).await;
-    let messages = json!({"model": "any", "max_tokens": 100, "messages": ask});
-    walk.post("/v1/messages", "/v1/messages", messages).await;
     let (approvals, permission) = (
         "/api/v1/conversations/{id}/approvals",
         "/api/v1/conversations/{id}/permissions/{server}/{tool}",
@@ -345,6 +349,49 @@ async fn walk_server(walk: &mut Walk) {
     walk.delete(permission, path).await;
     let reset = "/api/v1/demo/reset";
     walk.call(Method::POST, reset, reset, Value::Null).await;
+}
+
+/// The endpoints of model clients, on a server that has a model of each format.
+async fn walk_drop_in(walk: &mut Walk) {
+    let model = ScriptedModel::playing(["Hello."; 3].map(Turn::text)).await;
+    let entry = |name: &str, base_url: String| ModelEntry {
+        name: name.into(),
+        provider: name.into(),
+        model: "scripted".into(),
+        api_key_env: "SCRIPTED_KEY".into(),
+        base_url,
+        ..ModelEntry::default()
+    };
+    let entries =
+        vec![entry("openai", model.openai_url()), entry("anthropic", model.anthropic_url())];
+    let app = TestApp::builder()
+        .set(|config| {
+            config.model = entries;
+            config.environment = Environment::of([("SCRIPTED_KEY", "sk-1")]);
+        })
+        .start()
+        .await;
+    let document = walk.document.clone();
+    let mut door = Walk { app, document, seen: BTreeMap::new() };
+    let ask = json!([{"role": "user", "content": "Hello"}]);
+    let bodies = [
+        ("/v1/chat/completions", json!({"model": "any", "messages": ask})),
+        ("/v1/messages", json!({"model": "any", "max_tokens": 100, "messages": ask})),
+        ("/v1/responses", json!({"model": "any", "input": "Hello", "store": false})),
+        ("/v1/embeddings", json!({"model": "any", "input": "Hello"})),
+    ];
+    for (path, body) in bodies {
+        door.post(path, path, body).await;
+    }
+    door.get("/v1/models", "/v1/models").await;
+    // Ids and times of a response are not the same twice.
+    if let Some(response) = door.seen.get_mut("POST /v1/responses") {
+        let text = response["answer"].to_string();
+        let id = response["answer"]["id"].as_str().unwrap().trim_start_matches("resp_").to_owned();
+        response["answer"] = serde_json::from_str(&text.replace(&id, "1")).unwrap();
+        response["answer"]["created_at"] = json!(1_790_000_000);
+    }
+    walk.seen.append(&mut door.seen);
 }
 
 /// An example that a person reads: of a long list its beginning, of a long text too.
@@ -379,6 +426,7 @@ async fn every_operation_answers_as_documented() {
     walk_personas(&mut walk).await;
     walk_memories(&mut walk).await;
     walk_server(&mut walk).await;
+    walk_drop_in(&mut walk).await;
     for (method, path, _) in operations(&walk.document) {
         let at = format!("{method} {path}");
         assert!(walk.seen.contains_key(&at) || NOT_WALKED.contains(&at.as_str()), "{at}");

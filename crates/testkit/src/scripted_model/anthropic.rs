@@ -30,7 +30,8 @@ const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 
 pub fn check(request: &Recorded) -> Result<(), Problem> {
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
-    if header("x-api-key").is_none_or(str::is_empty) {
+    let token = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    if header("x-api-key").or(token).is_none_or(str::is_empty) {
         return Err((401, "x-api-key header is required".to_owned()));
     }
     if header("anthropic-version").is_none_or(|version| !VERSIONS.contains(&version)) {

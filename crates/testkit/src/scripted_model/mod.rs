@@ -1,4 +1,4 @@
-//! A language model that says what a test tells it to, over both wire formats.
+//! A language model that says what a test tells it to, over all three wire formats.
 //!
 //! It is stricter than the providers: a request that they would refuse, or that they only tolerate, is
 //! answered 400 with the reason. Every request is recorded.
@@ -6,10 +6,11 @@
 //! # Layout
 //!
 //! - [`turn`]: what a test says.
-//! - [`anthropic`], [`openai`]: requests checked and replies written, a file for each format.
+//! - [`anthropic`], [`openai`], [`responses`]: requests checked and replies written, a file for each format.
 
 mod anthropic;
 mod openai;
+mod responses;
 mod turn;
 
 use std::collections::VecDeque;
@@ -69,6 +70,7 @@ impl Shared {
 enum Format {
     Anthropic,
     OpenAi,
+    Responses,
 }
 
 impl ScriptedModel {
@@ -88,7 +90,9 @@ impl ScriptedModel {
         let router = Router::new()
             .route("/v1/messages", post(messages))
             .route("/v1/chat/completions", post(completions))
+            .route("/v1/responses", post(replies))
             .route("/v1/messages/count_tokens", post(count_tokens))
+            .route("/v1/embeddings", post(embeddings))
             .route("/v1/models", get(models))
             .with_state(shared.clone());
         let listener =
@@ -150,6 +154,10 @@ async fn completions(
     take(state, Format::OpenAi, &uri, headers, &body)
 }
 
+async fn replies(state: State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    take(state, Format::Responses, &uri, headers, &body)
+}
+
 /// Tells a number of tokens that only this model tells.
 async fn count_tokens(
     State(shared): State<Arc<Shared>>,
@@ -160,6 +168,14 @@ async fn count_tokens(
     let body = serde_json::from_slice(&bytes).unwrap_or_default();
     shared.record(Recorded { path: uri.path().to_owned(), headers, body, bytes });
     axum::Json(json!({"input_tokens": 4711})).into_response()
+}
+
+/// The same small vector for every text.
+async fn embeddings() -> Response {
+    let vector = json!({"object": "embedding", "index": 0, "embedding": [0.5, -0.5]});
+    axum::Json(json!({"object": "list", "model": "scripted-1", "data": [vector],
+        "usage": {"prompt_tokens": 1, "total_tokens": 1}}))
+    .into_response()
 }
 
 /// One model, in the form of whose client asks.
@@ -192,6 +208,7 @@ fn take(
     let checked = match format {
         Format::Anthropic => anthropic::check(&request),
         Format::OpenAi => openai::check(&request),
+        Format::Responses => responses::check(&request),
     };
     if let Err((status, problem)) = checked {
         return refusal(format, status, &problem, None);
@@ -214,6 +231,7 @@ fn take(
             let whole = match format {
                 Format::Anthropic => anthropic::whole(&request.body, &steps),
                 Format::OpenAi => openai::whole(&request.body, &steps),
+                Format::Responses => responses::whole(&request.body, &steps),
             };
             axum::Json(whole).into_response()
         }
@@ -227,6 +245,9 @@ fn take(
                     }
                     Format::OpenAi => {
                         turn::play(steps, openai::Writer::new(&request), sender).await
+                    }
+                    Format::Responses => {
+                        turn::play(steps, responses::Writer::new(&request), sender).await
                     }
                 };
                 if said.is_err() {
@@ -251,7 +272,9 @@ fn refusal(format: Format, status: u16, message: &str, retry_after: Option<&str>
     };
     let body = match format {
         Format::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
-        Format::OpenAi => json!({"error": {"type": kind, "message": message, "code": null}}),
+        Format::OpenAi | Format::Responses => {
+            json!({"error": {"type": kind, "message": message, "code": null}})
+        }
     };
     let status = StatusCode::from_u16(status).expect("the test names a status");
     let mut response = (status, axum::Json(body)).into_response();

@@ -14,7 +14,7 @@ use sse_stream::SseStream;
 use throughline_engine::model::{ModelEvent, StopReason, Usage};
 
 use super::reply::Reader;
-use super::{Provider, anthropic, openai, wire};
+use super::{Api, anthropic, openai, responses, wire};
 
 /// What an answer said.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Heard {
     pub stop: Option<StopReason>,
     /// What was wrong with it.
     pub problem: Option<String>,
+    /// The items of a response, as they came.
+    pub items: Vec<Value>,
 }
 
 impl Heard {
@@ -43,10 +45,11 @@ impl Heard {
 }
 
 /// Reads a stream of events.
-pub async fn stream(provider: Provider, bytes: Bytes) -> Heard {
-    match provider {
-        Provider::Anthropic => events(anthropic::Reader::default(), bytes).await,
-        Provider::OpenAi => events(openai::Reader::default(), bytes).await,
+pub async fn stream(api: Api, bytes: Bytes) -> Heard {
+    match api {
+        Api::Messages => events(anthropic::Reader::default(), bytes).await,
+        Api::ChatCompletions => events(openai::Reader::default(), bytes).await,
+        Api::Responses => response_events(&bytes),
     }
 }
 
@@ -81,13 +84,14 @@ async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> Heard {
 }
 
 /// Reads an answer in one piece.
-pub fn whole(provider: Provider, bytes: &[u8]) -> Heard {
+pub fn whole(api: Api, bytes: &[u8]) -> Heard {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
         return Heard { problem: Some("the answer is no JSON".into()), ..Heard::default() };
     };
-    match provider {
-        Provider::Anthropic => anthropic_message(&value),
-        Provider::OpenAi => openai_completion(&value),
+    match api {
+        Api::Messages => anthropic_message(&value),
+        Api::ChatCompletions => openai_completion(&value),
+        Api::Responses => response(&value),
     }
 }
 
@@ -124,6 +128,72 @@ fn openai_completion(value: &Value) -> Heard {
         calls,
         usage: openai::usage(&value["usage"]),
         stop,
-        problem: None,
+        ..Heard::default()
     }
+}
+
+/// What a response said.
+fn response(response: &Value) -> Heard {
+    let mut heard = Heard::default();
+    for item in response["output"].as_array().into_iter().flatten() {
+        match item["type"].as_str().unwrap_or_default() {
+            "message" => heard.text.push_str(&item_words(item)),
+            "function_call" | "custom_tool_call" | "local_shell_call" => heard.calls += 1,
+            _ => {}
+        }
+        heard.items.push(item.clone());
+    }
+    heard.usage = response_usage(&response["usage"]);
+    let reason = response["incomplete_details"]["reason"].as_str();
+    heard.stop = match (response["status"].as_str(), reason) {
+        (Some("completed"), _) if heard.calls > 0 => Some(StopReason::ToolUse),
+        (Some("completed"), _) => Some(StopReason::EndTurn),
+        (Some("incomplete"), Some("content_filter")) => Some(StopReason::Refusal),
+        (Some("incomplete"), _) => Some(StopReason::MaxTokens),
+        _ => None,
+    };
+    if heard.stop.is_none() {
+        let message = response["error"]["message"].as_str();
+        heard.problem = Some(message.unwrap_or("the response is not complete").to_owned());
+    }
+    heard
+}
+
+/// What a stream of events said: its last event holds the whole response. One that broke off said its deltas.
+fn response_events(bytes: &[u8]) -> Heard {
+    let (mut frames, mut so_far) = (responses::Frames::default(), Heard::default());
+    for frame in frames.take(bytes).into_iter().chain(frames.rest()) {
+        let Some(event) = frame.json() else { continue };
+        match event["type"].as_str().unwrap_or_default() {
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                let whole = response(&event["response"]);
+                let text = if whole.text.is_empty() { so_far.text } else { whole.text.clone() };
+                return Heard { text, ..whole };
+            }
+            "response.output_text.delta" | "response.refusal.delta" => {
+                so_far.text.push_str(event["delta"].as_str().unwrap_or_default());
+            }
+            "error" => {
+                let message = event["message"].as_str().or(event["error"]["message"].as_str());
+                so_far.problem = Some(message.unwrap_or("it reported an error").to_owned());
+            }
+            _ => {}
+        }
+    }
+    so_far
+}
+
+/// The texts of a message.
+fn item_words(item: &Value) -> String {
+    let parts = item["content"].as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str())).collect()
+}
+
+fn response_usage(usage: &Value) -> Option<Usage> {
+    Some(Usage {
+        input_tokens: usage["input_tokens"].as_u64()?,
+        output_tokens: usage["output_tokens"].as_u64().unwrap_or(0),
+        cache_read_tokens: usage["input_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0),
+        cache_write_tokens: 0,
+    })
 }

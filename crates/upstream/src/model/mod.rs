@@ -11,14 +11,17 @@
 //! - [`conversation`]: what both need of the engine's messages.
 //! - [`wire`]: one request over HTTP, with retries before the first event.
 //! - [`reply`]: the stream of events, with its limits.
-//! - [`pass_through`], [`heard`]: a client's own request handed on as it is, and what its answer said.
+//! - [`pass_through`], [`heard`]: a client's own request handed on as it is, and what its answer said. [`api`]: the formats of
+//!   clients. [`responses`]: OpenAI's Responses, also where a provider serves chat completions only.
 
 mod anthropic;
+mod api;
 mod conversation;
 pub mod heard;
 mod openai;
 pub mod pass_through;
 mod reply;
+pub mod responses;
 mod wire;
 
 use std::sync::Arc;
@@ -33,6 +36,7 @@ use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::model::{Model, ModelEvent, ModelRequest};
 use tokio_util::sync::CancellationToken;
 
+pub use api::Api;
 use wire::Wire;
 
 /// Whose wire format is spoken.
@@ -78,11 +82,17 @@ pub struct ModelConfig {
     pub sends_temperature: bool,
     /// Tokens of its context window, where they are known.
     pub context_tokens: Option<u32>,
+    /// Whether it serves Responses itself; otherwise they are made from chat completions.
+    pub serves_responses: bool,
     /// The longest time to open a connection.
     pub connect_timeout: Duration,
-    /// The longest time from the request to the first word or tool call.
+    /// The longest time until the head of the answer to a client's own request that is to be streamed.
+    pub head_timeout: Duration,
+    /// The longest time from a request of the engine's own to the first word or tool call.
     pub first_token_timeout: Duration,
-    /// The longest time for the whole reply, retries included.
+    /// The longest silence within a stream.
+    pub idle_timeout: Duration,
+    /// The longest time for a whole reply to the engine, retries included. Clients have limits of their own.
     pub total_timeout: Duration,
     /// The largest reply, in bytes on the wire.
     pub reply_bytes_max: usize,
@@ -105,7 +115,10 @@ impl ModelConfig {
             sends_temperature: true,
             context_tokens: None,
             connect_timeout: Duration::from_secs(10),
+            serves_responses: provider == Provider::OpenAi,
+            head_timeout: Duration::from_secs(600),
             first_token_timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(300),
             total_timeout: Duration::from_secs(600),
             reply_bytes_max: 16 * 1024 * 1024,
             retries_max: 3,

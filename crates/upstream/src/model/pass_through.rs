@@ -15,23 +15,41 @@ use secrecy::{ExposeSecret, SecretString};
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 
 use super::wire::innermost;
-use super::{ModelConfig, Provider, anthropic, openai};
+use super::{ModelConfig, Provider};
 use crate::redact::Redactor;
 
 /// Headers of a client that go on to the provider.
-const PASSED: [&str; 7] = [
-    "accept",
-    "content-type",
-    "user-agent",
-    "anthropic-version",
-    "anthropic-beta",
-    "openai-organization",
-    "openai-project",
-];
+const PASSED: [&str; 6] =
+    ["accept", "content-type", "user-agent", "originator", "x-app", "x-client-request-id"];
+/// Beginnings of headers that go on.
+const PASSED_BEGINNINGS: [&str; 3] = ["anthropic-", "openai-", "x-stainless-"];
 const API_VERSION: &str = "2023-06-01";
 
-/// A credential that a client lends for one request.
-pub type LentKey = SecretString;
+/// A credential that a client lends for one request, in the form that it came in.
+#[derive(Debug, Clone)]
+pub enum LentKey {
+    /// `Authorization: Bearer`.
+    Bearer(SecretString),
+    /// `x-api-key`.
+    ApiKey(SecretString),
+}
+
+/// A client's request on its way to the provider.
+#[derive(Debug, Clone)]
+pub struct ClientCall {
+    /// The method.
+    pub method: Method,
+    /// Path and query under the base address.
+    pub path: String,
+    /// The client's headers.
+    pub headers: HeaderMap,
+    /// Its own key for the provider.
+    pub lent: Option<LentKey>,
+    /// The body.
+    pub body: Option<Bytes>,
+    /// Whether the answer is to be streamed: its head then comes early.
+    pub streams: bool,
+}
 
 /// A provider that requests are handed on to.
 #[derive(Debug, Clone)]
@@ -62,43 +80,31 @@ impl PassThrough {
         &self.config
     }
 
-    /// Where a reply to a conversation is asked for, under the base address.
-    pub fn reply_path(&self) -> &'static str {
-        match self.config.provider {
-            Provider::Anthropic => anthropic::PATH,
-            Provider::OpenAi => openai::PATH,
-        }
-    }
-
-    /// Sends a request and waits for the head of its answer.
-    pub async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        client_headers: &HeaderMap,
-        lent: Option<&LentKey>,
-        body: Option<Bytes>,
-    ) -> Result<Response, UpstreamError> {
-        let address = format!("{}{path}", self.config.base_url.trim_end_matches('/'));
+    /// Sends a request and waits for the head of its answer. The head of an answer in one piece comes when the answer is
+    /// whole, and how long that may take is the client's own decision.
+    pub async fn send(&self, call: &ClientCall) -> Result<Response, UpstreamError> {
+        let address = format!("{}{}", self.config.base_url.trim_end_matches('/'), call.path);
         let url = Url::parse(&address)
             .map_err(|_| self.error(UpstreamFault::Rejected, "its address is not valid"))?;
-        let headers = self.headers(client_headers, lent)?;
-        let mut request = self.client.request(method, url).headers(headers);
-        if let Some(body) = body {
-            request = request.body(body);
+        let headers = self.headers(&call.headers, call.lent.as_ref())?;
+        let mut request = self.client.request(call.method.clone(), url).headers(headers);
+        if let Some(body) = &call.body {
+            request = request.body(body.clone());
         }
-        let wait = self.config.first_token_timeout;
-        match tokio::time::timeout(wait, request.send()).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => {
-                let fault = match error.is_timeout() {
-                    true => UpstreamFault::TimedOut,
-                    false => UpstreamFault::Unreachable,
-                };
-                Err(self.error(fault, &format!("it cannot be reached: {}", innermost(&error))))
+        let wait = self.config.head_timeout;
+        let sent = match call.streams {
+            true => {
+                tokio::time::timeout(wait, request.send()).await.map_err(|_| self.late(wait))?
             }
-            Err(_) => Err(self.late(wait)),
-        }
+            false => request.send().await,
+        };
+        sent.map_err(|error| {
+            let fault = match error.is_timeout() {
+                true => UpstreamFault::TimedOut,
+                false => UpstreamFault::Unreachable,
+            };
+            self.error(fault, &format!("it cannot be reached: {}", innermost(&error)))
+        })
     }
 
     /// A refusal of the provider without the configured key, should it repeat it; else as it is.
@@ -124,23 +130,38 @@ impl PassThrough {
         lent: Option<&LentKey>,
     ) -> Result<HeaderMap, UpstreamError> {
         let mut headers = HeaderMap::new();
-        for name in PASSED {
-            for value in client.get_all(name) {
-                headers.append(HeaderName::from_static(name), value.clone());
-            }
+        let passes = |name: &str| {
+            PASSED.contains(&name) || PASSED_BEGINNINGS.iter().any(|start| name.starts_with(start))
+        };
+        for (name, value) in client.iter().filter(|(name, _)| passes(name.as_str())) {
+            headers.append(name.clone(), value.clone());
         }
         headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
-        let (name, prefix) = match self.config.provider {
-            Provider::Anthropic => (HeaderName::from_static("x-api-key"), ""),
-            Provider::OpenAi => (AUTHORIZATION, "Bearer "),
-        };
         if self.config.provider == Provider::Anthropic {
             let version = HeaderValue::from_static(API_VERSION);
             headers.entry("anthropic-version").or_insert(version);
         }
-        if let Some(key) = self.config.api_key.as_ref().or(lent) {
-            let text = format!("{prefix}{}", key.expose_secret());
+        let usual = match self.config.provider {
+            Provider::Anthropic => LentKey::ApiKey,
+            Provider::OpenAi => LentKey::Bearer,
+        };
+        let key = match (&self.config.api_key, lent) {
+            (Some(own), _) => Some(usual(own.clone())),
+            // A token of a person's account is a bearer token wherever it goes.
+            (None, Some(LentKey::Bearer(token))) => Some(LentKey::Bearer(token.clone())),
+            (None, Some(LentKey::ApiKey(key))) => Some(usual(key.clone())),
+            (None, None) => None,
+        };
+        if let Some(key) = key {
+            let (name, text) = match &key {
+                LentKey::Bearer(token) => {
+                    (AUTHORIZATION, format!("Bearer {}", token.expose_secret()))
+                }
+                LentKey::ApiKey(key) => {
+                    (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned())
+                }
+            };
             let mut value = HeaderValue::from_str(&text).map_err(|_| {
                 let problem = "the API key holds characters that cannot be sent";
                 self.error(UpstreamFault::Rejected, problem)

@@ -89,7 +89,8 @@ impl<R: Reader> Reply<R> {
                 return Some(Ok(event));
             }
             let events = self.events.as_mut()?;
-            let until = self.first_deadline.map_or(self.deadline, |first| first.min(self.deadline));
+            let silence = Instant::now() + self.wire.config.idle_timeout;
+            let until = self.first_deadline.unwrap_or(silence).min(self.deadline);
             let outcome = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => Err(cancelled(&self.wire)),
@@ -124,6 +125,10 @@ impl<R: Reader> Reply<R> {
             Some(first) if first < self.deadline => {
                 let wait = self.wire.config.first_token_timeout.as_millis();
                 self.wire.error(UpstreamFault::TimedOut, &format!("no word within {wait} ms"))
+            }
+            None if Instant::now() < self.deadline => {
+                let wait = self.wire.config.idle_timeout.as_millis();
+                self.wire.error(UpstreamFault::TimedOut, &format!("no word for {wait} ms"))
             }
             _ => overdue(&self.wire),
         }

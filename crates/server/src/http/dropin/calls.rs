@@ -4,7 +4,8 @@ use serde_json::Value;
 use throughline_engine::session::record::CallRecord;
 use throughline_engine::tool::{ToolName, ToolOutput};
 
-use super::client_body::{ClientBody, words};
+use super::client_body::ClientBody;
+use super::user_words::words;
 
 /// The server that a client's own tools are kept under.
 const SERVER: &str = "client";
@@ -14,8 +15,11 @@ pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
     let mut calls: Vec<CallRecord> = Vec::new();
     let mut round = 0;
     for (_, message) in &body.messages[body.user_at + 1..] {
-        if message["role"] == "assistant" {
-            round += 1;
+        if message["role"] == "assistant" || is_call(message) {
+            // Calls of one reply of Responses are items beside each other.
+            let goes_on =
+                is_call(message) && calls.last().is_some_and(|call| call.output.is_none());
+            round += u32::from(!goes_on);
             let mut said_before = words(&message["content"]);
             for (id, name, arguments) in made(message) {
                 let said_before = std::mem::take(&mut said_before);
@@ -44,9 +48,19 @@ pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
     calls
 }
 
+/// Whether an item of Responses calls a tool.
+fn is_call(item: &Value) -> bool {
+    matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"))
+}
+
 /// Calls of an assistant's message: id, name, arguments.
 fn made(message: &Value) -> Vec<(String, String, Value)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if is_call(message) {
+        let raw = text(message.get("arguments").unwrap_or(&message["input"]));
+        let arguments = serde_json::from_str(&raw).unwrap_or(Value::String(raw));
+        return vec![(text(&message["call_id"]), text(&message["name"]), arguments)];
+    }
     let openai = message["tool_calls"].as_array().into_iter().flatten().map(|call| {
         let function = &call["function"];
         let raw = text(&function["arguments"]);
@@ -62,6 +76,11 @@ fn made(message: &Value) -> Vec<(String, String, Value)> {
 
 /// Results in a message: the call's id and what was answered.
 fn answered(message: &Value) -> Vec<(String, ToolOutput)> {
+    let kind = message["type"].as_str();
+    if matches!(kind, Some("function_call_output" | "custom_tool_call_output")) {
+        let id = message["call_id"].as_str().unwrap_or_default();
+        return vec![(id.to_owned(), output(words(&message["output"]), false))];
+    }
     if message["role"] == "tool" {
         let id = message["tool_call_id"].as_str().unwrap_or_default();
         return vec![(id.to_owned(), output(words(&message["content"]), false))];

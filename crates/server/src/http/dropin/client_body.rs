@@ -8,25 +8,27 @@
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use throughline_engine::request::ClientRequest;
 use throughline_engine::tokens;
 use throughline_engine::trace::Asked;
-use throughline_upstream::model::Provider;
+use throughline_upstream::model::Api;
 
-use crate::http::problem::Problem;
+use super::user_words::{answers_tools, said, words};
 
 /// A request and what was found in it.
 pub struct ClientBody<'a> {
     /// The request as it came.
     pub text: &'a str,
-    /// Whose format it is.
-    pub format: Provider,
+    /// Its format.
+    pub api: Api,
     /// The conversation, each message with its place.
     pub messages: Vec<(Range<usize>, Value)>,
     /// Which of them is the user's last one.
     pub user_at: usize,
+    /// Whether the conversation is one text, which stands where its list would.
+    pub is_text: bool,
     /// The model that it names, with its place.
     pub model: Option<(Range<usize>, String)>,
     /// Whether the answer is to be streamed.
@@ -37,10 +39,21 @@ pub struct ClientBody<'a> {
     pub asked: Asked,
 }
 
+/// Why memory can do nothing with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unusable {
+    /// It cannot be read.
+    Unreadable(String),
+    /// Nobody says anything in it.
+    NoUserMessage,
+}
+
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow, default)]
     messages: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
     #[serde(borrow, default)]
     model: Option<&'a RawValue>,
     #[serde(default)]
@@ -48,40 +61,58 @@ struct Outline<'a> {
     #[serde(default)]
     system: Value,
     #[serde(default)]
+    instructions: Value,
+    #[serde(default)]
     max_tokens: Value,
     #[serde(default)]
     max_completion_tokens: Value,
+    #[serde(default)]
+    max_output_tokens: Value,
     #[serde(default)]
     temperature: Value,
 }
 
 impl<'a> ClientBody<'a> {
-    /// Reads `text`, which is JSON.
-    pub fn read(format: Provider, text: &'a str) -> Result<Self, Problem> {
-        let outline: Outline<'a> = serde_json::from_str(text)
-            .map_err(|error| Problem::invalid("body", error.to_string()))?;
+    /// Reads `text`.
+    pub fn read(api: Api, text: &'a str) -> Result<Self, Unusable> {
+        let unreadable = |error: serde_json::Error| Unusable::Unreadable(error.to_string());
+        let outline: Outline<'a> = serde_json::from_str(text).map_err(unreadable)?;
+        let mut is_text = false;
+        let raw = match (api, outline.input) {
+            (Api::Responses, Some(input)) if input.get().starts_with('"') => {
+                is_text = true;
+                vec![input]
+            }
+            (Api::Responses, Some(input)) => {
+                serde_json::from_str(input.get()).map_err(unreadable)?
+            }
+            _ => outline.messages,
+        };
         let mut messages = Vec::new();
-        for message in outline.messages {
-            let value = serde_json::from_str(message.get())
-                .map_err(|error| Problem::invalid("messages", error.to_string()))?;
+        for message in raw {
+            let mut value: Value = serde_json::from_str(message.get()).map_err(unreadable)?;
+            if is_text {
+                value = json!({"role": "user", "content": value});
+            }
             messages.push((place(text, message.get()), value));
         }
-        let user_at = user_at(&messages)
-            .ok_or_else(|| Problem::invalid("messages", "there is none of the user"))?;
+        let is_users = |(_, message): &(_, Value)| is_users(message);
+        let user_at = messages.iter().rposition(is_users).ok_or(Unusable::NoUserMessage)?;
         let model = outline.model.and_then(|model| {
             Some((place(text, model.get()), serde_json::from_str(model.get()).ok()?))
         });
-        let mut system = words(&outline.system);
+        let mut system = words(&outline.system) + &words(&outline.instructions);
         for (_, message) in messages.iter().filter(|(_, message)| instructs(message)) {
             system.push_str(&words(&message["content"]));
         }
-        let streams = outline.stream == Some(true);
-        let most = outline.max_tokens.as_u64().or(outline.max_completion_tokens.as_u64());
+        let most = [outline.max_tokens, outline.max_completion_tokens, outline.max_output_tokens];
+        let most = most.iter().find_map(Value::as_u64);
         let asked = Asked {
             reply_tokens_max: most.and_then(|most| most.try_into().ok()),
-            temperature: serde_json::from_value(outline.temperature).ok(),
+            temperature: outline.temperature.as_f64(),
         };
-        Ok(Self { text, format, messages, user_at, model, streams, system, asked })
+        let streams = outline.stream == Some(true);
+        Ok(Self { text, api, messages, user_at, is_text, model, streams, system, asked })
     }
 
     /// The model that the request names.
@@ -92,13 +123,14 @@ impl<'a> ClientBody<'a> {
     /// What memory needs of it.
     pub fn request(&self) -> ClientRequest {
         let before = || self.messages[..self.user_at].iter().map(|(_, message)| message);
-        let said = |message: &&Value| message["role"] == "user" || message["role"] == "assistant";
+        let speaks = |message: &&Value| message["role"] == "user" || message["role"] == "assistant";
         let earlier: Vec<String> = before()
-            .filter(said)
+            .filter(speaks)
             .map(|message| words(&message["content"]))
             .filter(|text| !text.trim().is_empty())
             .collect();
-        let users = self.user_messages().map(|at| words(&self.messages[at].1["content"]));
+        let users =
+            self.user_messages().map(|at| said(&self.messages[at].1["content"]).trim().to_owned());
         let (users, message) = (users.collect(), self.message());
         let texts = earlier.iter().chain([&self.system, &message]);
         let tokens = texts.map(|text| tokens::count(text)).sum();
@@ -109,17 +141,17 @@ impl<'a> ClientBody<'a> {
     pub fn user_messages(&self) -> impl Iterator<Item = usize> {
         let before = self.messages[..self.user_at].iter().enumerate();
         let of_user = before.filter(|(_, (_, message))| {
-            message["role"] == "user" && !words(&message["content"]).trim().is_empty()
+            message["role"] == "user" && !said(&message["content"]).trim().is_empty()
         });
         of_user.map(|(at, _)| at)
     }
 
-    /// The words of the user's last message; of one without words, what it holds.
+    /// What the user said last; of a message without words, what it holds.
     pub fn message(&self) -> String {
         let content = &self.messages[self.user_at].1["content"];
-        let text = words(content);
+        let text = said(content);
         if !text.trim().is_empty() {
-            return text;
+            return text.trim().to_owned();
         }
         let kinds = content.as_array().into_iter().flatten();
         let kinds: Vec<&str> = kinds.filter_map(|part| part["type"].as_str()).collect();
@@ -127,13 +159,33 @@ impl<'a> ClientBody<'a> {
     }
 }
 
-/// The model that a request names, if it can be read at all.
-pub fn model_of(bytes: &[u8]) -> Option<String> {
+impl Unusable {
+    /// Its name in the header that says so.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreadable(_) => "unreadable",
+            Self::NoUserMessage => "no_user_message",
+        }
+    }
+
+    /// The reason.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unreadable(reason) => reason.clone(),
+            Self::NoUserMessage => "no message of a user is in the request".into(),
+        }
+    }
+}
+
+/// The model that a request names, and whether its answer is to be streamed, if it can be read at all.
+pub fn outline(bytes: &[u8]) -> (Option<String>, bool) {
     #[derive(Deserialize)]
     struct Named {
         model: Option<String>,
+        stream: Option<bool>,
     }
-    serde_json::from_slice::<Named>(bytes).ok()?.model
+    let named: Option<Named> = serde_json::from_slice(bytes).ok();
+    named.map_or((None, false), |named| (named.model, named.stream == Some(true)))
 }
 
 /// Where `part`, a slice of `whole`, stands in it.
@@ -142,31 +194,17 @@ pub fn place(whole: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-/// Texts of a content, which is a string or a list of parts.
-pub fn words(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts = parts.iter().filter(|part| part["type"] == "text");
-            texts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
-    }
-}
-
 fn instructs(message: &Value) -> bool {
     message["role"] == "system" || message["role"] == "developer"
 }
 
-/// The last message of the user that is more than tool results.
-fn user_at(messages: &[(Range<usize>, Value)]) -> Option<usize> {
-    let of_user = |(_, message): &(_, Value)| message["role"] == "user";
-    let answers_tools = |message: &Value| {
-        let parts = message["content"].as_array().into_iter().flatten();
-        parts.into_iter().any(|part| part["type"] == "tool_result")
+/// Whether a message is the user's, and more than results of tools.
+fn is_users(message: &Value) -> bool {
+    let content = &message["content"];
+    let shows = || {
+        let parts = content.as_array().into_iter().flatten();
+        parts.into_iter().any(|part| part["type"] != "text" && part["type"] != "input_text")
     };
-    messages
-        .iter()
-        .rposition(|message| of_user(message) && !answers_tools(&message.1))
-        .or_else(|| messages.iter().rposition(of_user))
+    message["role"] == "user"
+        && (!said(content).trim().is_empty() || (!answers_tools(content) && shows()))
 }

@@ -1,4 +1,5 @@
-//! The way to the provider and back: the answer goes on byte for byte while a copy is kept for memory.
+//! The way to the provider and back: the answer goes on, byte for byte unless its form must change, while a copy is kept
+//! for memory.
 //!
 //! It runs as a task of its own, so that a client that goes away ends the call upstream and what was
 //! said until then is still kept.
@@ -6,21 +7,24 @@
 //! Invariant: the last event of a stream reaches the client after its turn is in the log, so that the
 //! client's next request finds it there.
 
+use std::time::Duration;
+
 use axum::body::Body;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use opentelemetry::context::FutureExt as _;
 use throughline_engine::session::record::TurnError;
-use throughline_upstream::model::Provider;
+use throughline_upstream::model::Api;
 use throughline_upstream::model::heard::{self, Heard};
-use throughline_upstream::model::pass_through::{LentKey, PassThrough};
+use throughline_upstream::model::pass_through::{ClientCall, PassThrough};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::answer_form::AnswerForm;
 use super::keep::{Ending, Remains};
-use super::{SESSION, headers, refusal};
+use super::notes::Notes;
+use super::{headers, refusal};
 use crate::http::App;
 use crate::http::problem::{Problem, internal};
 
@@ -29,24 +33,23 @@ const REFUSAL_BYTES_MAX: usize = 1024 * 1024;
 /// Chunks that may wait for a slow client.
 const CHUNKS_WAITING_MAX: usize = 16;
 /// A stream's last event has one of these in it.
-const LAST_EVENT_MARKS: [&[u8]; 2] = [b"data: [DONE]", b"message_stop"];
+const LAST_EVENT_MARKS: [&[u8]; 4] =
+    [b"data: [DONE]", b"message_stop", b"response.completed", b"response.incomplete"];
 /// Bytes before a chunk that a mark may begin in.
-const MARK_BYTES_MAX: usize = 16;
+const MARK_BYTES_MAX: usize = 24;
 
 /// A request on its way.
 pub struct Forward {
     /// Where it goes.
     pub upstream: PassThrough,
-    /// The method.
-    pub method: Method,
-    /// The path under the base address.
-    pub path: String,
-    /// The client's headers.
-    pub headers: axum::http::HeaderMap,
-    /// The client's own key for the provider.
-    pub lent: Option<LentKey>,
-    /// The body.
-    pub body: Option<Bytes>,
+    /// What is sent.
+    pub call: ClientCall,
+    /// The client's format.
+    pub api: Api,
+    /// What the answer becomes for the client.
+    pub form: AnswerForm,
+    /// What the answer's headers say.
+    pub notes: Notes,
     /// What it leaves behind.
     pub remains: Remains,
 }
@@ -61,48 +64,40 @@ enum Read {
 impl Forward {
     /// Sends it, and answers as soon as the provider does.
     pub async fn run(self, app: &App) -> Response {
-        let format = self.upstream.config().provider;
+        let provider = self.api.provider();
         let (head, answer) = oneshot::channel();
         let tracker = app.turns().clone();
         tracker.spawn(self.go(app.clone(), head).with_current_context());
-        answer.await.unwrap_or_else(|_| refusal::dressed(format, &internal()))
+        answer.await.unwrap_or_else(|_| refusal::in_format(provider, &internal()))
     }
 
     async fn go(self, app: App, mut head: oneshot::Sender<Response>) {
-        let mut remains = self.remains;
-        let format = self.upstream.config().provider;
-        let sending = self.upstream.send(
-            self.method.clone(),
-            &self.path,
-            &self.headers,
-            self.lent.as_ref(),
-            self.body.clone(),
-        );
+        let Self { upstream, call, api, form, notes, mut remains } = self;
         let sent = tokio::select! {
             biased;
             () = head.closed() => return remains.end(Ending::Left(Heard::default())).await,
             () = app.giving_up().cancelled() => {
                 return remains.end(Ending::Left(Heard::default())).await;
             }
-            sent = sending => sent,
+            sent = upstream.send(&call) => sent,
         };
         let response = match sent {
             Ok(response) if response.status().is_redirection() => {
                 let problem = moved(response.status());
-                refuse(remains, format, head, &problem).await;
+                refuse(remains, api, head, &problem).await;
                 return;
             }
             Ok(response) => response,
             Err(error) => {
                 let problem = refusal::of_upstream(&error);
-                refuse(remains, format, head, &problem).await;
+                refuse(remains, api, head, &problem).await;
                 return;
             }
         };
-        let back = Back { app, upstream: self.upstream, response, remains };
+        let back = Back { app, upstream, api, form, notes, response, remains };
         if !back.response.status().is_success() {
             back.refused(head).await;
-        } else if back.streams() || back.remains.keeping.is_none() {
+        } else if back.streams() || back.may_pass_unread() {
             back.streamed(head).await;
         } else {
             back.whole(head).await;
@@ -114,29 +109,29 @@ impl Forward {
 struct Back {
     app: App,
     upstream: PassThrough,
+    api: Api,
+    form: AnswerForm,
+    notes: Notes,
     response: reqwest::Response,
     remains: Remains,
 }
 
 impl Back {
-    fn format(&self) -> Provider {
-        self.upstream.config().provider
-    }
-
     fn streams(&self) -> bool {
         let kind = self.response.headers().get(header::CONTENT_TYPE);
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+    }
+
+    /// Whether nobody here looks at the answer.
+    fn may_pass_unread(&self) -> bool {
+        self.remains.keeping.is_none() && matches!(self.form, AnswerForm::AsItIs)
     }
 
     fn answer(&self, body: Body) -> Response {
         let mut answer = Response::new(body);
         *answer.status_mut() = self.response.status();
         *answer.headers_mut() = headers::passed(self.response.headers());
-        let keeping = self.remains.keeping.as_ref();
-        let session = keeping.map(|keeping| keeping.turn.session().to_string());
-        if let Some(Ok(session)) = session.map(HeaderValue::try_from) {
-            answer.headers_mut().insert(SESSION, session);
-        }
+        self.notes.write(answer.headers_mut());
         answer
     }
 
@@ -154,13 +149,14 @@ impl Back {
     async fn whole(mut self, mut head: oneshot::Sender<Response>) {
         let most = self.upstream.config().reply_bytes_max;
         let (body, read) = self.collect(most, &mut head).await;
-        let heard = heard::whole(self.format(), &body);
+        let body = self.form.whole(body);
+        let heard = heard::whole(self.api, &body);
         let (answer, ending) = match read {
             Read::Ended => (self.answer(Body::from(body)), Ending::Over(heard)),
             Read::Left => (self.answer(Body::empty()), Ending::Left(heard)),
             Read::Broke(why) => {
                 let problem = broke(&why);
-                (refusal::dressed(self.format(), &problem), Ending::Broke(heard, why))
+                (refusal::in_format(self.api.provider(), &problem), Ending::Broke(heard, why))
             }
         };
         self.remains.end(ending).await;
@@ -173,13 +169,12 @@ impl Back {
         head: &mut oneshot::Sender<Response>,
     ) -> (Bytes, Read) {
         let mut body = BytesMut::new();
-        let until = self.deadline();
         let read = loop {
             let chunk = tokio::select! {
                 biased;
                 () = head.closed() => break Read::Left,
                 () = self.app.giving_up().cancelled() => break Read::Left,
-                () = tokio::time::sleep_until(until) => break Read::Broke("it took too long".into()),
+                () = tokio::time::sleep(self.silence()) => break Read::Broke(self.silent()),
                 chunk = self.response.chunk() => chunk,
             };
             match chunk {
@@ -201,30 +196,24 @@ impl Back {
             return self.remains.end(Ending::Left(Heard::default())).await;
         }
         let mut copy = BytesMut::new();
-        let until = self.deadline();
         let read = loop {
             let chunk = tokio::select! {
                 biased;
                 () = client.closed() => break Read::Left,
                 () = self.app.giving_up().cancelled() => break Read::Left,
-                () = tokio::time::sleep_until(until) => break Read::Broke("it took too long".into()),
+                () = tokio::time::sleep(self.silence()) => break Read::Broke(self.silent()),
                 chunk = self.response.chunk() => chunk,
             };
-            match chunk {
-                Ok(Some(chunk)) => {
-                    self.look_at(&mut copy, &chunk).await;
-                    // A client that does not read holds its turn for no longer than any reply may take.
-                    let sent = tokio::select! {
-                        sent = client.send(Ok(chunk)) => sent.is_ok(),
-                        () = self.app.giving_up().cancelled() => false,
-                        () = tokio::time::sleep_until(until) => false,
-                    };
-                    if !sent {
-                        break Read::Left;
-                    }
-                }
-                Ok(None) => break Read::Ended,
+            let (chunk, is_last) = match chunk {
+                Ok(Some(chunk)) => (self.form.stream(chunk), false),
+                Ok(None) => (self.form.end(), true),
                 Err(_) => break Read::Broke("the connection to the provider broke".into()),
+            };
+            if !chunk.is_empty() && !self.hand_on(&client, &mut copy, chunk).await {
+                break Read::Left;
+            }
+            if is_last {
+                break Read::Ended;
             }
         };
         let ending = self.ending(&read, copy.freeze()).await;
@@ -234,10 +223,26 @@ impl Back {
         }
     }
 
+    /// Gives the client a part of the answer. One that does not read it in time has left.
+    async fn hand_on(
+        &mut self,
+        client: &mpsc::Sender<std::io::Result<Bytes>>,
+        copy: &mut BytesMut,
+        chunk: Bytes,
+    ) -> bool {
+        self.look_at(copy, &chunk).await;
+        let patience = Duration::from_secs(self.app.settings().unread_seconds_max);
+        tokio::select! {
+            sent = client.send(Ok(chunk)) => sent.is_ok(),
+            () = self.app.giving_up().cancelled() => false,
+            () = tokio::time::sleep(patience) => false,
+        }
+    }
+
     /// How a stream ended, by the copy that was taken of it; without a session none was.
     async fn ending(&self, read: &Read, copy: Bytes) -> Ending {
         let heard = match self.remains.keeping {
-            Some(_) => heard::stream(self.format(), copy).await,
+            Some(_) => heard::stream(self.api, copy).await,
             None => Heard::default(),
         };
         match read {
@@ -261,27 +266,32 @@ impl Back {
         if !LAST_EVENT_MARKS.iter().any(|mark| marked(mark)) {
             return;
         }
-        let heard = heard::stream(self.format(), copy.clone().freeze()).await;
+        let heard = heard::stream(self.api, copy.clone().freeze()).await;
         if heard.stop.is_some() {
             self.remains.end(Ending::Over(heard)).await;
         }
     }
 
-    fn deadline(&self) -> Instant {
-        Instant::now() + self.upstream.config().total_timeout
+    /// How long the provider may say nothing.
+    fn silence(&self) -> Duration {
+        self.upstream.config().idle_timeout
+    }
+
+    fn silent(&self) -> String {
+        format!("it said nothing for {} seconds (idle_seconds)", self.silence().as_secs())
     }
 }
 
 /// Answers with a problem of ours, after the failed exchange is kept.
 async fn refuse(
     mut remains: Remains,
-    format: Provider,
+    api: Api,
     head: oneshot::Sender<Response>,
     problem: &Problem,
 ) {
     let error = TurnError { code: problem.code.clone(), message: problem.detail.clone() };
     remains.end(Ending::Refused(error)).await;
-    let _ = head.send(refusal::dressed(format, problem));
+    let _ = head.send(refusal::in_format(api.provider(), problem));
 }
 
 /// A redirect would make the client send its credential elsewhere.

@@ -5,10 +5,18 @@
 use axum::http::{HeaderMap, HeaderName};
 
 /// Headers that pass.
-const PASSED: [&str; 5] =
-    ["content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id"];
+const PASSED: [&str; 7] = [
+    "content-type",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "request-id",
+    "x-request-id",
+    "apim-request-id",
+];
 /// Beginnings of headers that pass.
-const PASSED_BEGINNINGS: [&str; 3] = ["x-ratelimit-", "anthropic-", "openai-"];
+const PASSED_BEGINNINGS: [&str; 5] =
+    ["x-ratelimit-", "x-rate-limit-", "ratelimit", "anthropic-", "openai-"];
 
 /// The headers of `answer` that pass.
 pub fn passed(answer: &HeaderMap) -> HeaderMap {

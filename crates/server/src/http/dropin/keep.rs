@@ -5,12 +5,17 @@
 //!
 //! Invariant: one request leaves at most one turn, and a failure to keep it does not break the answer.
 
+use serde_json::Value;
 use throughline_engine::model::StopReason;
+use throughline_engine::session::head::ClientRound;
 use throughline_engine::session::record::{CallRecord, TurnError, TurnStatus};
 use throughline_engine::trace;
 use throughline_engine::turn::{DropInTurn, Exchange};
 use throughline_upstream::model::heard::Heard;
 use tracing::Span;
+
+/// The largest conversation up to a reply that ends in calls, in bytes, that is kept for a client which only names it.
+const ROUND_BYTES_MAX: usize = 1024 * 1024;
 
 /// What is needed to keep an exchange.
 pub struct Keeping {
@@ -20,6 +25,9 @@ pub struct Keeping {
     pub calls: Vec<CallRecord>,
     /// `provider/model`.
     pub model: String,
+    /// What a reply that ends in calls is kept with, for a client that will only name it: its id, and the items that
+    /// led to it.
+    pub round: Option<(String, Vec<Value>)>,
 }
 
 /// What a request leaves when its answer has ended.
@@ -90,17 +98,28 @@ impl Outcome {
 impl Keeping {
     /// Keeps what was said, if it is an exchange.
     async fn keep(self, outcome: Outcome) {
+        let session = self.turn.session().clone();
         if outcome.waits_for_tools() {
-            return trace::turn_waits_for_tools(self.turn.span());
+            let round = self.round.and_then(|(id, input)| round(id, input, outcome.heard.items));
+            if let Err(error) = self.turn.wait_for_tools(round).await {
+                tracing::error!(session.id = %session, %error, "calls under way could not be kept");
+            }
+            return;
         }
         let Outcome { heard, status, error } = outcome;
         let (calls, model, usage) = (self.calls, self.model, heard.usage);
         let exchange = Exchange { reply: heard.text, calls, status, error, model, usage };
-        let session = self.turn.session().clone();
         if let Err(error) = self.turn.commit(exchange).await {
             tracing::error!(session.id = %session, %error, "an exchange could not be kept");
         }
     }
+}
+
+/// What a client has to send again behind a reply that ends in calls; nothing where it is too large to be kept.
+fn round(reply: String, mut items: Vec<Value>, output: Vec<Value>) -> Option<ClientRound> {
+    items.extend(output);
+    let bytes: usize = items.iter().map(|item| item.to_string().len()).sum();
+    (bytes <= ROUND_BYTES_MAX).then_some(ClientRound { reply, items })
 }
 
 /// What an answer came to; nothing where it was not looked at.

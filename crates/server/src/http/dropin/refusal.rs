@@ -1,7 +1,7 @@
 //! Errors of ours in the shape that a provider's client reads.
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
@@ -10,7 +10,7 @@ use throughline_upstream::model::Provider;
 use crate::http::problem::Problem;
 
 /// `problem` for a client of that format.
-pub fn dressed(format: Provider, problem: &Problem) -> Response {
+pub fn in_format(format: Provider, problem: &Problem) -> Response {
     let message = format!("{} ({})", problem.detail, problem.hint);
     let kind = kind(problem.status);
     let body = match format {
@@ -24,12 +24,20 @@ pub fn dressed(format: Provider, problem: &Problem) -> Response {
     (problem.status(), Json(body)).into_response()
 }
 
+/// `problem` for whoever sends these headers to `path`.
+pub fn for_client(path: &str, headers: &HeaderMap, problem: &Problem) -> Response {
+    match path.starts_with("/v1/") && headers.contains_key("anthropic-version") {
+        true => in_format(Provider::Anthropic, problem),
+        false => shaped(path, problem),
+    }
+}
+
 /// `problem` for whoever calls `path`, decided before any handler knows the client.
 pub fn shaped(path: &str, problem: &Problem) -> Response {
     let mut response = if path.starts_with("/v1/messages") {
-        dressed(Provider::Anthropic, problem)
+        in_format(Provider::Anthropic, problem)
     } else if path.starts_with("/v1/") {
-        dressed(Provider::OpenAi, problem)
+        in_format(Provider::OpenAi, problem)
     } else {
         problem.clone().into_response()
     };

@@ -1,154 +1,277 @@
-//! `POST /v1/chat/completions` and `POST /v1/messages`.
+//! `POST /v1/chat/completions`, `POST /v1/messages` and `POST /v1/responses`.
+//!
+//! Invariant: a request that names a session and would be valid without it is handed on, whatever memory can do with it.
 
-use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use bytes::Bytes;
-use serde::de::IgnoredAny;
-use throughline_engine::id::SessionId;
+use serde_json::Value;
+use throughline_engine::creation::NewSession;
+use throughline_engine::error::{Error, Fault};
 use throughline_engine::session::apply::RequestKey;
-use throughline_engine::trace;
+use throughline_engine::trace::{self, Asked};
 use throughline_engine::turn::{DropIn, DropInTurn};
-use throughline_upstream::model::Provider;
+use throughline_upstream::model::pass_through::ClientCall;
+use throughline_upstream::model::responses::{self, Rename};
+use throughline_upstream::model::{Api, Provider};
 
-use super::client_body::{self, ClientBody};
+use super::answer_form::{AnswerForm, Conversion};
+use super::client::Client;
+use super::client_body::{self, ClientBody, Unusable};
 use super::forward::Forward;
 use super::keep::{Keeping, Remains};
+use super::notes::Notes;
 use super::splice::PutIn;
+use super::thread::{ReplyId, Thread};
 use super::upstreams::Chosen;
-use super::visitor::Visitor;
-use super::{SESSION, calls, converse, refusal, splice};
+use super::{calls, refusal, splice, stored};
 use crate::http::App;
-use crate::http::body::Body;
+use crate::http::body::bytes_of;
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
+use crate::json_limits;
+
+/// How servers of chat completions call the longest reply: most of them, and OpenAI's newer models.
+pub const LIMIT_NAMES: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// A reply in OpenAI's format.
 pub async fn openai(State(app): State<App>, request: Request) -> Response {
-    answered(app, Provider::OpenAi, request).await
+    answered(app, Api::ChatCompletions, request).await
 }
 
 /// A reply in Anthropic's format.
 pub async fn anthropic(State(app): State<App>, request: Request) -> Response {
-    answered(app, Provider::Anthropic, request).await
+    answered(app, Api::Messages, request).await
 }
 
-async fn answered(app: App, format: Provider, request: Request) -> Response {
-    match Asked::take(&app, format, request).await {
-        Ok(asked) => match asked.reply(&app).await {
-            Ok(response) => response,
-            Err(problem) => refusal::dressed(format, &problem),
-        },
-        Err(problem) => refusal::dressed(format, &problem),
-    }
+/// A reply in OpenAI's newer format.
+pub async fn response(State(app): State<App>, request: Request) -> Response {
+    answered(app, Api::Responses, request).await
+}
+
+async fn answered(app: App, api: Api, request: Request) -> Response {
+    let answered = match Incoming::take(&app, api, request).await {
+        Ok(call) => call.reply(&app).await,
+        Err(problem) => Err(problem),
+    };
+    answered.unwrap_or_else(|problem| refusal::in_format(api.provider(), &problem))
 }
 
 /// A request, taken apart.
-struct Asked {
-    format: Provider,
-    visitor: Visitor,
-    session: Option<SessionId>,
+struct Incoming {
+    api: Api,
+    client: Client,
     key: Option<RequestKey>,
     headers: HeaderMap,
+    query: Option<String>,
     body: Bytes,
 }
 
-impl Asked {
-    async fn take(app: &App, format: Provider, request: Request) -> Result<Self, Problem> {
+/// A request as it goes on.
+struct Outgoing<'a> {
+    chosen: Chosen<'a>,
+    text: Bytes,
+    notes: Notes,
+    remains: Remains,
+    /// The id of the answer, where a session keeps it, and the one before it.
+    reply_id: Option<(String, Option<String>)>,
+}
+
+impl Incoming {
+    async fn take(app: &App, api: Api, request: Request) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::of(app, &parts.headers).await?;
+        let client = Client::of(app, &parts.headers).await?;
         let key = IdempotencyKey::from_request_parts(&mut parts, app).await?;
-        let session = match parts.headers.get(SESSION) {
-            Some(id) => Some(SessionId::new(id.to_str().unwrap_or_default())?),
-            None => None,
-        };
-        let headers = parts.headers.clone();
-        let whole = Request::from_parts(parts, body);
-        let body = Body::<IgnoredAny>::from_request(whole, app).await?.bytes;
-        let key = key.of(format.as_str(), &body);
-        Ok(Self { format, visitor, session, key, headers, body })
+        let query = parts.uri.query().map(str::to_owned);
+        let headers = parts.headers;
+        let body = bytes_of(body, app.settings().client_body_bytes_max).await?;
+        let key = key.of(api.as_str(), &body);
+        Ok(Self { api, client, key, headers, query, body })
     }
 
     async fn reply(self, app: &App) -> Result<Response, Problem> {
-        let model = client_body::model_of(&self.body);
-        let Some(chosen) = app.upstreams().choose(self.format, model.as_deref()) else {
-            let text = self.text()?;
-            let client = ClientBody::read(self.format, text)?;
-            let (caller, session) = (self.visitor.caller.clone(), self.session.clone());
-            return converse::reply(app, caller, session, self.key.clone(), &client).await;
-        };
-        let forward = match &self.session {
-            Some(session) => {
-                let client = ClientBody::read(self.format, self.text()?)?;
-                match self.begin(app, session, &client).await? {
-                    DropIn::Answered(record) => {
-                        return Ok(converse::stored(&client, session, &record));
-                    }
-                    DropIn::Open(turn) => self.remembered(*turn, &client, chosen),
+        let (model, _) = client_body::outline(&self.body);
+        let upstreams = app.upstreams();
+        let chosen = upstreams.choose(self.api.provider(), model.as_deref());
+        let chosen = chosen.ok_or_else(|| upstreams.none_of(self.api))?;
+        let text = self.text(app);
+        let thread =
+            Thread::of(app, &self.client, self.api, &self.headers, text.as_deref().ok()).await?;
+        let text = thread.text.as_deref().map_or(text, Ok);
+        let client = text.and_then(|text| ClientBody::read(self.api, text));
+        let outgoing = match (client, &thread.session) {
+            (Ok(client), Some(session)) => match self.begin(app, session, &client).await {
+                Ok(DropIn::Answered(record)) => {
+                    let id = session.id.clone().ok_or_else(crate::http::problem::internal)?;
+                    let mut response = stored::answer(&client, &id, &record);
+                    let mut notes = Notes::default();
+                    notes.kept_in(&id);
+                    notes.write(response.headers_mut());
+                    return Ok(response);
                 }
+                Ok(DropIn::Open(turn)) => self.with_session(app, *turn, &client, &thread, chosen),
+                Err(error) if thread.needed || !may_pass(&error) => return Err(error.into()),
+                Err(error) => self.unkept(chosen, error.code(), &error.to_string()),
+            },
+            (Ok(client), None) if self.client.has_user => {
+                self.with_user(app, &client, chosen).await
             }
-            None => self.plain(chosen),
+            (Ok(client), None) => self.plain(chosen, Notes::default(), client.asked),
+            (Err(why), Some(_)) if thread.needed => {
+                return Err(Problem::invalid("input", why.reason()));
+            }
+            (Err(why), Some(_)) => self.unkept(chosen, why.code(), &why.reason()),
+            (Err(_), None) => self.plain(chosen, Notes::default(), Asked::default()),
         };
-        Ok(forward.run(app).await)
+        Ok(self.forward(app, outgoing).run(app).await)
     }
 
-    fn text(&self) -> Result<&str, Problem> {
-        std::str::from_utf8(&self.body).map_err(|_| Problem::invalid("body", "it is not UTF-8"))
+    /// The request's text, where it is JSON of a shape that is read here.
+    fn text(&self, app: &App) -> Result<&str, Unusable> {
+        let unreadable = |reason: &str| Unusable::Unreadable(reason.to_owned());
+        json_limits::check(&self.body, app.settings().shape())
+            .map_err(|_| unreadable("it is nested too deeply, or has too many values"))?;
+        std::str::from_utf8(&self.body).map_err(|_| unreadable("it is not UTF-8"))
     }
 
     async fn begin(
         &self,
         app: &App,
-        session: &SessionId,
+        session: &NewSession,
         client: &ClientBody<'_>,
-    ) -> Result<DropIn, Problem> {
-        let (caller, key) = (&self.visitor.caller, self.key.clone());
-        Ok(app.engine().begin_drop_in(caller, session, &client.request(), key).await?)
+    ) -> Result<DropIn, Error> {
+        let (caller, key) = (&self.client.caller, self.key.clone());
+        app.engine().begin_drop_in(caller, session.clone(), &client.request(), key).await
     }
 
-    /// The request with memory.
-    fn remembered(
+    /// The request with what its session adds.
+    fn with_session<'a>(
         &self,
+        app: &App,
         mut turn: DropInTurn,
         client: &ClientBody<'_>,
-        chosen: Chosen<'_>,
-    ) -> Forward {
+        thread: &Thread,
+        chosen: Chosen<'a>,
+    ) -> Outgoing<'a> {
         let put_in = PutIn { addition: Some(&turn.addition), model: chosen.model };
-        let body = splice::with(client, put_in);
-        turn.handed_on_as(body.as_bytes());
-        let model = self.model_name(chosen, client.model_name());
+        let text = Bytes::from(splice::with(client, put_in));
+        turn.handed_on_as(&self.sent(chosen, &text).0);
+        let model = model_name(chosen, client.model_name());
         let call = turn.span().in_scope(|| trace::model_call(&model, client.asked));
-        let keeping = Keeping { turn, calls: calls::since_the_message(client), model };
-        self.forward(chosen, body.into(), Remains { call, keeping: Some(keeping) })
+        let mut notes = Notes::default();
+        notes.kept_in(turn.session());
+        notes.added(turn.receipt());
+        let id = || ReplyId::make(turn.session(), turn.turns_before(), app.engine().new_id());
+        let id = (self.api == Api::Responses).then(id);
+        let items = || client.messages.iter().map(|(_, item)| item.clone()).collect();
+        let round = id.clone().map(|id| (id, items()));
+        let keeping = Keeping { turn, calls: calls::since_the_message(client), model, round };
+        let remains = Remains { call, keeping: Some(keeping) };
+        let reply_id = id.map(|id| (id, thread.previous.clone()));
+        Outgoing { chosen, text, notes, remains, reply_id }
+    }
+
+    /// The request with what the user's memory adds; nothing is kept.
+    async fn with_user<'a>(
+        &self,
+        app: &App,
+        client: &ClientBody<'_>,
+        chosen: Chosen<'a>,
+    ) -> Outgoing<'a> {
+        let request = client.request();
+        let (addition, receipts) =
+            match app.engine().remembered_for(&self.client.caller, &request).await {
+                Ok(remembered) => remembered,
+                Err(error) => return self.unkept(chosen, error.code(), &error.to_string()),
+            };
+        let mut notes = Notes::default();
+        notes.added(&receipts);
+        let mut plain = self.plain(chosen, notes, client.asked);
+        let put_in = PutIn { addition: Some(&addition), model: chosen.model };
+        plain.text = splice::with(client, put_in).into();
+        plain
+    }
+
+    /// The request without memory, and why.
+    fn unkept<'a>(&self, chosen: Chosen<'a>, code: &str, reason: &str) -> Outgoing<'a> {
+        let mut notes = Notes::default();
+        notes.not_kept(code, reason);
+        self.plain(chosen, notes, Asked::default())
     }
 
     /// The request as it is; only a model's configured name becomes the provider's.
-    fn plain(&self, chosen: Chosen<'_>) -> Forward {
-        let client = self.text().ok().and_then(|text| ClientBody::read(self.format, text).ok());
-        let asked = client.as_ref().map(|client| client.asked).unwrap_or_default();
-        let named = client_body::model_of(&self.body);
-        let call = trace::model_call(&self.model_name(chosen, named.as_deref()), asked);
-        let renamed = client.filter(|_| chosen.model.is_some()).map(|client| {
-            splice::with(&client, PutIn { model: chosen.model, ..PutIn::default() }).into()
-        });
+    fn plain<'a>(&self, chosen: Chosen<'a>, notes: Notes, asked: Asked) -> Outgoing<'a> {
+        let (named, _) = client_body::outline(&self.body);
+        let call = trace::model_call(&model_name(chosen, named.as_deref()), asked);
+        let text = std::str::from_utf8(&self.body).ok();
+        let renamed = chosen.model.and_then(|model| splice::renamed(text?, model));
+        let text = renamed.map_or_else(|| self.body.clone(), Bytes::from);
         let remains = Remains { call, keeping: None };
-        self.forward(chosen, renamed.unwrap_or_else(|| self.body.clone()), remains)
+        Outgoing { chosen, text, notes, remains, reply_id: None }
     }
 
-    /// `provider/model`.
-    fn model_name(&self, chosen: Chosen<'_>, named: Option<&str>) -> String {
-        format!("{}/{}", self.format.as_str(), chosen.model.or(named).unwrap_or_default())
-    }
-
-    fn forward(&self, chosen: Chosen<'_>, body: Bytes, remains: Remains) -> Forward {
-        Forward {
-            upstream: chosen.upstream.clone(),
-            method: Method::POST,
-            path: chosen.upstream.reply_path().to_owned(),
-            headers: self.headers.clone(),
-            lent: self.visitor.lent.clone(),
-            body: Some(body),
-            remains,
+    /// What the provider is sent, and what it is asked for, where that is another format.
+    fn sent(
+        &self,
+        chosen: Chosen<'_>,
+        text: &Bytes,
+    ) -> (Bytes, Option<(Value, responses::ChatRequest)>) {
+        let config = chosen.upstream.config();
+        if self.api != Api::Responses || config.serves_responses {
+            return (text.clone(), None);
         }
+        let request: Value = serde_json::from_slice(text).unwrap_or_default();
+        let own = config.base_url.starts_with(Provider::OpenAi.default_base_url());
+        let chat = responses::to_chat(&request, LIMIT_NAMES[usize::from(own)]);
+        (chat.body.clone().into(), Some((request, chat)))
     }
+
+    fn forward(&self, app: &App, outgoing: Outgoing<'_>) -> Forward {
+        let Outgoing { chosen, text, mut notes, remains, reply_id } = outgoing;
+        let (body, converted) = self.sent(chosen, &text);
+        let (named, streams) = client_body::outline(&body);
+        let api = if converted.is_some() { Api::ChatCompletions } else { self.api };
+        let form = match (converted, reply_id) {
+            (Some((mut request, chat)), id) => {
+                notes.not_converted(&chat.left_out);
+                let (id, previous) = id
+                    .unwrap_or_else(|| (format!("resp_{}", app.engine().new_id().simple()), None));
+                request["previous_response_id"] = previous.into();
+                AnswerForm::FromChat(Box::new(Conversion {
+                    id,
+                    model: named.unwrap_or_default(),
+                    created: app.engine().now().as_second(),
+                    request,
+                    custom: chat.custom,
+                    stream: None,
+                }))
+            }
+            (None, Some((id, previous))) => AnswerForm::Renamed(Rename::new(id, previous)),
+            (None, None) => AnswerForm::AsItIs,
+        };
+        let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        let call = ClientCall {
+            method: Method::POST,
+            path: format!("{}{query}", api.path()),
+            headers: self.headers.clone(),
+            lent: self.client.lent.clone(),
+            body: Some(body),
+            streams,
+        };
+        let upstream = chosen.upstream.clone();
+        Forward { upstream, call, api: self.api, form, notes, remains }
+    }
+}
+
+/// `provider/model`.
+fn model_name(chosen: Chosen<'_>, named: Option<&str>) -> String {
+    let provider = chosen.upstream.config().provider.as_str();
+    format!("{provider}/{}", chosen.model.or(named).unwrap_or_default())
+}
+
+/// Whether a request goes on without memory when memory fails so. What the client asked for beside memory – its rights,
+/// its idempotency key – it must get or be refused.
+fn may_pass(error: &Error) -> bool {
+    !matches!(error.fault(), Fault::Forbidden | Fault::KeyMismatch)
 }

@@ -13,9 +13,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use throughline_engine::model::{Block, Message, Role};
 use throughline_engine::request::{Addition, place as place_messages};
-use throughline_upstream::model::Provider;
+use throughline_upstream::model::Api;
 
-use super::client_body::{ClientBody, place, words};
+use super::client_body::{ClientBody, place};
+use super::user_words::said;
 
 /// What is put in.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,6 +27,9 @@ pub struct PutIn<'a> {
     pub model: Option<&'a str>,
 }
 
+/// An edit: what is put in the place of a stretch of the request.
+pub type Edit = (Range<usize>, String);
+
 /// The request with what is put in.
 pub fn with(body: &ClientBody<'_>, put_in: PutIn<'_>) -> String {
     let mut edits = Vec::new();
@@ -35,24 +39,61 @@ pub fn with(body: &ClientBody<'_>, put_in: PutIn<'_>) -> String {
         edits.push((place.clone(), json!(name).to_string()));
     }
     if let Some(addition) = put_in.addition {
-        let message = body.messages[body.user_at].0.clone();
-        let before: String = (addition.before.iter())
-            .map(|message| format!("{},", wire_message(body.format, message)))
-            .collect();
-        edits.push((message.start..message.start, before));
-        edits.extend(earlier(body, &addition.earlier));
-        edits.extend(beside(body, body.user_at, &addition.beside));
+        edits.extend(match body.is_text {
+            true => text_as_list(body, addition),
+            false => into_list(body, addition),
+        });
     }
+    edited(body.text, edits)
+}
+
+/// The request with another model's name and nothing else; `None` where it names none.
+pub fn renamed(text: &str, model: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        model: &'a RawValue,
+    }
+    let named: Named<'_> = serde_json::from_str(text).ok()?;
+    Some(edited(text, vec![(place(text, named.model.get()), json!(model).to_string())]))
+}
+
+/// `text` with `edits`.
+pub fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(place, _)| place.start);
-    let mut text = String::with_capacity(body.text.len());
+    let mut changed = String::with_capacity(text.len());
     let mut at = 0;
     for (place, put) in edits {
-        text.push_str(&body.text[at..place.start]);
-        text.push_str(&put);
+        changed.push_str(&text[at..place.start]);
+        changed.push_str(&put);
         at = place.end;
     }
-    text.push_str(&body.text[at..]);
-    text
+    changed.push_str(&text[at..]);
+    changed
+}
+
+fn into_list(body: &ClientBody<'_>, addition: &Addition) -> Vec<Edit> {
+    let message = body.messages[body.user_at].0.clone();
+    let before: String = (addition.before.iter())
+        .map(|message| format!("{},", wire_message(body.api, message)))
+        .collect();
+    let mut edits = vec![(message.start..message.start, before)];
+    edits.extend(earlier(body, &addition.earlier));
+    edits.extend(beside(body, body.user_at, &addition.beside));
+    edits
+}
+
+/// A conversation that is one text becomes a list where something is added to it.
+fn text_as_list(body: &ClientBody<'_>, addition: &Addition) -> Vec<Edit> {
+    if addition.before.is_empty() && addition.beside.is_empty() {
+        return Vec::new();
+    }
+    let place = body.messages[body.user_at].0.clone();
+    let before: String = (addition.before.iter())
+        .map(|message| format!("{},", wire_message(body.api, message)))
+        .collect();
+    let text = in_front(&addition.beside, &body.text[place.clone()]);
+    vec![(place, format!(r#"[{before}{{"role":"user","content":{text}}}]"#))]
 }
 
 #[derive(Deserialize)]
@@ -61,15 +102,12 @@ struct Content<'a> {
     content: &'a RawValue,
 }
 
-/// An edit: what is put in the place of a stretch of the request.
-type Edit = (Range<usize>, String);
-
 /// Texts in front of the words of earlier messages, each found by its words.
 fn earlier(body: &ClientBody<'_>, texts: &[(String, Vec<String>)]) -> Vec<Edit> {
     let places: Vec<usize> = body.user_messages().collect();
     let users: Vec<String> =
-        places.iter().map(|at| words(&body.messages[*at].1["content"])).collect();
-    let found = place_messages(texts.iter().map(|(message, _)| message.as_str()), &users);
+        places.iter().map(|at| said(&body.messages[*at].1["content"]).trim().to_owned()).collect();
+    let found = place_messages(texts.iter().map(|(message, _)| message.trim()), &users);
     let placed = texts.iter().zip(found).filter_map(|((_, texts), at)| Some((places[at?], texts)));
     placed.filter_map(|(at, texts)| beside(body, at, texts)).collect()
 }
@@ -81,31 +119,50 @@ fn beside(body: &ClientBody<'_>, at: usize, texts: &[String]) -> Option<Edit> {
     }
     let message = &body.text[body.messages[at].0.clone()];
     let raw = serde_json::from_str::<Content<'_>>(message).ok()?.content.get();
-    let place = place(body.text, raw);
-    let parts: Vec<String> = texts.iter().map(|text| text_part(text).to_string()).collect();
+    let whole = place(body.text, raw);
+    let parts: Vec<String> =
+        texts.iter().map(|text| text_part(body.api, text).to_string()).collect();
     let parts = parts.join(",");
-    let put = match (raw.as_bytes().first()?, body.format) {
+    match (raw.as_bytes().first()?, body.api) {
         (b'[', _) => {
-            let rest = raw[1..].trim_start();
-            let comma = if rest.starts_with(']') { "" } else { "," };
-            format!("[{parts}{comma}{}", &raw[1..])
+            let items: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
+            let is_result = |item: &&&RawValue| {
+                let part: Option<Value> = serde_json::from_str(item.get()).ok();
+                part.is_some_and(|part| part["type"] == "tool_result")
+            };
+            // A provider wants the results of tools first.
+            let results = items.iter().take_while(is_result).count();
+            let (at, put) = match results {
+                0 if items.is_empty() => (whole.start + 1, parts),
+                0 => (whole.start + 1, format!("{parts},")),
+                some => (place(body.text, items[some - 1].get()).end, format!(",{parts}")),
+            };
+            Some((at..at, put))
+        }
+        (b'"', Api::Messages) => {
+            Some((whole, format!(r#"[{parts},{{"type":"text","text":{raw}}}]"#)))
         }
         // Servers that speak like OpenAI often know a text only.
-        (b'"', Provider::OpenAi) => {
-            let quoted = json!(texts.join("\n\n") + "\n\n").to_string();
-            format!("{}{}", &quoted[..quoted.len() - 1], &raw[1..])
-        }
-        (b'"', Provider::Anthropic) => format!(r#"[{parts},{{"type":"text","text":{raw}}}]"#),
-        _ => return None,
-    };
-    Some((place, put))
+        (b'"', _) => Some((whole, in_front(texts, raw))),
+        _ => None,
+    }
 }
 
-fn text_part(text: &str) -> Value {
-    json!({"type": "text", "text": text})
+/// A text of JSON with `texts` in front of it.
+fn in_front(texts: &[String], raw: &str) -> String {
+    if texts.is_empty() {
+        return raw.to_owned();
+    }
+    let quoted = json!(texts.join("\n\n") + "\n\n").to_string();
+    format!("{}{}", &quoted[..quoted.len() - 1], &raw[1..])
 }
 
-fn wire_message(format: Provider, message: &Message) -> Value {
+fn text_part(api: Api, text: &str) -> Value {
+    let kind = if api == Api::Responses { "input_text" } else { "text" };
+    json!({"type": kind, "text": text})
+}
+
+fn wire_message(api: Api, message: &Message) -> Value {
     let texts = message.content.iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text.as_str()),
         Block::ToolUse { .. } | Block::ToolResult { .. } => None,
@@ -114,9 +171,9 @@ fn wire_message(format: Provider, message: &Message) -> Value {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
-    let content = match format {
-        Provider::OpenAi => json!(texts.collect::<Vec<_>>().join("\n\n")),
-        Provider::Anthropic => texts.map(text_part).collect(),
+    let content = match api {
+        Api::Messages => texts.map(|text| text_part(api, text)).collect(),
+        Api::ChatCompletions | Api::Responses => json!(texts.collect::<Vec<_>>().join("\n\n")),
     };
     json!({"role": role, "content": content})
 }

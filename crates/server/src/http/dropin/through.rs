@@ -1,93 +1,125 @@
-//! `GET /v1/models` and `POST /v1/messages/count_tokens`: handed on, or answered from what is here.
+//! `GET /v1/models`, `POST /v1/messages/count_tokens` and `POST /v1/embeddings`: handed on, or answered from what is here.
 
 use axum::Json;
-use axum::extract::{FromRequest, Request, State};
-use axum::http::{HeaderMap, Method};
+use axum::extract::{Request, State};
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use throughline_engine::tokens;
-use throughline_upstream::model::Provider;
+use throughline_upstream::model::pass_through::ClientCall;
+use throughline_upstream::model::{Api, Provider};
 
+use super::answer_form::AnswerForm;
+use super::client::Client;
 use super::forward::Forward;
 use super::keep::Remains;
+use super::notes::Notes;
 use super::upstreams::Chosen;
-use super::visitor::Visitor;
-use super::{client_body, converse, refusal};
+use super::{client_body, refusal, splice};
 use crate::http::App;
-use crate::http::body::Body;
+use crate::http::body::bytes_of;
 use crate::http::problem::Problem;
 
 /// The models of the provider whose client asks; Anthropic's always say their version.
 pub async fn models(State(app): State<App>, request: Request) -> Response {
-    let format = match request.headers().contains_key("anthropic-version") {
-        true => Provider::Anthropic,
-        false => Provider::OpenAi,
+    let api = match request.headers().contains_key("anthropic-version") {
+        true => Api::Messages,
+        false => Api::ChatCompletions,
     };
-    let listed = list_models(&app, format, request).await;
-    listed.unwrap_or_else(|problem| refusal::dressed(format, &problem))
+    let listed = list_models(&app, api, request).await;
+    listed.unwrap_or_else(|problem| refusal::in_format(api.provider(), &problem))
 }
 
-async fn list_models(app: &App, format: Provider, request: Request) -> Result<Response, Problem> {
-    let visitor = Visitor::of(app, request.headers()).await?;
-    let path = request.uri().path_and_query().map_or("/v1/models", |path| path.as_str());
-    let Some(chosen) = app.upstreams().choose(format, None) else {
-        return Ok(Json(own_models(app, format)).into_response());
-    };
-    // OpenAI's base address has the version in it, Anthropic's has not.
-    let path = match format {
-        Provider::OpenAi => path.trim_start_matches("/v1"),
-        Provider::Anthropic => path,
-    };
-    let sent = handed_on(chosen, visitor, request.headers(), (Method::GET, path), None);
-    Ok(sent.run(app).await)
+async fn list_models(app: &App, api: Api, request: Request) -> Result<Response, Problem> {
+    let passed = Passed::take(app, api, request).await?;
+    match app.upstreams().choose(api.provider(), None) {
+        Some(chosen) => Ok(passed.forward(chosen).run(app).await),
+        None => Ok(Json(own_models(app, api)).into_response()),
+    }
 }
 
 /// Counts a request's tokens.
 pub async fn count_tokens(State(app): State<App>, request: Request) -> Response {
     let counted = count(&app, request).await;
-    counted.unwrap_or_else(|problem| refusal::dressed(Provider::Anthropic, &problem))
+    counted.unwrap_or_else(|problem| refusal::in_format(Provider::Anthropic, &problem))
 }
 
 async fn count(app: &App, request: Request) -> Result<Response, Problem> {
-    let visitor = Visitor::of(app, request.headers()).await?;
-    let headers = request.headers().clone();
-    let body = Body::<IgnoredAny>::from_request(request, app).await?.bytes;
-    let model = client_body::model_of(&body);
-    let Some(chosen) = app.upstreams().choose(Provider::Anthropic, model.as_deref()) else {
-        let tokens = tokens::count(&String::from_utf8_lossy(&body));
+    let passed = Passed::take(app, Api::Messages, request).await?;
+    let Some(chosen) = passed.chosen(app) else {
+        let tokens = tokens::count(&String::from_utf8_lossy(&passed.body));
         return Ok(Json(json!({"input_tokens": tokens})).into_response());
     };
-    let target = (Method::POST, "/v1/messages/count_tokens");
-    Ok(handed_on(chosen, visitor, &headers, target, Some(body)).run(app).await)
+    Ok(passed.forward(chosen).run(app).await)
 }
 
-fn handed_on(
-    chosen: Chosen<'_>,
-    visitor: Visitor,
-    headers: &HeaderMap,
-    (method, path): (Method, &str),
-    body: Option<Bytes>,
-) -> Forward {
-    Forward {
-        upstream: chosen.upstream.clone(),
-        method,
-        path: path.to_owned(),
-        headers: headers.clone(),
-        lent: visitor.lent,
-        body,
-        remains: Remains::none(),
+/// Vectors of texts, by the provider.
+pub async fn embeddings(State(app): State<App>, request: Request) -> Response {
+    let embedded = embed(&app, request).await;
+    embedded.unwrap_or_else(|problem| refusal::in_format(Provider::OpenAi, &problem))
+}
+
+async fn embed(app: &App, request: Request) -> Result<Response, Problem> {
+    let passed = Passed::take(app, Api::ChatCompletions, request).await?;
+    let chosen = passed.chosen(app).ok_or_else(|| app.upstreams().none_of(passed.api))?;
+    Ok(passed.forward(chosen).run(app).await)
+}
+
+/// A request that is handed on as it is.
+struct Passed {
+    api: Api,
+    client: Client,
+    method: Method,
+    path: String,
+    headers: axum::http::HeaderMap,
+    body: Bytes,
+}
+
+impl Passed {
+    async fn take(app: &App, api: Api, request: Request) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let client = Client::of(app, &parts.headers).await?;
+        let body = bytes_of(body, app.settings().client_body_bytes_max).await?;
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        // OpenAI's base address has the version in it, Anthropic's has not.
+        let path = match api.provider() {
+            Provider::OpenAi => path.trim_start_matches("/v1"),
+            Provider::Anthropic => path,
+        };
+        let (path, headers) = (path.to_owned(), parts.headers);
+        Ok(Self { api, client, method: parts.method, path, headers, body })
+    }
+
+    fn chosen<'a>(&self, app: &'a App) -> Option<Chosen<'a>> {
+        let (model, _) = client_body::outline(&self.body);
+        app.upstreams().choose(self.api.provider(), model.as_deref())
+    }
+
+    fn forward(self, chosen: Chosen<'_>) -> Forward {
+        let renamed = chosen
+            .model
+            .and_then(|model| splice::renamed(std::str::from_utf8(&self.body).ok()?, model));
+        let body = renamed.map_or(self.body, Bytes::from);
+        let body = (self.method != Method::GET).then_some(body);
+        let (method, path, headers) = (self.method, self.path, self.headers);
+        let call =
+            ClientCall { method, path, headers, lent: self.client.lent, body, streams: false };
+        Forward {
+            upstream: chosen.upstream.clone(),
+            call,
+            api: self.api,
+            form: AnswerForm::AsItIs,
+            notes: Notes::default(),
+            remains: Remains::none(),
+        }
     }
 }
 
-/// What can be asked for here when no provider of the format is configured.
-fn own_models(app: &App, format: Provider) -> Value {
-    let mut names = app.engine().model_names();
-    if names.is_empty() {
-        names.push(converse::OFFLINE.to_owned());
-    }
-    let entry = |name: &String| match format {
+/// What is configured here, where no provider of the format is.
+fn own_models(app: &App, api: Api) -> Value {
+    let names = app.upstreams().names();
+    let entry = |name: &String| match api.provider() {
         Provider::OpenAi => {
             json!({"id": name, "object": "model", "created": 0, "owned_by": "throughline"})
         }
@@ -96,7 +128,7 @@ fn own_models(app: &App, format: Provider) -> Value {
         }),
     };
     let data: Vec<Value> = names.iter().map(entry).collect();
-    match format {
+    match api.provider() {
         Provider::OpenAi => json!({"object": "list", "data": data}),
         Provider::Anthropic => json!({
             "data": data, "has_more": false, "first_id": names.first(), "last_id": names.last(),

@@ -1,10 +1,12 @@
 //! Where drop-in requests go: the configured models, by wire format and name.
 
+use axum::http::StatusCode;
 use throughline_upstream::model::pass_through::PassThrough;
-use throughline_upstream::model::{ModelConfig, Provider};
+use throughline_upstream::model::{Api, ModelConfig, Provider};
 
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::http::problem::Problem;
 
 /// The configured models as drop-in upstreams, the default one first.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +54,29 @@ impl Upstreams {
         let same = of_format().find(|(_, up)| Some(up.config().model.as_str()) == model);
         let (_, upstream) = same.or_else(|| of_format().next())?;
         Some(Chosen { upstream, model: None })
+    }
+
+    /// Refuses a format that no configured model speaks.
+    pub fn none_of(&self, api: Api) -> Problem {
+        let configured =
+            self.0.iter().map(|(name, up)| format!("{name} ({})", up.config().provider.as_str()));
+        let configured: Vec<String> = configured.collect();
+        let configured = match configured.is_empty() {
+            true => "there is no model at all".to_owned(),
+            false => format!("configured: {}", configured.join(", ")),
+        };
+        let provider = api.provider().as_str();
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "model_not_found",
+            format!("no model here speaks {}; {configured}", api.as_str()),
+            format!("add a [[model]] with provider = \"{provider}\" to the configuration"),
+        )
+    }
+
+    /// The configured models' names.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// The configured model of that name in receipts, `provider/model`.

@@ -1,0 +1,229 @@
+//! Which session a request belongs to, and what it leaves to it.
+//!
+//! Every client may name one in `x-session-id`. Clients of Responses also have words of their own for it: `conversation`
+//! names one, and `previous_response_id` names a reply of one; its id leads back to the session, wherever the provider keeps
+//! what it was sent. A reply that is not the last one is gone on from in a fork. A request that names nothing is the first
+//! of a session of its own, unless it says `store: false`.
+//!
+//! Invariant: a provider is sent neither our conversations nor our ids of replies.
+
+use std::ops::Range;
+
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use throughline_engine::agent::MemoryScope;
+use throughline_engine::creation::NewSession;
+use throughline_engine::error::Error;
+use throughline_engine::id::SessionId;
+use throughline_engine::session::head::Settings;
+use throughline_upstream::model::Api;
+use uuid::Uuid;
+
+use super::SESSION;
+use super::client::Client;
+use super::client_body::place;
+use super::splice::edited;
+use crate::http::App;
+use crate::http::names::name_of;
+use crate::http::problem::Problem;
+
+/// What the ids of our replies begin with; a provider's own look otherwise.
+const REPLY: &str = "resp_tl_";
+
+/// Where a request belongs.
+#[derive(Debug, Default)]
+pub struct Thread {
+    /// The session that keeps the exchange; none where nothing is kept.
+    pub session: Option<NewSession>,
+    /// Whether the request is incomplete without the session.
+    pub needed: bool,
+    /// The reply that it goes on from, as the client names it.
+    pub previous: Option<String>,
+    /// The request with what it leaves to the session, where that differs from what the client sent.
+    pub text: Option<String>,
+}
+
+/// What a request for a response says of its conversation, with the places of it.
+#[derive(Default, Deserialize)]
+struct Links<'a> {
+    #[serde(borrow, default)]
+    previous_response_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    conversation: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(default)]
+    store: Option<bool>,
+}
+
+impl Thread {
+    /// Where a request with these headers and this text belongs.
+    pub async fn of(
+        app: &App,
+        client: &Client,
+        api: Api,
+        headers: &HeaderMap,
+        text: Option<&str>,
+    ) -> Result<Self, Problem> {
+        let header = headers.get(SESSION).and_then(|id| name_of(id.as_bytes()));
+        let header = header.map(SessionId::new).transpose()?;
+        let text = text.filter(|_| api == Api::Responses);
+        let links =
+            text.and_then(|text| Some((text, serde_json::from_str::<Links<'_>>(text).ok()?)));
+        let Some((text, links)) = links else {
+            return Ok(Self { session: header.map(named), ..Self::default() });
+        };
+        let previous = links.previous_response_id.and_then(read::<String>);
+        if let Some((previous, reply)) =
+            previous.and_then(|id| Some((id.clone(), ReplyId::read(&id)?)))
+        {
+            return Self::going_on(app, client, header, (text, &links), previous, reply).await;
+        }
+        let conversation = links.conversation.and_then(read::<Value>).and_then(|named| {
+            let id = named.as_str().or(named["id"].as_str())?.to_owned();
+            SessionId::new(name_of(id.as_bytes())?).ok()
+        });
+        let needed = conversation.is_some() && header.is_none();
+        let cleared = conversation.is_some().then(|| links.cleared(text, &[]));
+        let session = match header.or(conversation) {
+            Some(id) => Some(named(id)),
+            None if links.store == Some(false) => None,
+            None => Some(own(app, client)?),
+        };
+        Ok(Self { session, needed, previous: None, text: cleared })
+    }
+
+    /// A request that goes on from a reply of ours.
+    async fn going_on(
+        app: &App,
+        client: &Client,
+        header: Option<SessionId>,
+        (text, links): (&str, &Links<'_>),
+        previous: String,
+        reply: ReplyId,
+    ) -> Result<Self, Problem> {
+        let engine = app.engine();
+        let loaded = match engine.session(&client.caller, &reply.session).await {
+            Ok(loaded) => loaded,
+            Err(Error::NoSession(_)) => return Err(not_found(&previous)),
+            Err(error) => return Err(error.into()),
+        };
+        let (head, next) = (&loaded.head, reply.turns_before + 1);
+        let round = head.client_round.as_ref().filter(|round| round.reply == previous);
+        let mut session = header.clone().unwrap_or_else(|| reply.session.clone());
+        if round.is_none() && head.turns < next {
+            return Err(not_found(&previous));
+        }
+        if header.is_none() && round.is_none() && head.turns > next {
+            let fork = engine.fork(&client.caller, &reply.session, Some(next), None).await?;
+            session = fork.head.id.clone();
+        }
+        let items = round.map(|round| round.items.clone()).unwrap_or_default();
+        let text = Some(links.cleared(text, &items));
+        Ok(Self { session: Some(named(session)), needed: true, previous: Some(previous), text })
+    }
+}
+
+impl Links<'_> {
+    /// The request without what only we understand, and with `items` in front of its own.
+    fn cleared(&self, text: &str, items: &[Value]) -> String {
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        for named in [self.previous_response_id, self.conversation].into_iter().flatten() {
+            edits.push((place(text, named.get()), "null".into()));
+        }
+        if let Some(input) = self.input.filter(|_| !items.is_empty()) {
+            let before: String = items.iter().map(|item| format!("{item},")).collect();
+            let whole = place(text, input.get());
+            edits.push(match input.get().starts_with('[') {
+                true if input.get()[1..].trim_start().starts_with(']') => {
+                    (whole.start + 1..whole.start + 1, before.trim_end_matches(',').to_owned())
+                }
+                true => (whole.start + 1..whole.start + 1, before),
+                false => {
+                    (whole, format!(r#"[{before}{{"role":"user","content":{}}}]"#, input.get()))
+                }
+            });
+        }
+        edited(text, edits)
+    }
+}
+
+/// The id of a reply: its session, and how many turns that had before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyId {
+    session: SessionId,
+    turns_before: u64,
+}
+
+impl ReplyId {
+    /// A new id of a reply in `session`.
+    pub fn make(session: &SessionId, turns_before: u64, nonce: Uuid) -> String {
+        format!("{REPLY}{}_{turns_before}_{session}", nonce.simple())
+    }
+
+    fn read(id: &str) -> Option<Self> {
+        let (nonce, rest) = id.strip_prefix(REPLY)?.split_once('_')?;
+        let (turns, session) = rest.split_once('_')?;
+        nonce.parse::<Uuid>().ok()?;
+        Some(Self { session: SessionId::new(session).ok()?, turns_before: turns.parse().ok()? })
+    }
+}
+
+/// The session of that id, which is made where there is none.
+fn named(id: SessionId) -> NewSession {
+    NewSession { id: Some(id), ..NewSession::default() }
+}
+
+/// A session of its own. Where nobody is named, nothing of other sessions is in it: nobody asked for memory.
+fn own(app: &App, client: &Client) -> Result<NewSession, Problem> {
+    let id = SessionId::new(app.engine().new_id().to_string())?;
+    let memory = (!client.has_user).then_some(MemoryScope::Session);
+    Ok(NewSession { settings: Settings { memory, ..Settings::default() }, ..named(id) })
+}
+
+fn read<T: for<'de> Deserialize<'de>>(raw: &RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn not_found(id: &str) -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "previous_response_not_found",
+        format!("Previous response with id '{id}' not found."),
+        "it was not stored, was erased, or belongs to somebody else; send the conversation itself",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_of_a_reply_leads_back_and_a_providers_own_does_not() {
+        let session = SessionId::new("a_b-1").expect("a name");
+        let id = ReplyId::make(&session, 7, Uuid::nil());
+        assert_eq!(ReplyId::read(&id), Some(ReplyId { session, turns_before: 7 }));
+        for id in ["resp_68a1", "resp_tl_x_1_a", "resp_tl_", "", "resp_tl_1_1_"] {
+            assert_eq!(ReplyId::read(id), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn items_come_in_front_and_our_ids_go() {
+        let check = |text: &str, expected: &str| {
+            let links: Links<'_> = serde_json::from_str(text).expect("JSON");
+            assert_eq!(links.cleared(text, &[Value::from(1)]), expected);
+        };
+        check(
+            r#"{"previous_response_id":"x","input":[ 2],"n":1.50}"#,
+            r#"{"previous_response_id":null,"input":[1, 2],"n":1.50}"#,
+        );
+        check(
+            r#"{"conversation":{"id":"c"},"input":"Hi."}"#,
+            r#"{"conversation":null,"input":[1,{"role":"user","content":"Hi."}]}"#,
+        );
+        check(r#"{"input":[ ]}"#, r#"{"input":[1 ]}"#);
+    }
+}

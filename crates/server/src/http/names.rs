@@ -1,0 +1,58 @@
+//! Ids that other programs made, as names that are safe here.
+//!
+//! A client calls its sessions and users as it likes: `user@x/1`, an address, a path. A valid name stays as it is; any
+//! other keeps what can be kept of it, for people, and gets a hash, so that it is always the same name and never that of
+//! another.
+
+use sha2::{Digest, Sha256};
+use throughline_engine::id::NAME_CHARACTERS_MAX;
+
+/// Characters of an id that are kept for people.
+const SHOWN_CHARACTERS: usize = 40;
+/// Bytes of the hash.
+const HASH_BYTES: usize = 8;
+
+/// The name of an id; `None` for an empty one.
+pub fn name_of(id: &[u8]) -> Option<String> {
+    let id = id.trim_ascii();
+    if id.is_empty() {
+        return None;
+    }
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if id.iter().all(is_plain) && id[0] != b'.' && id.len() <= NAME_CHARACTERS_MAX {
+        return Some(id.iter().map(|byte| char::from(*byte)).collect());
+    }
+    let shown = id.iter().map(|byte| if is_plain(byte) { char::from(*byte) } else { '-' });
+    let shown: String = shown.take(SHOWN_CHARACTERS).collect();
+    let hash: String =
+        Sha256::digest(id)[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(format!("{}-{hash}", shown.trim_matches(['-', '.'])).trim_start_matches('-').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use throughline_engine::id::SessionId;
+
+    use super::*;
+
+    #[test]
+    fn every_id_has_a_valid_name_of_its_own() {
+        assert_eq!(name_of(b"ada-1").as_deref(), Some("ada-1"));
+        assert_eq!(name_of(b" "), None);
+        let odd: [&[u8]; 7] = [
+            b"user@x/1",
+            b"user@x-1",
+            b".hidden",
+            b"..",
+            b"\xff\xfe",
+            "sеssion".as_bytes(),
+            &[b'x'; 300],
+        ];
+        let names: Vec<String> = odd.iter().filter_map(|id| name_of(id)).collect();
+        for (at, name) in names.iter().enumerate() {
+            SessionId::new(name.clone()).expect("a valid name");
+            assert!(!names[..at].contains(name), "{names:?}");
+        }
+        assert!(names[0].starts_with("user-x-1-"), "{names:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Another id in a provider's own response, whole or as a stream: the one under which a session finds it again.
+//!
+//! Invariant: apart from the ids, every byte stays.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Frames;
+
+/// Gives responses another id.
+#[derive(Debug)]
+pub struct Rename {
+    id: String,
+    previous: Option<String>,
+    frames: Frames,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    previous_response_id: Option<&'a RawValue>,
+}
+
+/// A field that is there, be it `null`.
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
+}
+
+impl Rename {
+    /// Responses get `id`, and name `previous` as the one before.
+    pub fn new(id: String, previous: Option<String>) -> Self {
+        Self { id, previous, frames: Frames::default() }
+    }
+
+    /// A whole response.
+    pub fn whole(&self, body: &Bytes) -> Bytes {
+        let renamed = std::str::from_utf8(body).ok().and_then(|text| self.renamed(text, text));
+        renamed.map_or_else(|| body.clone(), Bytes::from)
+    }
+
+    /// The events that are whole with these bytes.
+    pub fn stream(&mut self, bytes: &[u8]) -> Bytes {
+        let frames = self.frames.take(bytes);
+        frames.into_iter().flat_map(|frame| self.event(frame.0)).collect()
+    }
+
+    /// What came behind the last whole event.
+    pub fn end(&mut self) -> Bytes {
+        self.frames.rest().map(|frame| self.event(frame.0)).unwrap_or_default()
+    }
+
+    fn event(&self, bytes: Bytes) -> Bytes {
+        let frame = super::frames::Frame(bytes.clone());
+        let renamed = frame.data().and_then(|data| {
+            let response = serde_json::from_str::<Event<'_>>(data).ok()?.response?;
+            self.renamed(std::str::from_utf8(&frame.0).ok()?, response.get())
+        });
+        renamed.map_or(bytes, Bytes::from)
+    }
+
+    /// `text` with the ids of `response`, which is a part of it.
+    fn renamed(&self, text: &str, response: &str) -> Option<String> {
+        let named: Named<'_> = serde_json::from_str(response).ok()?;
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        edits.push((place(text, named.id?.get()), json!(self.id).to_string()));
+        if let (Some(place_of), Some(previous)) = (named.previous_response_id, &self.previous) {
+            edits.push((place(text, place_of.get()), json!(previous).to_string()));
+        }
+        edits.sort_by_key(|(place, _)| place.start);
+        let (mut renamed, mut at) = (String::with_capacity(text.len() + 64), 0);
+        for (place, put) in edits {
+            renamed.push_str(&text[at..place.start]);
+            renamed.push_str(&put);
+            at = place.end;
+        }
+        renamed.push_str(&text[at..]);
+        Some(renamed)
+    }
+}
+
+/// Where `part`, a slice of `whole`, stands in it.
+fn place(whole: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    start..start + part.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_ids_of_responses_change() {
+        let mut rename = Rename::new("mine".into(), Some("before".into()));
+        let events = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{ \"id\" : \"theirs\",\
+                      \"previous_response_id\":null,\"n\":1.50}}\n\n: ping\n\ndata: {\"id\":\"theirs\"}\n\n";
+        let mut out = rename.stream(&events.as_bytes()[..70]).to_vec();
+        out.extend_from_slice(&rename.stream(&events.as_bytes()[70..]));
+        out.extend_from_slice(&rename.end());
+        let expected = events.replacen("\"theirs\"", "\"mine\"", 1).replace("null", "\"before\"");
+        assert_eq!(String::from_utf8_lossy(&out), expected);
+        let whole = Bytes::from_static(br#"{"output":[{"id":"theirs"}],"id":"theirs"}"#);
+        assert_eq!(rename.whole(&whole), r#"{"output":[{"id":"theirs"}],"id":"mine"}"#);
+        assert_eq!(rename.whole(&Bytes::from_static(b"none")), "none");
+    }
+}
