@@ -96,9 +96,15 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
         "This was answered without a model ({why}), so only tools, references and what the conversation \
          already holds can be used."
     );
+    let wanted = stems(asked.message);
+    // Without a model nobody can tell whether words that are merely near answer anything.
+    let shares = |recalled: &&Recalled| {
+        let held = stems(&format!("{} {}", recalled.record.message, words_of(recalled)));
+        wanted.is_empty() || wanted.iter().any(|word| held.contains(word))
+    };
     let recalled = asked.assembled.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
     let recalled: Vec<&Recalled> =
-        recalled.filter(|r| says_something(r)).take(QUOTED_MAX).collect();
+        recalled.filter(|r| says_something(r)).filter(shares).take(QUOTED_MAX).collect();
     if recalled.is_empty() {
         let nothing = match asked.unavailable.is_empty() {
             true => "I found no tool and nothing said earlier that answers this.",
@@ -109,13 +115,17 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
     }
     let mut text = "The conversation already holds this:".to_owned();
     for recalled in recalled {
-        let words = match recalled.part {
-            HistoryPart::Results => wording::results(&recalled.record.calls),
-            part => history::text_of(&recalled.record, part),
-        };
+        let words = words_of(recalled);
         let _ = write!(text, "\n- turn {}: {}", recalled.record.turn, start_of(&words));
     }
     format!("{text}\n\n{plain}")
+}
+
+fn words_of(recalled: &Recalled) -> String {
+    match recalled.part {
+        HistoryPart::Results => wording::results(&recalled.record.calls),
+        part => history::text_of(&recalled.record, part),
+    }
 }
 
 /// Whether it can answer anything: a question cannot, nor can a reply of this kind that found nothing.
