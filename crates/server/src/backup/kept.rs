@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use throughline_engine::engine::{BeforePurge, Export};
-use throughline_engine::store::{Found, Key, Result, Store, StoreError};
+use throughline_engine::store::{Found, Key, Kind, Result, Store, StoreError};
 use throughline_store::files::Files;
 use throughline_store::sqlite::Sqlite;
 use throughline_store::url::BUSY_WAIT;
@@ -80,7 +80,8 @@ impl KeptCopies {
                 Err(error) => remove_unreadable(&copy, &error)?,
             };
         }
-        if !self.purging().remove(key) {
+        // Only sessions are purged; what is derived of one has its id and goes with it.
+        if key.kind == Kind::Session && !self.purging().remove(key) {
             records +=
                 disk::remove(&self.purged(key)).map_err(|error| failed(&self.folder, &error))?;
         }
@@ -224,7 +225,6 @@ mod tests {
     use throughline_engine::access::Caller;
     use throughline_engine::id::SessionId;
     use throughline_engine::session::SessionHead;
-    use throughline_engine::store::Kind;
 
     use super::*;
 
