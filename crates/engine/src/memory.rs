@@ -2,7 +2,7 @@
 //! that was talked about. Turns of the user's other sessions are in [`across`].
 //!
 //! Both are derived from the log, kept in memory while the session is in use, and caught up before each
-//! use. What was [stored](stored) of them is loaded; only what is missing is read from the log and embedded. The
+//! use. What was [`stored`] of them is loaded; only what is missing is read from the log and embedded. The
 //! turn index holds no text; what it finds is read from the log again, so erased words cannot come back through it.
 //!
 //! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
