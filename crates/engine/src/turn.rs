@@ -216,12 +216,12 @@ impl Pipeline {
         let turn = self.load(session, start).await?;
         let span = turn.span.clone();
         let answering = async {
-            let assembled = self.assemble(&turn, input).await?;
+            let assembled = Box::pin(self.assemble(&turn, input)).await?;
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
             let asked = Asked { message: &input.message, key: key.as_ref(), ..Asked::default() };
-            let ended = self.reply(&turn, &assembled, asked, &events).await?;
+            let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let draft = TurnDraft::of(&turn, &input.message, assembled);
-            self.conclude(caller, &turn, draft, ended, key.as_ref(), &events).await
+            Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
         };
         let outcome = answering.instrument(span.clone()).await;
         self.trace_outcome(&span, &outcome);
@@ -246,7 +246,7 @@ impl Pipeline {
             cancel: CancellationToken::new(),
         };
         let turn = self.load(session, start).await?;
-        let assembled = self.assemble(&turn, input).await?;
+        let assembled = Box::pin(self.assemble(&turn, input)).await?;
         Ok(self.prepared.keep(turn.session.key.clone(), assembled))
     }
 
@@ -276,10 +276,10 @@ impl Pipeline {
             let key = pending.request_key();
             let (message, decided) = (pending.message.as_str(), pending.awaited.as_slice());
             let asked = Asked { message, key: key.as_ref(), before, decided };
-            let ended = self.reply(&turn, &assembled, asked, &events).await?;
+            let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let mut draft = TurnDraft::of(&turn, message, assembled);
             draft.ends_pause = Some(pending.at);
-            self.conclude(caller, &turn, draft, ended, key.as_ref(), &events).await
+            Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
         };
         let outcome = answering.instrument(span.clone()).await;
         self.trace_outcome(&span, &outcome);

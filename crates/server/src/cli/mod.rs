@@ -130,10 +130,14 @@ enum Command {
     Config(config::ConfigCommand),
 }
 
+/// The stack of a worker: a turn passes through many stages, whose frames are large in builds for debugging.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
+
 /// Runs the command that was asked for.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.thread_stack_size(STACK_BYTES).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return report(&error.into()),
     };
