@@ -65,8 +65,8 @@ async function newest(session: Conversation): Promise<Receipt[]> {
 /** References and rules that almost matched, the best score of each. */
 export function nearMisses(receipts: Receipt[]): { item: ItemName; score: number }[] {
   const found: { item: ItemName; score: number }[] = [];
-  for (const { source, sent, dropped, score } of receipts.flatMap((receipt) => receipt.pieces)) {
-    if (sent || dropped !== 'not_relevant' || (source.kind !== 'rule' && source.kind !== 'reference') || (score ?? 0) < NEAR) continue;
+  for (const { source, included, dropped, score } of receipts.flatMap((receipt) => receipt.pieces)) {
+    if (included || dropped !== 'not_relevant' || (source.kind !== 'rule' && source.kind !== 'reference') || (score ?? 0) < NEAR) continue;
     const item: ItemName = { type: source.kind, name: source.name };
     const known = found.find((other) => sameItem(other.item, item));
     if (known) known.score = Math.max(known.score, score!);

@@ -34,8 +34,8 @@ export function placesOf(receipt: Receipt | null, total: number): (turn: number)
   const verbatim = new Set<number>();
   const recalled = new Set<number>();
   let condensed: [number, number] = [0, 0];
-  for (const { source, sent } of receipt?.pieces ?? []) {
-    if (!sent) continue;
+  for (const { source, included } of receipt?.pieces ?? []) {
+    if (!included) continue;
     if (source.kind === 'history') verbatim.add(source.turn);
     else if (source.kind === 'recalled' || source.kind === 'earlier_result') recalled.add(source.turn);
     else if (source.kind === 'summary') condensed = [source.from, source.to];
