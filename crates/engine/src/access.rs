@@ -53,6 +53,16 @@ pub fn authorize(caller: &Caller, action: Action) -> Result<()> {
     if caller.grants >= needed { Ok(()) } else { Err(Error::Forbidden { action: name }) }
 }
 
+/// `caller` with the data of another user of the same tenant, which takes an administrator; anybody may name
+/// themselves.
+pub fn acting_for(caller: &Caller, user: &UserId) -> Result<Caller> {
+    if caller.scope.user != *user {
+        authorize(caller, Action::Administer)?;
+    }
+    let scope = Scope { user: user.clone(), ..caller.scope.clone() };
+    Ok(Caller { scope, grants: caller.grants })
+}
+
 impl Caller {
     /// The person at this machine, when no keys are in use.
     pub fn local() -> Self {
@@ -90,6 +100,17 @@ fn scope(tenant: &str, user: &str) -> Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_administrator_acts_for_another_user_and_in_no_other_tenant() {
+        let named = |grants, user: &str| {
+            let caller = Caller { grants, ..Caller::local() };
+            acting_for(&caller, &UserId::new(user).expect("valid")).map(|caller| caller.scope)
+        };
+        assert_eq!(named(Grants::Read, "local").ok(), Some(local_scope()));
+        assert!(named(Grants::Write, "ann").is_err());
+        assert_eq!(named(Grants::Admin, "ann").ok(), Some(scope("local", "ann")));
+    }
 
     #[test]
     fn a_grant_includes_the_lesser_ones_and_no_more() {

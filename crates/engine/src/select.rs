@@ -2,7 +2,7 @@
 //!
 //! All items of the session, plus the agent's `agent` items that rank best against the message. Items
 //! that were considered and left out are reported too, with their scores, so that the receipt can say
-//! why. Which tools are declared, and which can only be found, is [`crate::offer`]'s decision.
+//! why. Which tools are declared, and which can only be found, is [`crate::tool_choice`]'s decision.
 //!
 //! Invariant: every item of the session is in the result: sent, with the reason why not, or named by the search.
 
@@ -22,11 +22,11 @@ use crate::hash::ContentHash;
 use crate::id::AgentName;
 use crate::item::{ItemName, SessionItem};
 use crate::limits::Limits;
-use crate::offer::{self, Candidate, ToolOffer};
 use crate::piece::{IncludeMode, Piece};
 use crate::receipt::DropReason;
 use crate::search::{Calibration, ItemHit, ItemIndex, Steering, tool_text};
 use crate::tool::{ToolDefinition, ToolName};
+use crate::tool_choice::{self, Candidate, ToolOffer};
 use crate::tool_search;
 
 use found::{Found, missing_piece, piece_of};
@@ -341,7 +341,7 @@ impl Selected {
         let offer = ToolOffer { search, ..offer.clone() };
         let score_of =
             |tool: &ToolName| scores.iter().find(|(name, _)| name == tool).map(|(_, s)| *s);
-        for tool in offer::declared(&offer, &candidates, &known, limits) {
+        for tool in tool_choice::declared(&offer, &candidates, &known, limits) {
             let Some((found, mut piece)) = pieces.remove(&tool) else { continue };
             if offer.declared.contains(&tool) {
                 piece.why = "declared earlier in this session".into();
@@ -386,7 +386,7 @@ fn searched_servers(own: &[(&SessionItem, Option<Found<'_>>)], tokens: u32) -> B
         let server = found.tool()?.definition.tool.server.as_str();
         Some((server, budget::cost(&piece_of(&found, IncludeMode::Always, ""))))
     });
-    offer::searched_servers(costs, tokens)
+    tool_choice::searched_servers(costs, tokens)
 }
 
 /// Documents with the mode `agent`: id, name and the text that is searched.

@@ -332,6 +332,25 @@ impl Erased {
     }
 }
 
+/// Threads that [`list_all`] lists at a time.
+const LISTED_AT_ONCE: usize = 1_000;
+
+/// Every thread of a kind in a scope, most recently changed first.
+pub async fn list_all(store: &dyn Store, scope: &Scope, kind: Kind) -> Result<Vec<Listed>> {
+    let mut all: Vec<Listed> = Vec::new();
+    loop {
+        let after = all
+            .last()
+            .map(|listed| PageMark { changed_at: listed.changed_at, id: listed.key.id.clone() });
+        let listed = store.list(scope, kind, Page { limit: LISTED_AT_ONCE, after }).await?;
+        let last = listed.len() < LISTED_AT_ONCE;
+        all.extend(listed);
+        if last {
+            return Ok(all);
+        }
+    }
+}
+
 /// How long an acknowledged write lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

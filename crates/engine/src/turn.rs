@@ -46,7 +46,6 @@ use crate::mode;
 use crate::model::LentModel;
 use crate::models::{ModelBook, ModelChoice};
 use crate::notice::{self, Understanding};
-use crate::offer::ToolOffer;
 use crate::pack::PackSet;
 use crate::permission::Rules;
 use crate::persona::Persona;
@@ -61,6 +60,7 @@ use crate::session::pending::{AwaitedCall, PendingTurn};
 use crate::session::record::{TurnKind, TurnRecord};
 use crate::session::{LoadedSession, Sessions};
 use crate::tokens::Factors;
+use crate::tool_choice::ToolOffer;
 use crate::trace;
 use crate::worklist::Worklist;
 

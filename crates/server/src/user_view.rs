@@ -6,8 +6,8 @@ use futures::stream::{self, Stream, StreamExt};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
-use throughline_engine::access::{Action, Caller};
-use throughline_engine::engine::{Engine, UserData, UserErasure, acting_for};
+use throughline_engine::access::{Caller, acting_for};
+use throughline_engine::engine::{Engine, UserData, UserErasure};
 use throughline_engine::error::{Error, Result};
 use throughline_engine::id::UserId;
 use utoipa::ToSchema;
@@ -77,7 +77,7 @@ pub async fn erase(
     user: &UserId,
 ) -> Result<ErasedUser> {
     let mut erased = engine.erase_user(caller, user).await?;
-    let keys = keys.erase_of(&acting_for(caller, user, Action::Write)?.scope).await?;
+    let keys = keys.erase_of(&acting_for(caller, user)?.scope).await?;
     erased.add(engine.erase_user(caller, user).await?);
     if erased.is_empty() && keys == 0 {
         return Err(nobody(user));

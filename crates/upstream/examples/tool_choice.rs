@@ -11,13 +11,13 @@ use measure::{Times, mean, percent, row};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use throughline_engine::limits::Limits;
-use throughline_engine::offer::{self, Candidate, ToolOffer};
 use throughline_engine::search::bm25::WordIndex;
 use throughline_engine::search::hybrid::Span;
 use throughline_engine::search::words::stems;
 use throughline_engine::search::{ItemIndex, tool_text};
 use throughline_engine::tokens;
 use throughline_engine::tool::ToolName;
+use throughline_engine::tool_choice::{self, Candidate, ToolOffer};
 use throughline_upstream::embed::Embedded;
 
 const CUTS: [usize; 4] = [1, 5, 10, 20];
@@ -161,7 +161,7 @@ fn print_given(data: &Data, prepared: &Prepared) {
             let (tool, tokens) = known[place].clone();
             Some(Candidate { tool, score: hit.score, tokens })
         });
-        offer::declared(&offer, &candidates.collect::<Vec<_>>(), &known, &limits)
+        tool_choice::declared(&offer, &candidates.collect::<Vec<_>>(), &known, &limits)
     };
     let (mut any, mut all, mut none, mut count, mut tokens) = (0, 0, 0, 0, 0);
     for task in &data.tasks {

@@ -86,7 +86,7 @@ pub use sessions::SessionPatch;
 pub use statistics::Statistics;
 pub use transfer::{EXPORT_FORMAT, Export};
 pub use usage::{AgentUsage, SessionUsage};
-pub use users::{UserData, UserErasure, acting_for};
+pub use users::{UserData, UserErasure};
 
 /// What the engine is made of.
 pub struct Parts {

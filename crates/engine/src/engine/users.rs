@@ -8,20 +8,18 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::access::{Action, Caller, Grants, authorize};
+use crate::access::{Action, Caller, acting_for, authorize};
 use crate::error::{Error, Result};
 use crate::fact::files::MemoryFile;
 use crate::fact::transfer::FactExport;
 use crate::id::{SessionId, UserId};
 use crate::preset::Preset;
-use crate::store::{Erased, Kind, Listed, Page, PageMark, Scope};
+use crate::store::{Erased, Kind, Listed, list_all};
 use crate::tombstone;
 
 use super::Engine;
 use super::erase::ErasureReceipt;
 
-/// Threads listed at a time.
-const LISTED_AT_ONCE: usize = 1_000;
 /// How often what was written meanwhile is erased, too.
 const PASSES_MAX: usize = 5;
 
@@ -102,7 +100,8 @@ impl UserErasure {
 impl Engine {
     /// Erases everything that is kept of a user.
     pub async fn erase_user(&self, caller: &Caller, user: &UserId) -> Result<UserErasure> {
-        let caller = acting_for(caller, user, Action::Write)?;
+        let caller = &acting_for(caller, user)?;
+        authorize(caller, Action::Write)?;
         let mut erasure = UserErasure {
             user: user.clone(),
             at: self.now(),
@@ -115,7 +114,7 @@ impl Engine {
             stored: Erased::default(),
         };
         for _ in 0..PASSES_MAX {
-            if !self.erase_pass(&caller, &mut erasure).await? {
+            if !self.erase_pass(caller, &mut erasure).await? {
                 break;
             }
         }
@@ -126,7 +125,7 @@ impl Engine {
     /// Erases what there is now; whether there was anything.
     async fn erase_pass(&self, caller: &Caller, erasure: &mut UserErasure) -> Result<bool> {
         let mut found = false;
-        for listed in self.threads_of(&caller.scope, Kind::Session).await? {
+        for listed in list_all(self.store().as_ref(), &caller.scope, Kind::Session).await? {
             let id = SessionId::from(listed.key.id.clone());
             match self.erase(caller, &id).await {
                 Ok(ErasureReceipt { stored, index_documents, facts, .. }) => {
@@ -146,7 +145,7 @@ impl Engine {
             if matches!(kind, Kind::Session | Kind::Fact) {
                 continue;
             }
-            for listed in self.threads_of(&caller.scope, kind).await? {
+            for listed in list_all(self.store().as_ref(), &caller.scope, kind).await? {
                 found = true;
                 erasure.count(kind, self.erase_thread(&listed).await?);
             }
@@ -166,8 +165,9 @@ impl Engine {
 
     /// What is kept of a user; [`Engine::export`] hands over each session.
     pub async fn user_data(&self, caller: &Caller, user: &UserId) -> Result<UserData> {
-        let caller = acting_for(caller, user, Action::Read)?;
-        let sessions = self.threads_of(&caller.scope, Kind::Session).await?;
+        let caller = acting_for(caller, user)?;
+        authorize(&caller, Action::Read)?;
+        let sessions = list_all(self.store().as_ref(), &caller.scope, Kind::Session).await?;
         Ok(UserData {
             sessions: sessions.into_iter().map(|listed| SessionId::from(listed.key.id)).collect(),
             memories: self.facts.export(&caller).await?,
@@ -176,29 +176,4 @@ impl Engine {
             caller,
         })
     }
-
-    async fn threads_of(&self, scope: &Scope, kind: Kind) -> Result<Vec<Listed>> {
-        let mut all: Vec<Listed> = Vec::new();
-        loop {
-            let after = all.last().map(|listed: &Listed| PageMark {
-                changed_at: listed.changed_at,
-                id: listed.key.id.clone(),
-            });
-            let page = Page { limit: LISTED_AT_ONCE, after };
-            let listed = self.store().list(scope, kind, page).await?;
-            let last = listed.len() < LISTED_AT_ONCE;
-            all.extend(listed);
-            if last {
-                return Ok(all);
-            }
-        }
-    }
-}
-
-/// The caller whose data is meant: oneself, or for an administrator somebody of the same tenant.
-pub fn acting_for(caller: &Caller, user: &UserId, action: Action) -> Result<Caller> {
-    let action = if caller.scope.user == *user { action } else { Action::Administer };
-    authorize(caller, action)?;
-    let scope = Scope { tenant: caller.scope.tenant.clone(), user: user.clone() };
-    Ok(Caller { scope, grants: Grants::Write })
 }

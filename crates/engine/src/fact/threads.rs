@@ -15,13 +15,10 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
 use crate::store::{
-    Change, Erased, Expected, Found, Key, Kind, Listed, Page, PageMark, Scope, Store, StoreError,
-    Version,
+    Change, Erased, Expected, Found, Key, Kind, Listed, Scope, Store, StoreError, Version, list_all,
 };
 use crate::tombstone;
 
-/// Threads that are listed at a time.
-const LISTED_AT_ONCE: usize = 1_000;
 /// Threads that are read, written or erased at the same time.
 pub(super) const AT_ONCE: usize = 16;
 /// Attempts to change a thread against concurrent writers.
@@ -54,20 +51,7 @@ impl Threads {
 
     /// Every thread of the scope, most recently changed first.
     pub async fn list(&self, scope: &Scope) -> Result<Vec<Listed>> {
-        let mut all: Vec<Listed> = Vec::new();
-        loop {
-            let after = all.last().map(|listed| PageMark {
-                changed_at: listed.changed_at,
-                id: listed.key.id.clone(),
-            });
-            let page = Page { limit: LISTED_AT_ONCE, after };
-            let listed = self.store.list(scope, self.kind, page).await?;
-            let last = listed.len() < LISTED_AT_ONCE;
-            all.extend(listed);
-            if last {
-                return Ok(all);
-            }
-        }
+        Ok(list_all(self.store.as_ref(), scope, self.kind).await?)
     }
 
     pub async fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<(Version, T)>> {

@@ -8,7 +8,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
-use throughline_engine::access::{Action, Caller, authorize};
+use throughline_engine::access::{Caller, acting_for};
 use throughline_engine::id::UserId;
 
 use super::App;
@@ -38,29 +38,26 @@ impl FromRequestParts<App> for Authenticated {
 pub async fn authenticate(parts: &Parts, app: &App) -> Result<Caller, Problem> {
     let key = credential(parts)?;
     let caller = app.gate().caller(key.as_deref()).await?;
-    acting_for(caller, &parts.headers)
+    of_user(caller, &parts.headers)
 }
 
 /// `caller`, or the user whom the request names.
-pub fn acting_for(caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
-    let Some(name) = headers.get(USER).and_then(|id| name_of(id.as_bytes())) else {
-        return Ok(caller);
-    };
-    let user = UserId::new(name)?;
-    if user == caller.scope.user {
-        return Ok(caller);
+pub fn of_user(caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
+    match headers.get(USER).and_then(|id| name_of(id.as_bytes())) {
+        Some(name) => Ok(acting_for(&caller, &UserId::new(name)?)?),
+        None => Ok(caller),
     }
-    authorize(&caller, Action::Administer)?;
-    let mut caller = caller;
-    caller.scope.user = user;
-    Ok(caller)
+}
+
+/// The token in `Authorization: Bearer …`.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// The key in `Authorization: Bearer …` or `x-api-key`.
 fn credential(parts: &Parts) -> Result<Option<String>, Problem> {
-    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    let bearer =
-        text("authorization").and_then(|text| text.split_once(' ')).map(|(_, key)| key.trim());
+    let bearer = bearer(&parts.headers);
     // A client of a model provider may send the provider's key in the other place.
     if let Some(key) = bearer.filter(|key| ApiKey::parse(key).is_some()) {
         return Ok(Some(key.to_owned()));
@@ -68,13 +65,10 @@ fn credential(parts: &Parts) -> Result<Option<String>, Problem> {
     if let Some(key) = parts.headers.get("x-api-key") {
         return Ok(key.to_str().ok().map(str::to_owned));
     }
-    let Some(value) = parts.headers.get(header::AUTHORIZATION) else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default();
-    match text.split_once(' ') {
-        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => {
-            Ok(Some(key.trim().to_owned()))
-        }
-        _ => Err(Refusal::NotAKey.into()),
+    match (parts.headers.get(header::AUTHORIZATION), bearer) {
+        (None, _) => Ok(None),
+        (Some(_), Some(key)) => Ok(Some(key.to_owned())),
+        (Some(_), None) => Err(Refusal::NotAKey.into()),
     }
 }
 

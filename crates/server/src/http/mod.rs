@@ -42,6 +42,7 @@ pub mod users;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use throughline_engine::engine::Engine;
 use throughline_upstream::mcp::McpProxy;
@@ -55,6 +56,7 @@ use crate::config::{ServerSettings, TelemetrySettings};
 use crate::telemetry::{self, Figures};
 use about::pulse::Pulse;
 use dropin::Upstreams;
+use problem::Problem;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -138,6 +140,21 @@ impl App {
     /// Turns under way; they end by themselves when their client goes, and are waited for at the end.
     pub fn turns(&self) -> &TaskTracker {
         &self.0.turns
+    }
+
+    /// Does `work` to its end, though it takes longer than its request may.
+    async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.turns().spawn(work).await.map_err(|stopped| {
+            Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "stopped",
+                format!("it was stopped: {stopped}"),
+                "send the request again; it goes on with what is left",
+            )
+        })
     }
 
     /// Requests that may be served at once.

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use serde::Deserialize;
@@ -50,20 +50,10 @@ pub async fn erase(
         return Err(Problem::invalid("confirm", reason));
     }
     let (engine, keys) = (app.engine().clone(), app.gate().keys().clone());
-    // Many sessions take longer than a request may; what was begun is finished all the same.
-    let erasing =
-        app.turns().spawn(async move { user_view::erase(&engine, &keys, &caller, &id).await });
-    let ended = erasing.await;
+    let erasing = async move { user_view::erase(&engine, &keys, &caller, &id).await };
+    let erased = app.to_the_end(erasing).await;
     app.gate().forget_known();
-    match ended {
-        Ok(erased) => Ok(Json(erased?)),
-        Err(stopped) => Err(Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "stopped",
-            format!("the erasure was stopped: {stopped}"),
-            "send the request again; it goes on with what is left",
-        )),
-    }
+    Ok(Json(erased??))
 }
 
 /// Hands over everything that is kept of a user, a JSON value a line: memories, files, presets, and each session in

@@ -5,13 +5,13 @@
 //!
 //! Invariant: what looks like a Throughline key is never lent.
 
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use throughline_engine::access::{Action, Caller, authorize};
 use throughline_upstream::model::pass_through::LentKey;
 
 use crate::access::ApiKey;
 use crate::http::App;
-use crate::http::caller::{USER, acting_for};
+use crate::http::caller::{USER, bearer, of_user};
 use crate::http::problem::Problem;
 
 /// A model client whose credential was checked.
@@ -27,11 +27,8 @@ pub struct Client {
 impl Client {
     /// Whoever sent these headers.
     pub async fn of(app: &App, headers: &HeaderMap) -> Result<Self, Problem> {
-        let bearer = header_text(headers, header::AUTHORIZATION.as_str())
-            .and_then(|text| text.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, key)| key.trim());
-        let key = header_text(headers, "x-api-key");
+        let bearer = bearer(headers);
+        let key = headers.get("x-api-key").and_then(|key| key.to_str().ok());
         let is_ours = |text: &&str| ApiKey::parse(text).is_some();
         let lent = match (key.filter(|key| !is_ours(key)), bearer.filter(|key| !is_ours(key))) {
             (Some(key), _) => Some(LentKey::ApiKey(key.into())),
@@ -39,16 +36,12 @@ impl Client {
             (None, None) => None,
         };
         if app.gate().keyless().await? {
-            let caller = acting_for(Caller::local(), headers)?;
+            let caller = of_user(Caller::local(), headers)?;
             return Ok(Self { caller, has_user: headers.contains_key(USER), lent });
         }
         let ours = key.filter(is_ours).or(bearer.filter(is_ours)).or(key).or(bearer);
-        let caller = acting_for(app.gate().caller(ours).await?, headers)?;
+        let caller = of_user(app.gate().caller(ours).await?, headers)?;
         authorize(&caller, Action::Write)?;
         Ok(Self { caller, has_user: true, lent })
     }
-}
-
-fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }

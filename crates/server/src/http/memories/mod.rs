@@ -268,18 +268,9 @@ pub async fn forget_all(
         let reason = "everything would be forgotten; add ?confirm=all if that is meant";
         return Err(Problem::invalid("confirm", reason));
     }
-    // Thousands take longer than a request may; what was begun is finished all the same.
     let facts = app.engine().facts().clone();
-    let forgetting = app.turns().spawn(async move { facts.forget_all(&caller).await });
-    match forgetting.await {
-        Ok(forgotten) => Ok(Json(forgotten?.into())),
-        Err(stopped) => Err(Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "stopped",
-            format!("forgetting was stopped: {stopped}"),
-            "send the request again; it goes on with what is left",
-        )),
-    }
+    let forgotten = app.to_the_end(async move { facts.forget_all(&caller).await }).await??;
+    Ok(Json(forgotten.into()))
 }
 
 /// What was known before, oldest first.
