@@ -13,6 +13,7 @@
 //! - [`conformance`]: one function a promise of the contract.
 //! - [`limit`]: what a store takes at most. [`disk`], [`mod@redact`]: files that last, addresses without secrets.
 
+mod compress;
 pub mod conformance;
 pub mod copy;
 pub mod disk;

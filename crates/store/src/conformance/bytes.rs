@@ -191,6 +191,42 @@ pub(super) async fn a_change_over_the_limit_is_refused_and_changes_nothing(groun
     Ok(())
 }
 
+/// A backend may keep a large head as what changed since an earlier one: nobody may notice.
+pub(super) async fn a_large_head_comes_back_whatever_changed_it(ground: Ground) -> Kept {
+    let key = ground.key("large-head");
+    let head = |step: u32, lines: u32| -> String {
+        (0..lines)
+            .map(|n| format!("{n}: {} of step {}\n", n * 7_919 % 997, step / (n + 1)))
+            .collect()
+    };
+    let mut at = ground.create(&key, "{}", &[]).await?;
+    for step in 0..40 {
+        let lines = match step {
+            0..30 => 200 + step,
+            30..35 => 3,
+            _ => 900,
+        };
+        let mut made = change(&head(step, lines), &["a turn"]);
+        match step % 10 {
+            // An edit, without a turn.
+            7 => made.append.clear(),
+            // A turn erased, with and without another.
+            8 => made.overwrite = vec![(0, Bytes::from("erased"))],
+            9 => {
+                made.append.clear();
+                made.overwrite = vec![(1, Bytes::from("erased"))];
+            }
+            _ => {}
+        }
+        at = ground.store.commit(&key, Expected::At(at), made).await?;
+        let seen = ground.head(&key).await?;
+        same!(seen.version, at, "the version at step {step}");
+        same!(seen.bytes == head(step, lines), true, "the head of step {step} is the one given");
+    }
+    same!(ground.log(&key).await?.len(), 32, "turns");
+    Ok(())
+}
+
 fn texts(texts: &[&str]) -> Vec<Bytes> {
     texts.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
 }

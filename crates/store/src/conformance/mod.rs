@@ -80,6 +80,7 @@ promises![
     bytes::single_entries_come_in_the_order_asked,
     bytes::empty_entries_and_heads_are_kept,
     bytes::any_bytes_come_back_as_they_were,
+    bytes::a_large_head_comes_back_whatever_changed_it,
     bytes::entries_of_a_mebibyte_are_kept,
     bytes::many_entries_in_one_change_keep_their_order,
     bytes::an_overwrite_replaces_only_what_it_names,

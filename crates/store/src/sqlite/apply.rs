@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use throughline_engine::store::{Change, Erased, Expected, Key, StoreError, Version};
 
 use super::row::{checksum, count, integer, nanoseconds, version};
+use super::stored::Stored;
 use crate::limit::{new_incarnation, no_such_entry};
 
 /// Why a change was not applied.
@@ -28,17 +29,19 @@ struct Current {
     id: i64,
     version: Version,
     entries: u64,
+    head_form: i64,
 }
 
 fn current(connection: &Connection, key: &Key) -> rusqlite::Result<Option<Current>> {
     connection
         .prepare_cached(
-            "SELECT thread.id, version, incarnation, entries
+            "SELECT thread.id, version, incarnation, entries, head_form
              FROM place JOIN thread ON thread.place = place.id
              WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4",
         )?
         .query_row(name_of(key), |row| {
-            Ok(Current { id: row.get(0)?, version: version(row, 1)?, entries: count(row, 3)? })
+            let (version, entries) = (version(row, 1)?, count(row, 3)?);
+            Ok(Current { id: row.get(0)?, version, entries, head_form: row.get(4)? })
         })
         .optional()
 }
@@ -92,14 +95,15 @@ fn insert_thread(
     change: &Change,
 ) -> rusqlite::Result<i64> {
     let [tenant, user, kind, name] = name_of(key);
+    let head = Stored::whole(&change.head);
     connection
         .prepare_cached("INSERT OR IGNORE INTO place (tenant, user, kind) VALUES (?1, ?2, ?3)")?
         .execute([tenant, user, kind])?;
     connection
         .prepare_cached(
             "INSERT INTO thread (place, name, version, incarnation, entries, changed_at,
-                                 expires_at, head_sum, head)
-             SELECT id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM place
+                                 expires_at, head_sum, head_form, head)
+             SELECT id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM place
              WHERE tenant = ?1 AND user = ?2 AND kind = ?3",
         )?
         .execute(params![
@@ -113,7 +117,8 @@ fn insert_thread(
             nanoseconds(change.at),
             change.expires_at.map(nanoseconds),
             checksum(&change.head),
-            &change.head[..],
+            head.form,
+            &head.bytes[..],
         ])?;
     Ok(connection.last_insert_rowid())
 }
@@ -123,11 +128,12 @@ fn update_thread(
     at: &Current,
     version: Version,
     change: &Change,
-) -> rusqlite::Result<()> {
+) -> Result<(), Refusal> {
+    let head = Stored::head(connection, at.id, at.head_form, change)?;
     connection
         .prepare_cached(
             "UPDATE thread SET version = ?2, entries = ?3, changed_at = ?4, expires_at = ?5,
-                               head_sum = ?6, head = ?7
+                               head_sum = ?6, head_form = ?7, head = ?8
              WHERE id = ?1",
         )?
         .execute(params![
@@ -137,9 +143,10 @@ fn update_thread(
             nanoseconds(change.at),
             change.expires_at.map(nanoseconds),
             checksum(&change.head),
-            &change.head[..],
-        ])
-        .map(|_| ())
+            head.form,
+            &head.bytes[..],
+        ])?;
+    Ok(())
 }
 
 fn append_entries(
@@ -148,10 +155,12 @@ fn append_entries(
     from: u64,
     append: &[bytes::Bytes],
 ) -> rusqlite::Result<()> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO entry (thread, number, sum, bytes) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO entry (thread, number, sum, form, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
     for (number, bytes) in (from..).zip(append) {
-        insert.execute(params![thread, integer(number), checksum(bytes), &bytes[..]])?;
+        let Stored { form, bytes: stored } = Stored::whole(bytes);
+        insert.execute(params![thread, integer(number), checksum(bytes), form, &stored[..]])?;
     }
     Ok(())
 }
@@ -162,11 +171,12 @@ fn overwrite_entries(
     overwrite: &[(u64, bytes::Bytes)],
 ) -> rusqlite::Result<()> {
     for (number, bytes) in overwrite {
+        let Stored { form, bytes: stored } = Stored::whole(bytes);
         connection
             .prepare_cached(
-                "UPDATE entry SET sum = ?3, bytes = ?4 WHERE thread = ?1 AND number = ?2",
+                "UPDATE entry SET sum = ?3, form = ?4, bytes = ?5 WHERE thread = ?1 AND number = ?2",
             )?
-            .execute(params![thread, integer(*number), checksum(bytes), &bytes[..]])?;
+            .execute(params![thread, integer(*number), checksum(bytes), form, &stored[..]])?;
     }
     Ok(())
 }
@@ -180,11 +190,13 @@ pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Eras
         |row| Ok((count(row, 0)?, count(row, 1)?)),
     )?;
     let (place, head_bytes): (i64, u64) = connection.query_row(
-        "SELECT place, length(head) FROM thread WHERE id = ?1",
+        "SELECT place, length(head) + coalesce(length(head_base.bytes), 0)
+         FROM thread LEFT JOIN head_base ON head_base.thread = thread.id WHERE thread.id = ?1",
         [current.id],
         |row| Ok((row.get(0)?, count(row, 1)?)),
     )?;
     connection.execute("DELETE FROM entry WHERE thread = ?1", [current.id])?;
+    connection.execute("DELETE FROM head_base WHERE thread = ?1", [current.id])?;
     connection.execute("DELETE FROM thread WHERE id = ?1", [current.id])?;
     connection.execute(
         "DELETE FROM place WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thread WHERE place = ?1)",

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use throughline_engine::store::CheckReport;
 
 use super::apply::Refusal;
-use super::row::{checksum, count};
+use super::row::count;
+use super::{schema, stored};
 
 /// At most this many sentences; a file this broken needs no more.
 const PROBLEMS_MAX: usize = 1000;
@@ -51,20 +52,29 @@ fn owners(connection: &Connection, report: &mut CheckReport) -> rusqlite::Result
 }
 
 fn threads(connection: &Connection, report: &mut CheckReport) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT tenant || '/' || user || '/' || kind || '/' || name, head_sum, head, entries,
+    let (head, join) = match schema::has_forms(connection)? {
+        true => (
+            "head_form, head_sum, head, head_base.form, head_base.bytes",
+            "LEFT JOIN head_base ON head_base.thread = thread.id",
+        ),
+        false => ("0, head_sum, head, NULL, NULL", ""),
+    };
+    let mut statement = connection.prepare(&format!(
+        "SELECT tenant || '/' || user || '/' || kind || '/' || name, entries,
                 (SELECT count(*) FROM entry WHERE entry.thread = thread.id),
-                (SELECT coalesce(max(number) + 1, 0) FROM entry WHERE entry.thread = thread.id)
-         FROM thread JOIN place ON place.id = thread.place ORDER BY tenant, user, kind, name",
-    )?;
+                (SELECT coalesce(max(number) + 1, 0) FROM entry WHERE entry.thread = thread.id),
+                {head}
+         FROM thread JOIN place ON place.id = thread.place {join}
+         ORDER BY tenant, user, kind, name",
+    ))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         report.threads += 1;
         let key: String = row.get(0)?;
-        if checksum(row.get_ref(2)?.as_blob()?) != row.get::<_, i64>(1)? {
+        if stored::head(row, 4)?.is_none() {
             report.problems.push(format!("the head of {key}: its checksum does not fit"));
         }
-        let (said, there, end) = (count(row, 3)?, count(row, 4)?, count(row, 5)?);
+        let (said, there, end) = (count(row, 1)?, count(row, 2)?, count(row, 3)?);
         if said != there {
             let sentence = format!("{key}: the head counts {said} entries and the log has {there}");
             report.problems.push(sentence);
@@ -77,17 +87,18 @@ fn threads(connection: &Connection, report: &mut CheckReport) -> rusqlite::Resul
 }
 
 fn entries(connection: &Connection, report: &mut CheckReport) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT entry.number, entry.sum, entry.bytes,
+    let form = if schema::has_forms(connection)? { "entry.form" } else { "0" };
+    let mut statement = connection.prepare(&format!(
+        "SELECT entry.number, {form}, entry.sum, entry.bytes,
                 tenant || '/' || user || '/' || kind || '/' || name
          FROM entry LEFT JOIN thread ON thread.id = entry.thread
                     LEFT JOIN place ON place.id = thread.place ORDER BY entry.id",
-    )?;
+    ))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         report.entries += 1;
-        if checksum(row.get_ref(2)?.as_blob()?) != row.get::<_, i64>(1)? {
-            let key: Option<String> = row.get(3)?;
+        if stored::entry(row, 1)?.is_none() {
+            let key: Option<String> = row.get(4)?;
             let key = key.as_deref().unwrap_or("a thread that is not there");
             let number = count(row, 0)?;
             report.problems.push(format!("entry {number} of {key}: its checksum does not fit"));

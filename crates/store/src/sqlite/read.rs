@@ -10,7 +10,8 @@ use throughline_engine::id::{TenantId, ThreadId, UserId};
 use throughline_engine::store::{Found, Head, Key, Kind, Listed, Page, Scope, StoreError, Version};
 
 use super::apply::{Refusal, name_of};
-use super::row::{checksum, count, integer, listed, nanoseconds, version};
+use super::row::{count, integer, listed, nanoseconds, version};
+use super::stored;
 use crate::limit::PAGE_THREADS_MAX;
 
 type Answer<T> = Result<T, Refusal>;
@@ -20,8 +21,10 @@ pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Ref
     Refusal::Contract(StoreError::Damaged { what: what.into(), reason: reason.into() })
 }
 
-const HEAD: &str = "SELECT version, incarnation, entries, head_sum, head
+const HEAD: &str = "SELECT version, incarnation, entries, head_form, head_sum, head,
+            head_base.form, head_base.bytes
      FROM place JOIN thread ON thread.place = place.id
+                LEFT JOIN head_base ON head_base.thread = thread.id
      WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4";
 
 pub(crate) fn head(connection: &Connection, key: &Key, known: Option<Version>) -> Answer<Found> {
@@ -32,18 +35,16 @@ pub(crate) fn head(connection: &Connection, key: &Key, known: Option<Version>) -
     if known == Some(version) {
         return Ok(Found::Unchanged);
     }
-    let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
-    if checksum(bytes) != row.get::<_, i64>(3)? {
+    let Some(bytes) = stored::head(row, 3)? else {
         return Err(damaged(format!("the head of {key}"), "its checksum does not fit"));
-    }
-    let entries = count(row, 2)?;
-    Ok(Found::Head(Head { version, entries, bytes: Bytes::copy_from_slice(bytes) }))
+    };
+    Ok(Found::Head(Head { version, entries: count(row, 2)?, bytes }))
 }
 
 pub(crate) fn entries(connection: &Connection, key: &Key, range: Range<u64>) -> Answer<Vec<Bytes>> {
     let [tenant, user, kind, name] = name_of(key);
     let mut statement = connection.prepare_cached(
-        "SELECT number, sum, bytes FROM entry
+        "SELECT number, form, sum, bytes FROM entry
          WHERE thread = (SELECT thread.id FROM place JOIN thread ON thread.place = place.id
                          WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND name = ?4)
            AND number >= ?5 AND number < ?6
@@ -60,12 +61,10 @@ pub(crate) fn entries(connection: &Connection, key: &Key, range: Range<u64>) -> 
                 format!("before entry {number} is a gap"),
             ));
         }
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        if checksum(bytes) != row.get::<_, i64>(1)? {
-            let what = format!("entry {number} of {key}");
-            return Err(damaged(what, "its checksum does not fit"));
-        }
-        found.push(Bytes::copy_from_slice(bytes));
+        let bytes = stored::entry(row, 1)?.ok_or_else(|| {
+            damaged(format!("entry {number} of {key}"), "its checksum does not fit")
+        })?;
+        found.push(bytes);
     }
     Ok(found)
 }

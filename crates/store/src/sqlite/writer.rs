@@ -26,7 +26,7 @@ const GROUP_CHANGES_MAX: usize = 256;
 /// How many bytes share one transaction, after which no more changes join.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// A checkpoint is due when the WAL has this many pages.
-const CHECKPOINT_PAGES: i32 = 1000;
+const CHECKPOINT_PAGES: i32 = 4000;
 /// How long emptying the WAL may wait for readers; commits wait meanwhile.
 const TRUNCATE_WAIT: Duration = Duration::from_millis(250);
 /// How long after a vain attempt it is tried again.
