@@ -8,6 +8,7 @@
 //! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
 
 mod across;
+mod cells;
 mod keep;
 mod segment;
 mod stored;
@@ -34,6 +35,7 @@ use crate::worklist::Worklist;
 
 use across::UserMemory;
 pub use across::{Across, elsewhere, standing};
+use cells::Cells;
 use stored::StoredIndex;
 
 /// Turns read from the log at once while catching up.
@@ -66,8 +68,8 @@ pub struct Memory {
     packs: Arc<PackSet>,
     /// Sessions of which nothing is stored are put here.
     work: Arc<Worklist>,
-    sessions: moka::sync::Cache<Key, Arc<Mutex<SessionMemory>>>,
-    users: moka::sync::Cache<Scope, Arc<Mutex<UserMemory>>>,
+    sessions: Cells<Key, SessionMemory>,
+    users: Cells<Scope, UserMemory>,
     /// Turns of sessions whose index is in the store, as far as this process wrote them.
     kept: moka::sync::Cache<Key, u64>,
 }
@@ -86,18 +88,17 @@ pub struct Recalled {
 }
 
 impl Memory {
-    /// Memory for up to `sessions_max` sessions and `users_max` users at a time.
+    /// Holds `bytes_max` of indexes: of sessions a half, of users the other.
     pub fn new(
         embedder: Arc<dyn Embedder>,
         calibration: Calibration,
         packs: Arc<PackSet>,
         work: Arc<Worklist>,
-        (sessions_max, users_max): (u64, u64),
+        bytes_max: u64,
         idle: Duration,
     ) -> Self {
-        let sessions =
-            moka::sync::Cache::builder().max_capacity(sessions_max).time_to_idle(idle).build();
-        let users = moka::sync::Cache::builder().max_capacity(users_max).time_to_idle(idle).build();
+        let sessions = Cells::new(bytes_max / 2, idle);
+        let users = Cells::new(bytes_max / 2, idle);
         let kept = moka::sync::Cache::new(KEPT_MAX);
         Self { embedder, calibration, packs, work, sessions, users, kept }
     }
@@ -108,13 +109,13 @@ impl Memory {
 
     /// Forgets a session.
     pub fn forget(&self, key: &Key) {
-        self.sessions.invalidate(key);
+        self.sessions.forget(key);
         self.kept.invalidate(key);
         let Some(cell) = self.users.get(&key.scope) else { return };
         match cell.try_lock() {
             Ok(mut user) => user.remove(&key.id.clone().into()),
             // It is in use, and may be holding the session already.
-            Err(_) => self.users.invalidate(&key.scope),
+            Err(_) => self.users.forget(&key.scope),
         }
     }
 
@@ -148,6 +149,7 @@ impl Memory {
         let mut memory = cell.lock().await;
         self.catch_up(sessions, loaded, &mut memory).await?;
         let mut hits: Vec<Hit> = memory.index.search(message, vector, parts_max, |_| false);
+        self.sessions.weigh(&loaded.key, &cell, memory.turns, || memory.index.bytes());
         drop(memory);
         hits.retain(|hit| hit.score >= SCORE_MIN);
         let turns: BTreeSet<u64> = hits.iter().map(|hit| hit.turn).collect();
@@ -165,7 +167,7 @@ impl Memory {
     }
 
     fn cell(&self, loaded: &LoadedSession) -> Arc<Mutex<SessionMemory>> {
-        self.sessions.get_with(loaded.key.clone(), || Arc::new(Mutex::new(self.empty(loaded))))
+        self.sessions.get_or(&loaded.key, || self.empty(loaded))
     }
 
     fn empty(&self, loaded: &LoadedSession) -> SessionMemory {

@@ -210,6 +210,7 @@ pub async fn engine(
         settings: EngineSettings {
             cache_bytes: config.cache.sessions_bytes,
             cache_age: Duration::from_secs(config.cache.seconds),
+            recall_bytes: config.cache.recall_bytes,
             enrichment_bytes: config.cache.enrichment_bytes,
             enrichment_age: Duration::from_secs(config.cache.enrichment_seconds),
             look_up_age: Duration::from_secs(config.cache.look_up_seconds),

@@ -123,6 +123,8 @@ pub struct EngineSettings {
     pub cache_bytes: u64,
     /// How long a session stays in memory.
     pub cache_age: Duration,
+    /// What recall searches in memory, in bytes: indexes of sessions and of users.
+    pub recall_bytes: u64,
     /// Enrichments in memory, in bytes.
     pub enrichment_bytes: u64,
     /// How long the enrichment of a message holds, while its session does not change.
@@ -140,6 +142,7 @@ impl Default for EngineSettings {
         Self {
             cache_bytes: 64 * 1024 * 1024,
             cache_age: Duration::from_secs(300),
+            recall_bytes: 256 * 1024 * 1024,
             enrichment_bytes: 16 * 1024 * 1024,
             enrichment_age: Duration::from_secs(600),
             look_up_age: Duration::from_secs(3_600),
@@ -148,11 +151,6 @@ impl Default for EngineSettings {
         }
     }
 }
-
-/// Most sessions whose older turns are searchable in memory at a time.
-const MEMORY_SESSIONS_MAX: u64 = 1_000;
-/// The same for users, whose sessions are remembered together.
-const MEMORY_USERS_MAX: u64 = 200;
 
 /// Texts of last requests that stay in memory, in bytes.
 const PREFIX_BYTES: u64 = 32 << 20;
@@ -214,7 +212,7 @@ impl Engine {
             calibration,
             packs.clone(),
             work.clone(),
-            (MEMORY_SESSIONS_MAX, MEMORY_USERS_MAX),
+            settings.recall_bytes,
             cache_age,
         );
         let turns = Arc::new(Pipeline {

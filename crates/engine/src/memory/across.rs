@@ -218,10 +218,11 @@ impl Memory {
         (message, vector, parts_max): (&str, &[f32], usize),
         hidden: impl Fn(&SessionId, Option<&AgentName>) -> bool,
     ) -> Result<Vec<(SessionId, u64, Hit)>> {
-        let empty = || Arc::new(tokio::sync::Mutex::new(UserMemory::new(self.empty_index())));
-        let cell = self.users.get_with(scope.clone(), empty);
+        let cell = self.users.get_or(scope, || UserMemory::new(self.empty_index()));
         let mut user = cell.lock().await;
         self.catch_up_user(sessions, scope, &mut user).await?;
+        let turns = user.sessions.values().map(|held| held.turns).sum();
+        self.users.weigh(scope, &cell, turns, || user.index.bytes());
         let mut excluded = vec![false; user.numbered.len()];
         for (id, held) in &user.sessions {
             excluded[held.number as usize] = !held.is_open || hidden(id, held.agent.as_ref());

@@ -47,6 +47,8 @@ pub struct CacheSettings {
     pub seconds: u64,
     /// Vectors in memory, in bytes.
     pub vectors_bytes: u64,
+    /// What recall searches in memory, in bytes: indexes of sessions and of users, each at most a half.
+    pub recall_bytes: u64,
     /// Enrichments in memory, in bytes.
     pub enrichment_bytes: u64,
     /// How long the enrichment of a message holds.
