@@ -9,7 +9,9 @@
 mod extract;
 
 use std::fmt::Write;
-use std::sync::Arc;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use futures::StreamExt;
 use jiff::Timestamp;
@@ -29,6 +31,10 @@ pub const SUMMARY_TOKENS_MAX: u32 = 800;
 const MATERIAL_TOKENS_MAX: u32 = 8_000;
 /// Who made notes that no model made.
 pub const EXTRACTION: &str = "extraction";
+/// Notes that are remembered, in bytes, and for how long after their last use. An application that asks for a request
+/// again and again, and never says which one it sent, would have the same turns condensed each time.
+const REMEMBERED_BYTES_MAX: u64 = 8 << 20;
+const REMEMBERED_FOR: Duration = Duration::from_secs(300);
 
 /// Notes on `turns` and on what `previous` covers, in at most `tokens_max`; `None` where that is too little for
 /// any. Notes that do not reach up to the turns stay as they are.
@@ -42,16 +48,42 @@ pub fn condense(
     if let Some(previous) = previous.filter(|previous| previous.to + 1 < first.turn) {
         return Some(previous.clone());
     }
-    let text = extract::notes(previous, turns, tokens_max);
+    let text = remembered(previous, turns, tokens_max);
     (!text.is_empty()).then(|| Summary {
         from: previous.map_or(first.turn, |previous| previous.from),
         to: last.turn,
         tokens: tokens::count(&text),
-        text,
+        text: text.to_string(),
         by: EXTRACTION.into(),
         modelled_to: previous.map_or(0, |previous| previous.modelled_to),
         at: now,
     })
+}
+
+/// The notes on exactly these turns, made once.
+fn remembered(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> Arc<str> {
+    static MADE: LazyLock<moka::sync::Cache<u128, Arc<str>>> = LazyLock::new(|| {
+        moka::sync::Cache::builder()
+            .max_capacity(REMEMBERED_BYTES_MAX)
+            .weigher(|_, text: &Arc<str>| u32::try_from(text.len()).unwrap_or(u32::MAX))
+            .time_to_idle(REMEMBERED_FOR)
+            .build()
+    });
+    MADE.get_with(key_of(previous, turns, tokens_max), || {
+        extract::notes(previous, turns, tokens_max).into()
+    })
+}
+
+/// A name for what notes are made of. Nobody can find two with the same one: it is keyed by this process.
+fn key_of(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> u128 {
+    static KEYS: LazyLock<[RandomState; 2]> =
+        LazyLock::new(|| [(); 2].map(|()| RandomState::new()));
+    let pieces = turns.iter().flat_map(|turn| &turn.pieces).map(|sent| &sent.piece.hash);
+    let days: Vec<_> = turns.iter().map(|turn| (turn.turn, turn.day)).collect();
+    let notes = previous.map(|previous| (&previous.by, &previous.text));
+    let made_of = (notes, tokens_max, days, Vec::from_iter(pieces));
+    let [left, right] = [&KEYS[0], &KEYS[1]].map(|key| u128::from(key.hash_one(&made_of)));
+    (left << 64) | right
 }
 
 /// Condenses by a model.
@@ -100,4 +132,36 @@ pub async fn by_model(
         return Err(UpstreamError::new(model.name(), UpstreamFault::Malformed, reason));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZone;
+
+    use super::*;
+
+    fn turns(rack: &str, day: i64) -> Vec<HistoryTurn> {
+        let said = |turn: u64| TurnRecord {
+            message: format!("Move server {turn} to rack {rack} in Lisbon before Monday."),
+            ..TurnRecord::erased(turn, Timestamp::from_second(day * 86_400).unwrap())
+        };
+        (1..9).map(|turn| HistoryTurn::of(&said(turn), &TimeZone::UTC)).collect()
+    }
+
+    #[test]
+    fn notes_are_remembered_for_exactly_what_they_were_made_of() {
+        let notes = |previous: Option<&Summary>, turns: &[HistoryTurn], room| {
+            let made = condense(previous, turns, room, Timestamp::UNIX_EPOCH).unwrap();
+            assert_eq!(made.text, extract::notes(previous, turns, room));
+            made
+        };
+        let first = notes(None, &turns("R1", 1), 400);
+        assert_eq!(notes(None, &turns("R1", 1), 400), first);
+        assert_ne!(notes(None, &turns("R2", 1), 400).text, first.text);
+        assert_ne!(notes(None, &turns("R1", 2), 400).text, first.text);
+        assert_ne!(notes(None, &turns("R1", 1), 60).text, first.text);
+        assert_ne!(notes(None, &turns("R1", 1)[1..], 400).text, first.text);
+        let earlier = Summary { by: "a model".into(), to: 0, ..first.clone() };
+        assert_ne!(notes(Some(&earlier), &turns("R1", 1), 800).text, first.text);
+    }
 }

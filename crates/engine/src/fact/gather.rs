@@ -202,6 +202,10 @@ fn form_of(language: &Language, clause: &str) -> Option<(FactKind, Option<String
 }
 
 fn matched(language: &Language, form: &Form, clause: &str) -> Option<(FactKind, Option<String>)> {
+    // Most forms do not fit, and finding that out is cheaper without groups.
+    if !form.says.is_match(clause) {
+        return None;
+    }
     let groups = form.says.captures(clause)?;
     let value = groups.name("value");
     let predicate = value.map_or(clause, |value| &clause[value.start()..]);
