@@ -27,4 +27,5 @@ mod stored;
 mod summaries;
 mod together;
 mod usage;
+mod work;
 mod writers;

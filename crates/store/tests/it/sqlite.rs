@@ -244,3 +244,31 @@ async fn a_damaged_store_gives_no_backup() {
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with("copy")), "{names:?}");
 }
+
+/// A turn of a long session is some pages in the WAL, not its head again; a change that writes more fails here.
+#[tokio::test]
+async fn an_append_writes_few_bytes_whatever_its_head_is() {
+    const APPENDS: u64 = 200;
+    const BYTES_MAX: u64 = 8_850;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("work.db");
+    let store = open(&path).await;
+    let head = |turn: u64| -> Bytes {
+        let things =
+            (0..400).map(|n| format!("thing {n} was seen {} times", (n * 7 + turn / (n + 1)) % 97));
+        Bytes::from(Vec::from_iter(things).join("\n"))
+    };
+    let turn = |number: u64| {
+        let said = format!("turn {number}: {}", "words of a turn ".repeat(60));
+        Change { head: head(number), ..change("", &[&said]) }
+    };
+    let mut at = store.commit(&key("s"), Expected::Absent, turn(0)).await.unwrap();
+    let wal = || fs::metadata(folder.path().join("work.db-wal")).unwrap().len();
+    let before = wal();
+    for number in 1..=APPENDS {
+        at = store.commit(&key("s"), Expected::At(at), turn(number)).await.unwrap();
+    }
+    let each = (wal() - before) / APPENDS;
+    println!("an append writes {each} bytes to the WAL; its head has {}", head(1).len());
+    assert!(each <= BYTES_MAX, "an append writes {each} bytes to the WAL");
+}
