@@ -253,9 +253,10 @@ impl Memory {
             self.learn(&records, &loaded.head.entities, &mut memory.known);
             memory.known_turns = end;
         }
-        let known = Arc::make_mut(&mut memory.known);
         for entity in &loaded.head.entities.tracked {
-            known.learn(entity.clone());
+            if memory.known.get(&entity.entity) != Some(entity) {
+                Arc::make_mut(&mut memory.known).learn(entity.clone());
+            }
         }
         Ok(())
     }

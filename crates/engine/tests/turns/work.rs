@@ -17,7 +17,7 @@ const TURNS: u64 = 120;
 const COUNTED: u64 = 40;
 
 /// Allocations of one piece of work.
-const APPEND: u64 = 1_680;
+const APPEND: u64 = 1_345;
 const PREPARE: u64 = 6_770;
 const TAIL: u64 = 9;
 
