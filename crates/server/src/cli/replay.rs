@@ -13,7 +13,7 @@ use throughline_engine::request::encode;
 use throughline_engine::session::record::CallRecord;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, Call, Named};
+use super::api::{Api, Call, Named, Wait};
 use super::local::{Who, session_id};
 use super::{Settings, out, output};
 use crate::assemble::{self, Demo, IfAbsent};
@@ -42,7 +42,9 @@ pub struct Replay {
 impl Replay {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let api = Api::open(settings, &self.who, Demo::Without, IfAbsent::Refuse).await?;
+        let api =
+            Api::open(settings, &self.who, Demo::Without, IfAbsent::Refuse, Wait::UntilStarted)
+                .await?;
         let request = self.request(&api).await;
         api.close().await;
         let bytes = request?;

@@ -38,6 +38,15 @@ use remote::Remote;
 /// The largest body that a command hands to the engine of this process.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
+/// How long an MCP server that is still starting is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// As long as a message waits.
+    Briefly,
+    /// As long as it may take to start: nothing else is done meanwhile, and a package may be fetched first.
+    UntilStarted,
+}
+
 /// Whom a command asks.
 pub struct Api(Whom);
 
@@ -60,6 +69,7 @@ impl Api {
         who: &Who,
         demo: Demo,
         then: IfAbsent,
+        wait: Wait,
     ) -> Result<Self, Failure> {
         if let Some((address, key)) = settings.server() {
             who.refuse_tenant()?;
@@ -74,8 +84,7 @@ impl Api {
             return Ok(Self(Whom::Elsewhere(Box::new(remote))));
         }
         let mut config = settings.load_for(then)?;
-        for server in config.servers.values_mut() {
-            // Nothing else is done meanwhile, and a package may be fetched first.
+        for server in config.servers.values_mut().filter(|_| wait == Wait::UntilStarted) {
             server.list_seconds = server.list_seconds.max(server.connect_seconds);
         }
         let (mut server, mut telemetry) = (config.server.clone(), config.telemetry.clone());
@@ -102,7 +111,7 @@ impl Api {
         then: IfAbsent,
         act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let api = Self::open(settings, who, demo, then).await?;
+        let api = Self::open(settings, who, demo, then, Wait::UntilStarted).await?;
         let done = act(&api).await;
         api.close().await;
         done

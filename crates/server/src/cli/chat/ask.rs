@@ -9,7 +9,7 @@ use super::screen::Place;
 use super::talk::{Ended, Talk};
 use crate::assemble::{Demo, IfAbsent};
 use crate::cli::Settings;
-use crate::cli::api::Api;
+use crate::cli::api::{Api, Wait};
 use crate::cli::local::Who;
 use crate::failure::Failure;
 
@@ -35,7 +35,9 @@ pub struct Ask {
 impl Ask {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let api = Api::open(settings, &self.who, Demo::by(self.demo), IfAbsent::Create).await?;
+        let demo = Demo::by(self.demo);
+        let api =
+            Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::UntilStarted).await?;
         let mut talk = Talk::begin(api, self.session, self.agent).await?;
         let (place, form) = match (settings.json, std::io::stdout().is_terminal()) {
             (true, _) => (Place::Nowhere, Form::Json),

@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use clap::Args;
 
 use super::Settings;
-use super::api::Api;
+use super::api::{Api, Wait};
 use super::local::Who;
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
@@ -48,7 +48,7 @@ impl Chat {
     /// Talks until the input ends.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let demo = Demo::by(self.demo);
-        let api = Api::open(settings, &self.who, demo, IfAbsent::Create).await?;
+        let api = Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::Briefly).await?;
         let mut talk = Talk::begin(api, self.session, self.agent).await?;
         let done = if settings.json {
             piped::run(&mut talk, piped::Form::Json).await

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Findings;
 use crate::assemble::{Demo, IfAbsent};
 use crate::cli::Settings;
-use crate::cli::api::{Api, Call};
+use crate::cli::api::{Api, Call, Wait};
 use crate::cli::local::Who;
 use crate::cli::output::{self, field};
 use crate::clock;
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// Looks at the server.
 pub async fn look(settings: &Settings, who: &Who, findings: &mut Findings) -> Result<(), Failure> {
-    let api = Api::open(settings, who, Demo::Without, IfAbsent::Refuse).await?;
+    let api = Api::open(settings, who, Demo::Without, IfAbsent::Refuse, Wait::UntilStarted).await?;
     let response = match api.call(Call::get(&["health", "live"])).await {
         Ok(response) => response,
         Err(failure) => {

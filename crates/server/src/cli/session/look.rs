@@ -67,7 +67,7 @@ pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
         return output::json(&head);
     }
     let things = api.json(Call::get(&["conversations", &id, "entities"])).await;
-    let things = things.map_or_else(|_| Value::Null, |things| things["topic"].clone());
+    let things = things.unwrap_or_default();
     let or = |value: &Value, other: &str| match value.as_str() {
         Some(text) => text.to_owned(),
         None => other.to_owned(),
@@ -86,7 +86,8 @@ pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
         ["expires".into(), expires],
         ["tags".into(), field(&head, "tags")],
         ["persona".into(), field(&head["persona"], "name")],
-        ["topic".into(), or(&things, "-")],
+        ["topic".into(), field(&things, "topic")],
+        ["things".into(), output::list(&things, "entities").len().to_string()],
         ["items".into(), items.join("\n")],
         ["last request".into(), format!("{} tokens", field(&head, "context_tokens"))],
         ["erased turns".into(), field(&head, "erased_turns")],
