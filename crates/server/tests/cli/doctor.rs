@@ -60,6 +60,9 @@ fn a_healthy_place_is_healthy_and_an_empty_one_too() {
             assert_eq!(check(&found, name)["status"], "ok", "{found}");
         }
     }
+    let place = Place::empty();
+    place.ok(&["doctor"], "");
+    assert_eq!(place.names(), Vec::<String>::new(), "it makes nothing");
     let said = Place::with_trip().ok(&["doctor"], "");
     assert!(said.contains("clock") && said.contains("0 failed"), "{said}");
 }

@@ -131,7 +131,7 @@ fn what_a_server_cannot_be_asked_says_so_and_so_does_a_wrong_key_or_address() {
         (&["--server", &url, "--key", "tl_no_such"], "key_invalid", 1),
         (&["--server", "http://127.0.0.1:1"], "server_unreachable", 1),
         (&["--server", "ftp://x"], "wrong_use", 2),
-        (&["--server", &format!("{url}/nowhere")], "not_found", 1),
+        (&["--server", &format!("{url}/nowhere")], "no_route", 1),
     ] {
         let (got, told) = ask(rest);
         let told: Value = serde_json::from_str(&told).expect("JSON");

@@ -8,6 +8,7 @@ use throughline_store::{StoreUrl, disk};
 
 use super::Findings;
 use crate::assemble::{self, IfAbsent};
+use crate::backup::erasures::ErasureLog;
 use crate::clock;
 use crate::config::Config;
 
@@ -38,9 +39,28 @@ pub async fn look(config: &Config, findings: &mut Findings) {
         folder("data folder", path.parent().unwrap_or(path), findings);
     }
     if url != StoreUrl::Memory {
-        match assemble::can_note_erasures(config) {
-            Ok(()) => folder("backups folder", &config.backups.folder, findings),
-            Err(failure) => findings.failure("backups folder", failure),
+        backups(&config.backups.folder, findings);
+    }
+}
+
+/// Backups lie there, and the log without which a restore would bring back what was erased.
+fn backups(path: &Path, findings: &mut Findings) {
+    let log = ErasureLog::new(path);
+    match log.read() {
+        Ok(read) if read.damaged.is_empty() => folder("backups folder", path, findings),
+        Ok(read) => {
+            let detail =
+                format!("{} records of {} are damaged", read.damaged.len(), log.path().display());
+            let fix = "a restore may bring back what they told of: erase it again afterwards";
+            findings.warn("backups folder", detail, fix);
+        }
+        Err(error) => {
+            let detail = format!("{} cannot be read: {error}", log.path().display());
+            findings.fail(
+                "backups folder",
+                detail,
+                "let the user that runs it read and write there",
+            );
         }
     }
 }
