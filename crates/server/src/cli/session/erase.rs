@@ -48,7 +48,13 @@ impl Erase {
         if !self.turn.is_empty() {
             return erase_turns(api, &id, self.turn.into_iter().collect(), json).await;
         }
-        let receipt = api.json(Call::delete(&["conversations", &id, "permanent"])).await?;
+        let erased = api.json(Call::delete(&["conversations", &id, "permanent"])).await;
+        let receipt = match erased {
+            Err(failure) if failure.code == "no_session" => {
+                return Err(unknown(api, &id, failure).await);
+            }
+            erased => erased?,
+        };
         if json {
             return output::json(&receipt);
         }
@@ -71,6 +77,18 @@ impl Erase {
             .iter()
             .filter_map(|note| note.as_str())
             .try_for_each(output::line)
+    }
+}
+
+/// The refusal to erase what is not there; whoever typed a beginning is told of what.
+async fn unknown(api: &Api, typed: &str, failure: Failure) -> Failure {
+    match api.id(Named::Session, typed).await {
+        Ok(whole) if whole != typed => {
+            let what = format!("{typed} is the beginning of {whole}");
+            Failure::wrong_use(what, "with --yes, type the whole id of what is erased")
+        }
+        Ok(_) => failure,
+        Err(several) => several,
     }
 }
 
