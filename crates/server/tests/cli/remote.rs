@@ -75,7 +75,7 @@ fn a_conversation_with_a_server_elsewhere_streams_asks_and_shows_its_receipt() {
     let away = Away::new();
     let lines = "Which devices are in the Amsterdam site?\n/entities\n/context\nDelete the device ams1-sw-02\n/refuse\n";
     let said = away.ok(&["chat", "talk"], lines);
-    for part in ["8 devices", "inventory:list_devices", "Entities (", "waits", "not approved"] {
+    for part in ["8 devices", "inventory:list_devices", "Instructions (", "waits", "not approved"] {
         assert!(said.contains(part), "{part} is not in {said}");
     }
     assert_eq!(away.json(&["session", "show", "talk"])["turns"], 2);
@@ -128,10 +128,10 @@ fn what_a_server_cannot_be_asked_says_so_and_so_does_a_wrong_key_or_address() {
     let ask = |rest: &[&str]| away.here.fails(&[&["session", "list", "--json"], rest].concat());
     for (rest, code, exit) in [
         (&["--server", &url][..], "key_needed", 1),
-        (&["--server", &url, "--key", "tl_no_such"], "key_invalid", 1),
-        (&["--server", "http://127.0.0.1:1"], "server_unreachable", 1),
-        (&["--server", "ftp://x"], "wrong_use", 2),
-        (&["--server", &format!("{url}/nowhere")], "no_route", 1),
+        (&["--server", &url, "--key", "tl_no_such"][..], "key_invalid", 1),
+        (&["--server", "http://127.0.0.1:1"][..], "server_unreachable", 1),
+        (&["--server", "ftp://x"][..], "wrong_use", 2),
+        (&["--server", &format!("{url}/nowhere")][..], "no_route", 1),
     ] {
         let (got, told) = ask(rest);
         let told: Value = serde_json::from_str(&told).expect("JSON");
