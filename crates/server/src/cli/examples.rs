@@ -126,9 +126,7 @@ pub fn add(command: Command) -> Command {
 fn add_at(command: Command, path: &[&str], text: String) -> Command {
     match path {
         [] => command.after_help(text),
-        [first, rest @ ..] => {
-            command.mut_subcommand((*first).to_owned(), |inner| add_at(inner, rest, text))
-        }
+        [first, rest @ ..] => command.mut_subcommand(*first, |inner| add_at(inner, rest, text)),
     }
 }
 
