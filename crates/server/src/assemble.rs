@@ -283,7 +283,7 @@ async fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
 }
 
 /// The TOML files of a folder; one that cannot be read is named in the log and left out.
-fn toml_files(folder: &Path) -> Vec<(String, String)> {
+pub fn toml_files(folder: &Path) -> Vec<(String, String)> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .map(|found| found.filter_map(|entry| Some(entry.ok()?.path())).collect())
         .unwrap_or_default();

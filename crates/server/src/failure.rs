@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use serde_json::{Value, json};
 use throughline_engine::error::Error;
 use throughline_engine::store::StoreError;
 use throughline_store::StoreUrl;
@@ -18,12 +19,25 @@ pub struct Failure {
     pub hint: Option<String>,
     /// 1 for a failure, 2 for wrong use.
     pub exit: u8,
+    /// A stable name for programs; those of the engine and of REST are the same.
+    pub code: String,
 }
 
 impl Failure {
     /// A failure with a hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: Some(hint.into()), exit: 1 }
+        let (message, hint) = (message.into(), Some(hint.into()));
+        Self { message, hint, exit: 1, code: "failed".into() }
+    }
+
+    /// The same under a name for programs.
+    pub fn coded(self, code: impl Into<String>) -> Self {
+        Self { code: code.into(), ..self }
+    }
+
+    /// What programs are told.
+    pub fn json(&self) -> Value {
+        json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}})
     }
 
     /// There is no such store, where making an empty one would mislead.
@@ -32,11 +46,12 @@ impl Failure {
             format!("there is no store {url}"),
             "check the path; serve and chat make a new one",
         )
+        .coded("no_store")
     }
 
     /// The command was used wrongly.
     pub fn wrong_use(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit: 2, ..Self::new(message, hint) }
+        Self { exit: 2, ..Self::new(message, hint).coded("wrong_use") }
     }
 }
 
@@ -50,7 +65,7 @@ impl std::error::Error for Failure {}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::new(error.to_string(), error.hint())
+        Self::new(error.to_string(), error.hint()).coded(error.code())
     }
 }
 
@@ -68,12 +83,12 @@ impl From<InvalidStoreUrl> for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self { message: format!("{error:#}"), hint: None, exit: 1 }
+        Self { message: format!("{error:#}"), hint: None, exit: 1, code: "failed".into() }
     }
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self { message: error.to_string(), hint: None, exit: 1 }
+        Self { message: error.to_string(), hint: None, exit: 1, code: "failed".into() }
     }
 }

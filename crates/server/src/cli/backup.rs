@@ -15,9 +15,6 @@ use crate::failure::Failure;
 pub struct BackupCommand {
     /// The file to write, which must not exist; a dated one in the backups' folder when absent.
     path: Option<PathBuf>,
-    /// Answer in JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl BackupCommand {
@@ -40,7 +37,7 @@ impl BackupCommand {
         if self.path.is_none() {
             make::prune(folder, config.backups.keep);
         }
-        if self.json {
+        if settings.json {
             return output::json(&made);
         }
         output::line(format!(
@@ -61,9 +58,6 @@ pub struct RestoreCommand {
     /// Replace a store that holds something; what is there is kept beside it.
     #[arg(long)]
     force: bool,
-    /// Answer in JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl RestoreCommand {
@@ -80,7 +74,7 @@ impl RestoreCommand {
             at: crate::clock::system().now(),
         };
         let restored = restore.run().await?;
-        if self.json {
+        if settings.json {
             return output::json(&restored);
         }
         output::line(format!(

@@ -9,7 +9,6 @@ use throughline_engine::access::{Caller, Grants};
 use throughline_engine::engine::{Engine, HistoryQuery, Order};
 use throughline_engine::store::{Key, Kind};
 
-use super::local::Who;
 use super::{Settings, output};
 use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
@@ -22,8 +21,6 @@ const TURNS_AT_ONCE: u64 = 256;
 /// Flags of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
-    #[command(flatten)]
-    who: Who,
     /// Requests that are made again from their receipts, per session; the newest ones.
     #[arg(long, default_value_t = 2)]
     requests: usize,
@@ -63,7 +60,7 @@ impl Check {
             }
             Err(error) => found.problems.push(format!("the sessions were not read: {error}")),
         }
-        if self.who.json {
+        if settings.json {
             output::json(&found)?;
         } else {
             output::line(format!(

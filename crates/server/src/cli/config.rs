@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
-use super::{Settings, out};
+use super::{Settings, out, output};
 use crate::config::{DEFAULT_FILE, settings_document};
 use crate::failure::Failure;
 
@@ -28,50 +29,41 @@ enum Verb {
     /// Print every setting with its default, range and meaning, as a document.
     Document,
     /// Print every value and where it came from, without secrets.
-    Show {
-        /// Answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Show,
 }
 
 impl ConfigCommand {
     /// Does it.
     pub fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let json = settings.json;
         match self.verb {
-            Verb::Init { file: None } => out::text(DEFAULT_FILE)?,
-            Verb::Init { file: Some(file) } => write_new(&file)?,
+            Verb::Init { file: None } if json => output::json(&json!({"text": DEFAULT_FILE})),
+            Verb::Init { file: None } => out::text(DEFAULT_FILE),
+            Verb::Init { file: Some(file) } => {
+                output::new_file(&file, DEFAULT_FILE.as_bytes())?;
+                if json { output::json(&json!({"file": file})) } else { Ok(()) }
+            }
             Verb::Check => {
                 let config = settings.load()?;
                 config.model_configs()?;
                 config.server_configs()?;
-                out::line("the configuration is valid")?;
+                if json {
+                    return output::json(&json!({"valid": true}));
+                }
+                out::line("the configuration is valid")
             }
-            Verb::Document => out::text(settings_document())?,
-            Verb::Show { json } => {
+            Verb::Document if json => output::json(&json!({"document": settings_document()})),
+            Verb::Document => out::text(settings_document()),
+            Verb::Show => {
                 let (_, layers) = settings.load_with(&[])?;
                 let shown = layers.shown();
                 if json {
-                    out::line(serde_json::to_string_pretty(&shown).unwrap_or_default())?;
-                } else {
-                    for value in shown {
-                        out::line(format_args!(
-                            "{} = {}  # {}",
-                            value.setting, value.value, value.from
-                        ))?;
-                    }
+                    return output::json(&shown);
                 }
+                shown.into_iter().try_for_each(|value| {
+                    out::line(format_args!("{} = {}  # {}", value.setting, value.value, value.from))
+                })
             }
         }
-        Ok(())
     }
-}
-
-fn write_new(file: &PathBuf) -> Result<(), Failure> {
-    use std::io::Write;
-    let open = std::fs::File::options().write(true).create_new(true).open(file);
-    open.and_then(|mut file| file.write_all(DEFAULT_FILE.as_bytes())).map_err(|error| {
-        let what = format!("{} cannot be written: {error}", file.display());
-        Failure::new(what, "an existing file is not overwritten; name another one")
-    })
 }

@@ -4,18 +4,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::json;
-use throughline_engine::engine::{AgentItem, SessionItemView};
+use serde_json::{Value, json};
 use throughline_engine::id::AgentName;
-use throughline_engine::item::ItemName;
-use throughline_engine::piece::IncludeMode;
-use throughline_engine::session::usage::ItemUsage;
 
-use super::local::{Local, Who, invalid, session_id};
+use super::api::{Api, Call, Named};
+use super::local::{Who, invalid};
+use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::http::agents::usage::{AgentUsageView, SessionUsageView, agent_csv, session_csv};
 
 /// Characters of a description in a list.
 const DESCRIPTION_CHARACTERS: usize = 60;
@@ -41,19 +38,19 @@ enum Verb {
     },
     /// The items of a session, and which of them no longer exist.
     List {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
     },
     /// Put an item into a session, whatever its mode.
     Add {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
         /// rule:NAME, reference:NAME or tool:SERVER:NAME
         item: String,
     },
     /// Take an item out of a session.
     Remove {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
         /// rule:NAME, reference:NAME or tool:SERVER:NAME
         item: String,
@@ -64,7 +61,7 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct Usage {
-    /// The session.
+    /// The session's id, or its beginning.
     #[arg(required_unless_present = "agent", conflicts_with = "agent")]
     session: Option<String>,
     /// All sessions with this agent instead.
@@ -96,78 +93,91 @@ impl ItemCommand {
             Verb::Available { .. } => IfAbsent::Pretend,
             _ => IfAbsent::Refuse,
         };
-        let act = async |local: &Local| act(local, self.verb, self.who.json).await;
-        Local::during(settings, &self.who, Demo::by(self.demo), then, act).await
+        let act = async |api: &Api| act(api, self.verb, settings.json).await;
+        Api::during(settings, &self.who, Demo::by(self.demo), then, act).await
     }
 }
 
-async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
+async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
     match verb {
-        Verb::Available { agent } => available(local, agent, json).await,
-        Verb::List { session } => list(local, &session, json).await,
-        Verb::Add { session, item } => {
-            let item = item_name(&item)?;
-            local.engine.add_item(&local.caller, &session_id(&session)?, item, None).await?;
-            list(local, &session, json).await
+        Verb::Available { agent } => available(api, agent, json).await,
+        Verb::List { session } => {
+            let id = api.id(Named::Session, &session).await?;
+            list(api, &id, json).await
         }
-        Verb::Remove { session, item } => {
-            let item = item_name(&item)?;
-            local.engine.remove_item(&local.caller, &session_id(&session)?, &item, None).await?;
-            list(local, &session, json).await
-        }
-        Verb::Usage(usage) => usage.run(local, json).await,
+        Verb::Add { session, item } => change(api, &session, &item, Call::post, json).await,
+        Verb::Remove { session, item } => change(api, &session, &item, Call::delete, json).await,
+        Verb::Usage(usage) => usage.run(api, json).await,
     }
 }
 
-async fn available(local: &Local, agent: Option<String>, json: bool) -> Result<(), Failure> {
-    let agent = agent_name(local, agent)?;
-    let items = local.engine.agent_items(&local.caller, &agent).await?;
+async fn change(
+    api: &Api,
+    session: &str,
+    item: &str,
+    method: fn(&[&str]) -> Call,
+    json: bool,
+) -> Result<(), Failure> {
+    let item = item_body(item)?;
+    let id = api.id(Named::Session, session).await?;
+    api.json(method(&["conversations", &id, "context"]).body(item)).await?;
+    list(api, &id, json).await
+}
+
+async fn available(api: &Api, agent: Option<String>, json: bool) -> Result<(), Failure> {
+    let agent = agent_name(api, agent).await?;
+    let answer = api.json(Call::get(&["agents", &agent, "items"])).await?;
     if json {
-        return output::json(&json!({"items": items}));
+        return output::json(&answer);
     }
+    let items = output::list(&answer, "items");
     if items.is_empty() {
         return output::line(format!("the agent {agent} has no items"));
     }
-    let row = |item: &AgentItem| {
-        let about = item.refused.as_deref().unwrap_or(&item.description);
-        [
-            item.item.to_string(),
-            mode(item.include).to_owned(),
-            output::brief(about, DESCRIPTION_CHARACTERS),
-        ]
+    let row = |item: &Value| {
+        let about = item["refused"].as_str().or(item["description"].as_str()).unwrap_or_default();
+        let about = output::brief(about, DESCRIPTION_CHARACTERS);
+        [output::item(item), field(item, "include"), about]
     };
     output::table(["item", "mode", "about"], items.iter().map(row))
 }
 
-async fn list(local: &Local, session: &str, json: bool) -> Result<(), Failure> {
-    let (loaded, items) = local.engine.session_items(&local.caller, &session_id(session)?).await?;
+async fn list(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
+    let answer = api.json(Call::get(&["conversations", session, "context"])).await?;
     if json {
-        return output::json(&json!({"version": loaded.version.number, "items": items}));
+        return output::json(&answer);
     }
+    let items = output::list(&answer, "items");
     if items.is_empty() {
         return output::line(format!("{session} has no items"));
     }
-    let row = |view: &SessionItemView| {
-        let state = if view.missing { "missing" } else { "" };
-        [view.item.item.to_string(), mode(view.item.mode).to_owned(), state.to_owned()]
+    let row = |item: &Value| {
+        let state = if item["missing"] == true { "missing" } else { "" };
+        [output::item(item), field(item, "includeMode"), state.to_owned()]
     };
     output::table(["item", "mode", ""], items.iter().map(row))
 }
 
-fn mode(mode: IncludeMode) -> &'static str {
-    match mode {
-        IncludeMode::Always => "always",
-        IncludeMode::Manual => "manual",
-        IncludeMode::Agent => "agent",
-    }
-}
-
 impl Usage {
-    async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
+    async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let format = if json { Format::Json } else { self.format };
-        let text = match self.session {
-            Some(session) => of_session(local, &session, format).await?,
-            None => of_agent(local, self.agent, format).await?,
+        let (call, of_session) = match self.session {
+            Some(session) => {
+                let id = api.id(Named::Session, &session).await?;
+                (Call::get(&["conversations", &id, "context", "usage"]), true)
+            }
+            None => {
+                let agent = agent_name(api, self.agent).await?;
+                (Call::get(&["agents", &agent, "usage"]), false)
+            }
+        };
+        let text = match format {
+            Format::Csv => {
+                let bytes = api.bytes(call.with("format", "csv")).await?;
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
+            Format::Json => output::json_text(&api.json(call).await?)?,
+            Format::Table => table(&api.json(call).await?, of_session),
         };
         match self.output {
             Some(file) => output::new_file(&file, text.as_bytes()),
@@ -176,57 +186,35 @@ impl Usage {
     }
 }
 
-async fn of_session(local: &Local, session: &str, format: Format) -> Result<String, Failure> {
-    let usage = local.engine.session_usage(&local.caller, &session_id(session)?).await?;
-    Ok(match format {
-        Format::Json => output::json_text(&SessionUsageView::from(&usage))?,
-        Format::Csv => session_csv(&usage),
-        Format::Table => {
-            let rows = usage.items.iter().map(|item| {
-                let advice =
-                    if usage.unused.contains(item) { "never used: remove it?" } else { "" };
-                let [name, sent, used] = counts(item);
-                [name, sent, used, advice.to_owned()]
-            });
-            output::table_text(["item", "sent", "used", ""], rows)
-        }
-    })
+fn table(usage: &Value, of_session: bool) -> String {
+    let unused = output::list(usage, "unused");
+    let rows = output::list(usage, "items").iter().map(|item| {
+        let last = match (of_session, unused.contains(item)) {
+            (true, true) => "never used: remove it?".to_owned(),
+            (true, false) => String::new(),
+            (false, _) => field(item, "sessions"),
+        };
+        [output::item(item), field(item, "sent"), field(item, "used"), last]
+    });
+    output::table_text(["item", "sent", "used", if of_session { "" } else { "sessions" }], rows)
 }
 
-async fn of_agent(local: &Local, agent: Option<String>, format: Format) -> Result<String, Failure> {
-    let agent = agent_name(local, agent)?;
-    let usage = local.engine.agent_usage(&local.caller, &agent).await?;
-    Ok(match format {
-        Format::Json => output::json_text(&AgentUsageView::from(&usage))?,
-        Format::Csv => agent_csv(&usage),
-        Format::Table => {
-            let rows = usage.items.iter().map(|total| {
-                let [name, sent, used] = counts(&total.usage);
-                [name, sent, used, total.sessions.to_string()]
-            });
-            output::table_text(["item", "sent", "used", "sessions"], rows)
-        }
-    })
-}
-
-fn counts(usage: &ItemUsage) -> [String; 3] {
-    [usage.item.to_string(), usage.sent.to_string(), usage.used.to_string()]
-}
-
-fn agent_name(local: &Local, name: Option<String>) -> Result<AgentName, Failure> {
-    match name {
-        Some(name) => AgentName::new(name).map_err(invalid),
-        None => Ok(local.engine.agents().default_name().clone()),
+/// The agent that was named, or the default one.
+async fn agent_name(api: &Api, name: Option<String>) -> Result<String, Failure> {
+    if let Some(name) = name {
+        return Ok(AgentName::new(name).map_err(invalid)?.to_string());
     }
+    let agents = api.json(Call::get(&["agents"])).await?;
+    let default = output::list(&agents, "agents").iter().find(|agent| agent["default"] == true);
+    Ok(default.map(|agent| field(agent, "name")).unwrap_or_default())
 }
 
-fn item_name(text: &str) -> Result<ItemName, Failure> {
+fn item_body(text: &str) -> Result<Value, Failure> {
     let (kind, name) = text.split_once(':').unwrap_or(("", text));
     match (kind, name.split_once(':')) {
-        ("rule", _) if !name.is_empty() => Ok(ItemName::Rule { name: name.into() }),
-        ("reference", _) if !name.is_empty() => Ok(ItemName::Reference { name: name.into() }),
+        ("rule" | "reference", _) if !name.is_empty() => Ok(json!({"type": kind, "name": name})),
         ("tool", Some((server, name))) if !server.is_empty() && !name.is_empty() => {
-            Ok(ItemName::Tool { server: server.into(), name: name.into() })
+            Ok(json!({"type": kind, "serverName": server, "name": name}))
         }
         _ => Err(Failure::wrong_use(
             format!("{text:?} names no item"),

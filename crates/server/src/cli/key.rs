@@ -7,6 +7,7 @@ use serde_json::json;
 use throughline_engine::access::Grants;
 use throughline_engine::id::{TenantId, UserId};
 
+use super::api::one_of;
 use super::{Settings, out};
 use crate::access::{KeyRecord, Keys, NewKey};
 use crate::assemble::{self, IfAbsent};
@@ -17,9 +18,6 @@ use crate::failure::Failure;
 pub struct Key {
     #[command(subcommand)]
     verb: Verb,
-    /// Answer in JSON.
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,7 +41,7 @@ enum Verb {
     List,
     /// Revoke a key by its id, the part between the two underscores.
     Revoke {
-        /// The key's id.
+        /// The key's id, or its beginning.
         id: String,
     },
 }
@@ -90,7 +88,7 @@ impl Key {
                     return Err(Failure::wrong_use(what, "use a name without an underscore first"));
                 }
                 let (key, record) = keys.create(new).await?;
-                if self.json {
+                if settings.json {
                     print_json(&json!({"key": key.reveal(), "record": shown(&record)}))?;
                 } else {
                     out::line(key.reveal())?;
@@ -99,15 +97,17 @@ impl Key {
             }
             Verb::List => {
                 let records = keys.list().await?;
-                if self.json {
+                if settings.json {
                     print_json(&json!(records.iter().map(shown).collect::<Vec<_>>()))?;
                 } else {
                     print_table(&records)?;
                 }
             }
             Verb::Revoke { id } => {
+                let ids: Vec<String> = keys.list().await?.into_iter().map(|key| key.id).collect();
+                let id = one_of("keys", &id, &ids)?;
                 let record = keys.revoke(&id).await?;
-                if self.json {
+                if settings.json {
                     print_json(&shown(&record))?;
                 } else {
                     out::line(format_args!("key {} is revoked", record.id))?;

@@ -1,6 +1,6 @@
-//! A command that works on the store as the person at this machine.
+//! The engine of this machine, opened for one command as the person at it.
 //!
-//! It opens what the server would open and calls the same engine; `--tenant` and `--user` say for whom.
+//! It opens what the server would open; `--tenant` and `--user` say for whom.
 
 use std::sync::Arc;
 
@@ -11,33 +11,53 @@ use throughline_engine::id::{SessionId, TenantId, UserId};
 use throughline_engine::store::Scope;
 use throughline_upstream::mcp::McpProxy;
 
-use super::Settings;
 use super::serve::demo_server;
 use crate::agents::demo;
-use crate::assemble::{self, Demo, IfAbsent};
+use crate::assemble::{self, Demo};
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// For whom a command works, and how it answers.
-#[derive(Debug, Args)]
+/// Whose data is meant where nobody is named.
+const LOCAL: &str = "local";
+
+/// For whom a command works.
+#[derive(Debug, Default, Args)]
 pub struct Who {
-    /// The organisation whose data is meant.
-    #[arg(long, global = true, default_value = "local")]
-    tenant: String,
-    /// The person or program whose data is meant.
-    #[arg(long, global = true, default_value = "local")]
-    user: String,
-    /// Answer in JSON.
+    /// The organisation whose data is meant; local when absent. A server takes it from the key.
     #[arg(long, global = true)]
-    pub json: bool,
+    tenant: Option<String>,
+    /// The person or program whose data is meant; local when absent, on a server whoever has the key.
+    #[arg(long, global = true)]
+    user: Option<String>,
 }
 
 impl Who {
-    /// The caller that the engine is asked as.
+    /// The caller that the engine of this machine is asked as.
     pub fn caller(&self) -> Result<Caller, Failure> {
-        let tenant = TenantId::new(&self.tenant).map_err(invalid)?;
-        let user = UserId::new(&self.user).map_err(invalid)?;
+        let tenant = TenantId::new(self.tenant.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
+        let user = UserId::new(self.user.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
         Ok(Caller { scope: Scope { tenant, user }, grants: Grants::Admin })
+    }
+
+    /// The user that was named.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// The user that was named, who is then not acted for.
+    pub fn take_user(&mut self) -> Option<String> {
+        self.user.take()
+    }
+
+    /// A server knows the organisation from the key.
+    pub fn refuse_tenant(&self) -> Result<(), Failure> {
+        match &self.tenant {
+            None => Ok(()),
+            Some(tenant) => Err(Failure::wrong_use(
+                format!("--tenant {tenant} was given, and a server takes it from the key"),
+                "leave --tenant out, or use a key of that tenant",
+            )),
+        }
     }
 }
 
@@ -52,12 +72,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// Opens the configured store, or does `then` where there is none, and puts the engine over it.
-    pub async fn open(settings: &Settings, who: &Who, then: IfAbsent) -> Result<Self, Failure> {
-        Self::with(settings.load_for(then)?, who, Demo::Without).await
-    }
-
-    /// The same, with or without the demo inventory and its agent.
+    /// Opens the configured store and puts the engine over it, with or without the demo inventory and its agent.
     pub async fn with(mut config: Config, who: &Who, demo: Demo) -> Result<Self, Failure> {
         let caller = who.caller()?;
         if demo == Demo::With {
@@ -66,25 +81,6 @@ impl Local {
         let store = assemble::store(&config).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         Ok(Self { engine: assembled.engine, servers: assembled.servers, caller })
-    }
-
-    /// Opens it, does `act` and ends it again.
-    pub async fn during(
-        settings: &Settings,
-        who: &Who,
-        demo: Demo,
-        then: IfAbsent,
-        act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let mut config = settings.load_for(then)?;
-        for server in config.servers.values_mut() {
-            // Nothing else is done meanwhile, and a package may be fetched first.
-            server.list_seconds = server.list_seconds.max(server.connect_seconds);
-        }
-        let local = Self::with(config, who, demo).await?;
-        let done = act(&local).await;
-        local.close().await;
-        done
     }
 
     /// Ends what was started: MCP servers that run as our children.

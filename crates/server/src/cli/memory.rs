@@ -1,19 +1,18 @@
 //! `throughline memory`: what is known about a user beyond sessions.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
-use throughline_engine::fact::{FactDraft, FactFilter, FactPatch, Trust};
-use throughline_engine::store::Page;
+use serde_json::{Value, json};
 
-use super::local::{Local, Who, session_id};
+use super::api::{Api, Call, Named};
+use super::local::Who;
+use super::output::field;
+use super::session::read;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::memory_view::{
-    ForgottenMemories, FoundMemory, ImportedMemories, KeptMemory, Memory, MemoryKind,
-};
+use crate::memory_view::MemoryKind;
 
 /// Flags of `memory`.
 #[derive(Debug, Args)]
@@ -34,7 +33,7 @@ enum Verb {
         /// Only about this subject.
         #[arg(long)]
         subject: Option<String>,
-        /// Only gathered in this session.
+        /// Only gathered in this session, by its id or the beginning of it.
         #[arg(long)]
         session: Option<String>,
         /// Also superseded ones.
@@ -64,12 +63,12 @@ enum Verb {
     },
     /// Show one with all that is known of it.
     Show {
-        /// Its id.
+        /// Its id, or the beginning of it.
         id: String,
     },
     /// Correct one; the version before stays in its history.
     Change {
-        /// Its id.
+        /// Its id, or the beginning of it.
         id: String,
         /// The new text.
         #[arg(long)]
@@ -83,7 +82,7 @@ enum Verb {
     },
     /// Forget one for good, or all with --all --yes.
     Forget {
-        /// Its id.
+        /// Its id, or the beginning of it.
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         id: Option<String>,
         /// Everything that is known about the user.
@@ -95,7 +94,7 @@ enum Verb {
     },
     /// What was known before, oldest first.
     History {
-        /// Its id.
+        /// Its id, or the beginning of it.
         id: String,
     },
     /// Write everything to a file, or to standard output.
@@ -105,7 +104,7 @@ enum Verb {
     },
     /// Bring in our own export, mem0's JSON, or the MCP memory server's graph.
     Import {
-        /// The file.
+        /// The file; - reads standard input.
         file: PathBuf,
     },
 }
@@ -118,136 +117,158 @@ impl MemoryCommand {
             Verb::Add { .. } | Verb::Import { .. } => IfAbsent::Create,
             _ => IfAbsent::Refuse,
         };
-        let act = async |local: &Local| verb.run(local, who.json).await;
-        Local::during(settings, &who, Demo::Without, then, act).await
+        let act = async |api: &Api| verb.run(api, settings.json).await;
+        Api::during(settings, &who, Demo::Without, then, act).await
     }
 }
 
 impl Verb {
-    async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
-        let (facts, caller) = (local.engine.facts(), &local.caller);
+    async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         match self {
             Self::List { kind, subject, session, superseded } => {
-                let session = session.as_deref().map(session_id).transpose()?;
-                let kind = kind.map(Into::into);
-                let filter = FactFilter { kind, subject, session, with_superseded: superseded };
-                show_all(list(local, &filter).await?, json)
+                let session = match session {
+                    Some(session) => Some(api.id(Named::Session, &session).await?),
+                    None => None,
+                };
+                let call = Call::get(&["memories"])
+                    .with("limit", 100)
+                    .with("superseded", superseded)
+                    .with_any("kind", kind.map(|kind| kind.as_str()))
+                    .with_any("subject", subject)
+                    .with_any("session", session);
+                show_all(&all(api, call).await?, json)
             }
             Self::Add { text, subject, kind } => {
-                let (text, kind) = (text.join(" "), kind.into());
-                let draft = FactDraft { text, subject, kind, trust: Trust::Told, source: None };
-                show_kept(facts.add(caller, draft).await?.into(), json)
+                let (text, kind) = (text.join(" "), kind.as_str());
+                let body = json!({"text": text, "subject": subject, "kind": kind});
+                show_kept(&api.json(Call::post(&["memories"]).body(body)).await?, json)
             }
             Self::Search { query, limit } => {
-                let hits = facts.search(caller, &query.join(" "), limit).await?;
+                let call = Call::get(&["memories", "search"]).with("q", query.join(" "));
+                let found = api.json(call.with("limit", limit)).await?;
                 if json {
-                    let hits: Vec<FoundMemory> = hits.into_iter().map(Into::into).collect();
-                    return output::json(&json!({"hits": hits}));
+                    return output::json(&found);
                 }
-                show_all(hits.into_iter().map(|hit| hit.fact.into()).collect(), false)
+                show_all(output::list(&found, "hits"), false)
             }
-            Self::Show { id } => output::json(&Memory::from(facts.get(caller, &id).await?)),
+            Self::Show { id } => {
+                let memory = api.json(Call::get(&["memories", &whole(api, &id).await?])).await?;
+                if json { output::json(&memory) } else { output::fields(&memory) }
+            }
             Self::Change { id, text, subject, kind } => {
-                let patch = FactPatch { text, subject, kind: kind.map(Into::into) };
-                show_kept(facts.change(caller, &id, &patch).await?.into(), json)
+                let kind = kind.map(|kind| kind.as_str());
+                let body = json!({"text": text, "subject": subject, "kind": kind});
+                let call = Call::patch(&["memories", &whole(api, &id).await?]).body(body);
+                show_kept(&api.json(call).await?, json)
             }
             Self::Forget { id, .. } => {
-                let forgotten = match &id {
-                    Some(id) => facts.forget(caller, id).await?,
-                    None => facts.forget_all(caller).await?,
+                let call = match &id {
+                    Some(id) => Call::delete(&["memories", &whole(api, id).await?]),
+                    None => Call::delete(&["memories"]).with("confirm", "all"),
                 };
+                let forgotten = api.json(call).await?;
                 if json {
-                    return output::json(&ForgottenMemories::from(forgotten));
+                    return output::json(&forgotten);
                 }
-                output::line(format!("forgot {} memories", forgotten.facts))
+                output::line(format!("forgot {} memories", field(&forgotten, "memories")))
             }
             Self::History { id } => {
-                let versions = facts.history(caller, &id).await?;
-                let versions: Vec<Memory> = versions.into_iter().map(Into::into).collect();
+                let call = Call::get(&["memories", &whole(api, &id).await?, "history"]);
+                let versions = api.json(call).await?;
                 if json {
-                    return output::json(&json!({"versions": versions}));
+                    return output::json(&versions);
                 }
+                let row = |version: &Value| {
+                    ["changed_at", "text", "trust"].map(|name| field(version, name))
+                };
                 output::table(
                     ["when", "text", "trust"],
-                    versions.into_iter().map(|version| {
-                        let trust = format!("{:?}", version.trust).to_lowercase();
-                        [version.changed_at.to_string(), output::plain(&version.text), trust]
-                    }),
+                    output::list(&versions, "versions").iter().map(row),
                 )
             }
-            Self::Export { file } => export(local, file.as_deref()).await,
-            Self::Import { file } => {
-                let text = std::fs::read_to_string(&file).map_err(|error| {
-                    let what = format!("{} cannot be read: {error}", file.display());
-                    Failure::new(what, "name a text file")
-                })?;
-                let report = facts.import(caller, &text).await?;
-                if json {
-                    return output::json(&ImportedMemories::from(report));
+            Self::Export { file } => {
+                let text = output::json_text(&api.json(Call::get(&["memories", "export"])).await?)?;
+                match file {
+                    Some(file) => {
+                        output::new_file(&file, text.as_bytes())?;
+                        if json {
+                            output::json(&json!({"file": file, "bytes": text.len()}))
+                        } else {
+                            Ok(())
+                        }
+                    }
+                    None => output::line(text),
                 }
+            }
+            Self::Import { file } => {
+                let call = Call::post(&["memories", "import"]);
+                let report = api.json(call.document("application/json", read(&file)?)).await?;
+                if json {
+                    return output::json(&report);
+                }
+                let count = |name| field(&report, name);
                 output::line(format!(
                     "{} new, {} known, {} superseded, {} contradicting",
-                    report.imported, report.known, report.superseded, report.contradicting
+                    count("imported"),
+                    count("known"),
+                    count("superseded"),
+                    count("contradicting")
                 ))
             }
         }
     }
 }
 
-/// Every memory that `filter` admits.
-async fn list(local: &Local, filter: &FactFilter) -> Result<Vec<Memory>, Failure> {
-    let (mut all, mut after) = (Vec::new(), None);
+async fn whole(api: &Api, id: &str) -> Result<String, Failure> {
+    api.id(Named::Memory, id).await
+}
+
+/// Every memory that the first page begins.
+async fn all(api: &Api, first: Call) -> Result<Vec<Value>, Failure> {
+    let (mut all, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let page = Page { limit: 100, after };
-        let listed = local.engine.facts().list(&local.caller, filter, page).await?;
-        all.extend(listed.facts.into_iter().map(Memory::from));
-        after = listed.next;
-        if after.is_none() {
+        let page = api.json(first.clone().with_any("cursor", cursor.as_ref())).await?;
+        all.extend_from_slice(output::list(&page, "memories"));
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
             return Ok(all);
         }
     }
 }
 
-async fn export(local: &Local, file: Option<&Path>) -> Result<(), Failure> {
-    let export = local.engine.facts().export(&local.caller).await?;
-    let text = output::json_text(&export)?;
-    match file {
-        Some(file) => output::new_file(file, text.as_bytes()),
-        None => output::line(text),
-    }
-}
-
-fn show_all(memories: Vec<Memory>, json: bool) -> Result<(), Failure> {
+fn show_all(memories: &[Value], json: bool) -> Result<(), Failure> {
     if json {
         return output::json(&json!({"memories": memories}));
     }
     if memories.is_empty() {
         return output::line("nothing is known");
     }
-    output::table(
-        ["id", "kind", "text", "from", "last used"],
-        memories.into_iter().map(|memory| {
-            let from = match &memory.source {
-                Some(source) => format!("{} turn {}", source.session, source.turn),
-                None => format!("{:?}", memory.trust).to_lowercase(),
-            };
-            let used = memory.last_used_at.map_or("never".into(), |at| at.to_string());
-            let text = output::brief(&memory.text, 80);
-            [memory.id, memory.kind.as_str().into(), text, from, used]
-        }),
-    )
+    let row = |memory: &Value| {
+        let source = &memory["source"];
+        let from = match source["session"].as_str() {
+            Some(session) => format!("{session} turn {}", field(source, "turn")),
+            None => field(memory, "trust"),
+        };
+        let used = memory["last_used_at"].as_str().unwrap_or("never").to_owned();
+        let text = output::brief(&field(memory, "text"), 80);
+        [field(memory, "id"), field(memory, "kind"), text, from, used]
+    };
+    output::table(["id", "kind", "text", "from", "last used"], memories.iter().map(row))
 }
 
-fn show_kept(kept: KeptMemory, json: bool) -> Result<(), Failure> {
+fn show_kept(kept: &Value, json: bool) -> Result<(), Failure> {
     if json {
-        return output::json(&kept);
+        return output::json(kept);
     }
-    output::line(format!("{}  {}", kept.memory.id, output::plain(&kept.memory.text)))?;
-    for old in &kept.superseded {
-        output::line(format!("it supersedes {}  {}", old.id, output::plain(&old.text)))?;
+    let named = |memory: &Value| {
+        format!("{}  {}", field(memory, "id"), output::plain(&field(memory, "text")))
+    };
+    output::line(named(kept))?;
+    for old in output::list(kept, "superseded") {
+        output::line(format!("it supersedes {}", named(old)))?;
     }
-    for other in &kept.contradicts {
-        output::line(format!("it contradicts {}  {}", other.id, output::plain(&other.text)))?;
+    for other in output::list(kept, "contradicts") {
+        output::line(format!("it contradicts {}", named(other)))?;
     }
     Ok(())
 }

@@ -27,9 +27,6 @@ pub struct Migrate {
     /// Compare every byte of what seems to be the same.
     #[arg(long)]
     verify: bool,
-    /// Answer in JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Migrate {
@@ -68,7 +65,7 @@ impl Migrate {
         let only_in_target = report
             .only_in_target
             .saturating_sub(erased.threads + unfinished::threads_of_its_own(&target));
-        if self.json {
+        if settings.json {
             output::json(&json!({
                 "copied": report.copied, "caught_up": report.caught_up, "same": report.same,
                 "entries": report.entries, "bytes": report.bytes,

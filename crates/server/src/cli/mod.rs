@@ -1,15 +1,19 @@
 //! The command line: one file a command, and this match.
 //!
-//! Exit codes: 0 done, 1 failed, 2 wrong use. Errors say what failed, then what to try.
+//! Exit codes: 0 done, 1 failed, 2 wrong use. Errors say what failed, then what to try; with `--json` as an object.
 //!
-//! A new command is a file with a `clap::Args` struct and a `run`, a variant here and an arm below.
+//! A new command is a file with a `clap::Args` struct and a `run`, a variant here, an arm below and an example in
+//! [`examples`]. What it asks for goes through [`api`], so that it works on a server, too.
 
+mod api;
 mod backup;
 mod chat;
 mod check;
 mod config;
 mod context;
 mod demo_inventory;
+mod doctor;
+mod examples;
 mod item;
 mod key;
 mod local;
@@ -26,13 +30,15 @@ mod replay;
 mod search;
 mod serve;
 mod session;
+mod shell;
 mod tools;
 mod user;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use secrecy::SecretString;
 
 use crate::assemble::{self, IfAbsent};
 use crate::config::{Config, Environment, Layers};
@@ -57,9 +63,34 @@ pub struct Settings {
     /// The store instead of the configured one.
     #[arg(long, global = true, value_name = "URL")]
     store: Option<String>,
+    /// The server to ask instead of a store; also THROUGHLINE_SERVER.
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "store")]
+    server: Option<String>,
+    /// The API key for that server; better as THROUGHLINE_KEY, which no list of processes shows.
+    #[arg(long, global = true, value_name = "KEY")]
+    key: Option<SecretString>,
+    /// Answer in JSON, errors too.
+    #[arg(long, global = true)]
+    pub json: bool,
 }
 
 impl Settings {
+    /// The server that is asked, and the key for it; a store that is named wins over the environment.
+    pub fn server(&self) -> Option<(String, Option<SecretString>)> {
+        let environment = Environment::of_process();
+        let named = || environment.get("THROUGHLINE_SERVER").filter(|_| self.store.is_none());
+        let address = self.server.clone().or_else(|| named().map(str::to_owned))?;
+        Some((address, self.key.clone().or_else(|| environment.secret("THROUGHLINE_KEY"))))
+    }
+
+    /// Refuses a server for what works on the store itself.
+    fn only_here(&self, what: &str) -> Result<(), Failure> {
+        match self.server() {
+            Some(_) => Err(api::only_here(what)),
+            None => Ok(()),
+        }
+    }
+
     /// The configuration with these flags over it.
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(self.load_with(&[])?.0)
@@ -86,6 +117,8 @@ enum Command {
     Serve(serve::Serve),
     /// A conversation in the terminal, or through a pipe.
     Chat(chat::Chat),
+    /// One message and its answer.
+    Ask(chat::Ask),
     /// The demo MCP server on standard input and output.
     DemoInventory,
     /// The MCP server on standard input and output.
@@ -94,7 +127,7 @@ enum Command {
     Preset(preset::PresetCommand),
     /// Conversation partners with a persona, and chats from elsewhere.
     Context(context::ContextCommand),
-    /// Conversations: list, show, history, fork, erase, export, import, tag.
+    /// Conversations: list, show, history, fork, delete, erase, export, import, tag.
     Session(session::Session),
     /// Rules, references and tools: what is available, in a session, and used.
     Item(item::ItemCommand),
@@ -128,6 +161,12 @@ enum Command {
     Key(key::Key),
     /// The commented default file; what is in force and from where.
     Config(config::ConfigCommand),
+    /// Check configuration, store, models, MCP servers and clock, and say what to do.
+    Doctor(doctor::Doctor),
+    /// Print the completions for a shell.
+    Completions(shell::Completions),
+    /// Write the manual pages into a folder.
+    Man(shell::Man),
 }
 
 /// The stack of a worker: a turn passes through many stages, whose frames are large in builds for debugging.
@@ -135,22 +174,52 @@ const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 /// Runs the command that was asked for.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match parsed() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let json = cli.settings.json;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = match runtime.thread_stack_size(STACK_BYTES).enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return report(&error.into()),
+        Err(error) => return report(&error.into(), json),
     };
     match runtime.block_on(run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(&failure),
+        Err(failure) => report(&failure, json),
     }
 }
 
+/// The whole command line, as it is parsed, completed and documented.
+fn command_line() -> clap::Command {
+    examples::add(Cli::command())
+}
+
+/// What was typed; help, versions and wrong use end here.
+fn parsed() -> Result<Cli, ExitCode> {
+    let matches = command_line().try_get_matches();
+    matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)).map_err(|error| {
+        let for_program = std::env::args_os().any(|argument| argument == "--json");
+        if error.use_stderr() && for_program {
+            let text = error.render().to_string();
+            let (what, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            let what = what.trim_start_matches("error: ");
+            return report(&Failure::wrong_use(what, rest.trim()), true);
+        }
+        // A reader that has gone away is told nothing.
+        let _ = error.print();
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    })
+}
+
 async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
+    if let Some(what) = command.only_here() {
+        settings.only_here(what)?;
+    }
     match command {
         Command::Serve(command) => command.run(&settings).await,
         Command::Chat(command) => command.run(&settings).await,
+        Command::Ask(command) => command.run(&settings).await,
         Command::DemoInventory => demo_inventory::run().await,
         Command::Mcp(flags) => mcp::run(&flags, &settings).await,
         Command::Preset(command) => command.run(&settings).await,
@@ -172,10 +241,52 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
         Command::User(command) => command.run(&settings).await,
         Command::Key(command) => command.run(&settings).await,
         Command::Config(command) => command.run(&settings),
+        Command::Doctor(command) => command.run(&settings).await,
+        Command::Completions(completions) => completions.run(command_line()),
+        Command::Man(man) => man.run(command_line(), settings.json),
     }
 }
 
-fn report(failure: &Failure) -> ExitCode {
+impl Command {
+    /// The name of what works on the store itself, whatever server is named.
+    fn only_here(&self) -> Option<&'static str> {
+        match self {
+            Self::Serve(_) => Some("serve"),
+            Self::Mcp(_) => Some("mcp"),
+            Self::Index(_) => Some("index"),
+            Self::Backup(_) => Some("backup"),
+            Self::Restore(_) => Some("restore"),
+            Self::Check(_) => Some("check"),
+            Self::Repair(_) => Some("repair"),
+            Self::Migrate(_) => Some("migrate"),
+            Self::Key(_) => Some("key"),
+            Self::Chat(_)
+            | Self::Ask(_)
+            | Self::DemoInventory
+            | Self::Preset(_)
+            | Self::Context(_)
+            | Self::Session(_)
+            | Self::Item(_)
+            | Self::Receipt(_)
+            | Self::Replay(_)
+            | Self::Search(_)
+            | Self::Memory(_)
+            | Self::Tools(_)
+            | Self::Pack(_)
+            | Self::User(_)
+            | Self::Config(_)
+            | Self::Doctor(_)
+            | Self::Completions(_)
+            | Self::Man(_) => None,
+        }
+    }
+}
+
+fn report(failure: &Failure, json: bool) -> ExitCode {
+    if json {
+        eprintln!("{:#}", failure.json());
+        return ExitCode::from(failure.exit);
+    }
     eprintln!("error: {failure}");
     if let Some(hint) = &failure.hint {
         eprintln!("hint: {hint}");

@@ -9,6 +9,8 @@ use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub use super::out::line;
 use crate::failure::Failure;
@@ -22,6 +24,47 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
 pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
         .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))
+}
+
+/// An answer as a value with known fields.
+pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
+    serde_json::from_value(value).map_err(|error| {
+        let what = format!("the answer is not what this version expects: {error}");
+        Failure::new(what, "use the same version on both sides").coded("other_version")
+    })
+}
+
+/// A field for people: text as it is, a list with commas, nothing as a dash.
+pub fn field(value: &Value, name: &str) -> String {
+    match &value[name] {
+        Value::Null => "-".into(),
+        Value::String(text) => text.clone(),
+        Value::Array(all) => {
+            let words = all.iter().map(|one| one.as_str().map_or(one.to_string(), str::to_owned));
+            words.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The elements of a field; none where it is no list.
+pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Prints an object's fields for people, one a line; what is an object itself stays JSON.
+pub fn fields(value: &Value) -> Result<(), Failure> {
+    let names = value.as_object().into_iter().flat_map(|object| object.keys());
+    table(["", ""], names.map(|name| [name.replace('_', " "), field(value, name)]))
+}
+
+/// A rule, reference or tool as it is typed.
+pub fn item(item: &Value) -> String {
+    let (kind, name) = (field(item, "type"), field(item, "name"));
+    match item["serverName"].as_str() {
+        Some(server) => format!("{kind} {server}:{name}"),
+        None => format!("{kind} {name}"),
+    }
 }
 
 /// Prints rows under their headings.

@@ -12,9 +12,6 @@ use crate::failure::Failure;
 /// Flags of `pack`.
 #[derive(Debug, Args)]
 pub struct Pack {
-    /// Answer in JSON.
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -40,7 +37,7 @@ impl Pack {
         let files = read(&place)?;
         let count = files.len();
         let (packs, problems) = PackSet::load(files);
-        if self.json {
+        if settings.json {
             let problems: Vec<_> = problems
                 .iter()
                 .map(|p| json!({"file": p.file, "line": p.line, "reason": p.reason}))

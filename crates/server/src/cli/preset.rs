@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use throughline_engine::access::Caller;
-use throughline_engine::preset::PresetGone;
-use throughline_engine::preset::{PresetDraft, review};
+use serde_json::{Value, json};
 
-use super::Settings;
-use crate::assemble::{self, Demo, IfAbsent};
+use super::api::{Api, Call, Named};
+use super::local::Who;
+use super::output::field;
+use super::{Settings, output};
+use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::persona_view::{PresetView, ReviewView};
 
 /// Flags of `preset`.
 #[derive(Debug, Args)]
 pub struct PresetCommand {
+    #[command(flatten)]
+    who: Who,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -29,7 +31,7 @@ enum Verb {
     },
     /// Show a preset, with a review of its prompt.
     Show {
-        /// The preset's id.
+        /// The preset's id, or its beginning.
         id: String,
     },
     /// Create a preset from a file with its prompt.
@@ -45,69 +47,75 @@ enum Verb {
     },
     /// Delete a preset, or stop offering a built-in one.
     Delete {
-        /// The preset's id.
+        /// The preset's id, or its beginning.
         id: String,
     },
     /// Make a built-in preset what it was.
     Restore {
-        /// The preset's id.
+        /// The preset's id, or its beginning.
         id: String,
     },
 }
 
 impl PresetCommand {
-    /// Does it, as the person at this machine.
+    /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::List { .. } | Verb::Show { .. } => IfAbsent::Pretend,
             Verb::Create { .. } | Verb::Delete { .. } | Verb::Restore { .. } => IfAbsent::Create,
         };
-        let config = settings.load_for(then)?;
-        let store = assemble::store(&config).await?;
-        let engine = assemble::engine(&config, store, Demo::Without).await?.engine;
-        let caller = Caller::local();
-        match self.verb {
-            Verb::List { all } => {
-                for preset in engine.presets().list(&caller, 1, 100, all).await?.presets {
-                    let state = if preset.active { "" } else { " (inactive)" };
-                    println!("{}  {}: {}{state}", preset.id, preset.name, preset.description);
-                }
-            }
-            Verb::Show { id } => {
-                let preset = engine.presets().get(&caller, &id).await?;
-                let review = review::review(&preset.system_prompt, &preset.personality);
-                print_json(&PresetView::from(preset));
-                print_json(&ReviewView::from(review));
-            }
-            Verb::Create { name, prompt, personality } => {
-                let text = std::fs::read_to_string(&prompt).map_err(|error| {
-                    let what = format!("{} cannot be read: {error}", prompt.display());
-                    Failure::new(what, "name a text file with --prompt")
-                })?;
-                let draft = PresetDraft {
-                    name: Some(name),
-                    system_prompt: Some(text.trim().to_owned()),
-                    personality: Some(personality),
-                    ..PresetDraft::default()
-                };
-                let (preset, review) = engine.presets().create(&caller, None, draft, None).await?;
-                println!("{}", preset.id);
-                for advice in review.advice {
-                    eprintln!("advice ({}): {}", advice.aspect, advice.advice);
-                }
-            }
-            Verb::Delete { id } => match engine.presets().delete(&caller, &id).await? {
-                PresetGone::Erased => println!("{id} is deleted"),
-                PresetGone::Deactivated => println!("{id} is no longer offered"),
-            },
-            Verb::Restore { id } => {
-                println!("{} is restored", engine.presets().restore(&caller, &id).await?.id);
-            }
-        }
-        Ok(())
+        let act = async |api: &Api| act(api, self.verb, settings.json).await;
+        Api::during(settings, &self.who, Demo::Without, then, act).await
     }
 }
 
-fn print_json(value: &impl serde::Serialize) {
-    println!("{}", serde_json::to_string_pretty(value).unwrap_or_default());
+async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
+    let show = |answer: &Value, words: &dyn Fn() -> Result<(), Failure>| {
+        if json { output::json(answer) } else { words() }
+    };
+    match verb {
+        Verb::List { all } => {
+            let call = Call::get(&["presets"]).with("pageSize", 100).with("includeInactive", all);
+            let presets = api.json(call).await?;
+            show(&presets, &|| {
+                output::list(&presets, "presets").iter().try_for_each(|preset| {
+                    let state = if preset["isActive"] == true { "" } else { " (inactive)" };
+                    let (name, about) = (field(preset, "name"), field(preset, "description"));
+                    output::line(format!("{}  {name}: {about}{state}", field(preset, "id")))
+                })
+            })
+        }
+        Verb::Show { id } => {
+            let id = api.id(Named::Preset, &id).await?;
+            let preset = api.json(Call::get(&["presets", &id])).await?;
+            show(&preset, &|| output::fields(&preset))
+        }
+        Verb::Create { name, prompt, personality } => {
+            let text = std::fs::read_to_string(&prompt).map_err(|error| {
+                let what = format!("{} cannot be read: {error}", prompt.display());
+                Failure::new(what, "name a text file with --prompt")
+            })?;
+            let body = json!({
+                "name": name, "systemPrompt": text.trim(), "defaultPersonality": personality,
+            });
+            let preset = api.json(Call::post(&["presets"]).body(body)).await?;
+            show(&preset, &|| {
+                for advice in output::list(&preset["review"], "advice") {
+                    eprintln!("advice ({}): {}", field(advice, "aspect"), field(advice, "advice"));
+                }
+                output::line(field(&preset, "id"))
+            })
+        }
+        Verb::Delete { id } => {
+            let id = api.id(Named::Preset, &id).await?;
+            let gone = api.json(Call::delete(&["presets", &id])).await?;
+            let what = if gone["outcome"] == "erased" { "deleted" } else { "no longer offered" };
+            show(&gone, &|| output::line(format!("{id} is {what}")))
+        }
+        Verb::Restore { id } => {
+            let id = api.id(Named::Preset, &id).await?;
+            let preset = api.json(Call::post(&["presets", &id, "restore"])).await?;
+            show(&preset, &|| output::line(format!("{id} is restored")))
+        }
+    }
 }

@@ -91,7 +91,7 @@ impl Repair {
             again::of_log(&ErasureLog::new(&config.backups.folder), &mut graves)?;
             again::erase(&store, graves).await?;
         }
-        if self.who.json {
+        if settings.json {
             return output::json(&json!({
                 "thread": key.to_string(), "set_aside": aside, "entries": entries,
                 "unreadable": unreadable,

@@ -2,30 +2,29 @@
 //!
 //! The bytes go to standard output and nothing else does; the hash goes to standard error.
 
-use std::io::Write;
-
+use bytes::Bytes;
 use clap::Args;
 use futures::StreamExt;
+use serde_json::{Value, json};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::model::{ModelEvent, ModelRequest};
 use throughline_engine::rebuild;
-use throughline_engine::request::hash_of;
+use throughline_engine::request::encode;
 use throughline_engine::session::record::CallRecord;
 use tokio_util::sync::CancellationToken;
 
-use super::local::{Local, Who, session_id};
-use super::{Settings, output};
-use crate::assemble;
-use crate::assemble::IfAbsent;
+use super::api::{Api, Call, Named, Wait};
+use super::local::{Who, session_id};
+use super::{Settings, out, output};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::http::dropin::handed_on;
 
 /// Flags of `replay`.
 #[derive(Debug, Args)]
 pub struct Replay {
     #[command(flatten)]
     who: Who,
-    /// The session.
+    /// The session's id, or its beginning.
     session: String,
     /// The turn, counted from 1.
     turn: u64,
@@ -43,34 +42,32 @@ pub struct Replay {
 impl Replay {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
-        let sent = match self.send {
-            true => Ok(None),
-            false => self.handed_on(&local).await,
-        };
-        let request = self.request(&local).await;
-        local.close().await;
-        if let Some((bytes, hash)) = sent? {
-            eprintln!("hash: {hash}");
-            return Ok(std::io::stdout().lock().write_all(&bytes)?);
+        let api =
+            Api::open(settings, &self.who, Demo::Without, IfAbsent::Refuse, Wait::UntilStarted)
+                .await?;
+        let request = self.request(&api).await;
+        api.close().await;
+        let bytes = request?;
+        eprintln!("hash: {}", ContentHash::of_bytes(&bytes));
+        match self.send {
+            true => {
+                let request = serde_json::from_slice(&bytes).unwrap_or_default();
+                self.send(settings, &output::read(request)?).await
+            }
+            false => out::bytes(&bytes),
         }
-        let request = request?;
-        let bytes = serde_json::to_vec(&request).unwrap_or_default();
-        eprintln!("hash: {}", hash_of(&request)?);
-        if self.send {
-            return self.send(settings, &request).await;
-        }
-        Ok(std::io::stdout().lock().write_all(&bytes)?)
     }
 
-    /// What a provider was sent for its own client.
-    async fn handed_on(&self, local: &Local) -> Result<Option<(Vec<u8>, ContentHash)>, Failure> {
-        let id = session_id(&self.session)?;
-        Ok(handed_on::again(&local.engine, &local.caller, &id, self.turn).await?)
-    }
-
-    async fn request(&self, local: &Local) -> Result<ModelRequest, Failure> {
-        let id = session_id(&self.session)?;
+    /// The bytes of the request; of a turn that a drop-in endpoint handed on, what the provider was sent.
+    async fn request(&self, api: &Api) -> Result<Bytes, Failure> {
+        let id = api.id(Named::Session, &self.session).await?;
+        let turn = self.turn.to_string();
+        let here = api.local("replay --round");
+        if self.round == 1 && (here.is_err() || !self.send) {
+            return api.bytes(Call::get(&["conversations", &id, "turns", &turn, "request"])).await;
+        }
+        let local = here?;
+        let id = session_id(&id)?;
         let request = local.engine.request(&local.caller, &id, self.turn).await?;
         let (_, record) = local.engine.turn(&local.caller, &id, self.turn).await?;
         let last = record.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
@@ -80,7 +77,7 @@ impl Replay {
         }
         let before: Vec<CallRecord> =
             record.calls.iter().filter(|call| call.round < self.round).cloned().collect();
-        Ok(rebuild::with_rounds(&request, &before))
+        Ok(encode(&rebuild::with_rounds(&request, &before))?.into())
     }
 
     async fn send(&self, settings: &Settings, request: &ModelRequest) -> Result<(), Failure> {
@@ -96,18 +93,29 @@ impl Replay {
             Failure::new(error.to_string(), "the request itself is printed without --send")
         };
         let mut events = model.stream(request, CancellationToken::new()).await.map_err(fail)?;
-        let mut out = std::io::stdout().lock();
+        let (mut said, mut calls) = (String::new(), Vec::new());
         while let Some(event) = events.next().await {
             match event.map_err(fail)? {
-                ModelEvent::Text(text) => write!(out, "{}", output::plain(&text))?,
+                ModelEvent::Text(text) if settings.json => said.push_str(&text),
+                ModelEvent::Text(text) => out::text(output::plain(&text))?,
                 ModelEvent::ToolUse { name, input, .. } => {
-                    let input = input.map_or_else(|text| text, |value| value.to_string());
-                    writeln!(out, "\n[calls {name} {}]", output::plain(&input))?;
+                    let input = input.unwrap_or_else(Value::String);
+                    if settings.json {
+                        calls.push(json!({"name": name, "input": input}));
+                    } else {
+                        out::text(format_args!(
+                            "\n[calls {name} {}]\n",
+                            output::plain(&input.to_string())
+                        ))?;
+                    }
                 }
                 ModelEvent::Usage(_) | ModelEvent::Done(_) => {}
             }
-            out.flush()?;
         }
-        Ok(writeln!(out)?)
+        if settings.json {
+            output::json(&json!({"reply": said, "calls": calls}))
+        } else {
+            out::line("")
+        }
     }
 }

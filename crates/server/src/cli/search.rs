@@ -2,13 +2,15 @@
 
 use clap::{Args, Subcommand};
 use console::style;
-use serde_json::json;
-use throughline_engine::index::{Part, Snippet};
+use serde_json::{Value, json};
+use throughline_engine::index::Snippet;
 use throughline_store::index;
 
+use super::api::{Api, Call};
 use super::local::{Local, Who};
+use super::output::field;
 use super::{Settings, output};
-use crate::assemble::{self, IfAbsent};
+use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 
 /// Flags of `search`.
@@ -27,33 +29,47 @@ pub struct Search {
 impl Search {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
-        let query = self.query.join(" ");
-        let found = local.engine.search(&local.caller, &query, self.limit, 0).await;
-        local.close().await;
-        let found = found?;
-        if self.who.json {
-            return output::json(&found);
-        }
-        if found.hits.is_empty() {
-            output::line("nothing was found")?;
-        }
-        for hit in &found.hits {
-            let title = output::brief(hit.title.as_deref().unwrap_or(""), 60);
-            let place = match (hit.hit.part, hit.hit.turn) {
-                (Part::Title, _) => "title".to_owned(),
-                (Part::Message, turn) => format!("turn {turn}, asked"),
-                (Part::Reply, turn) => format!("turn {turn}, answered"),
-            };
-            let heading = style(hit.hit.session.to_string()).bold();
-            output::line(format!("{heading} {place}  {}", style(title).dim()))?;
-            output::line(format!("  {}", highlighted(&hit.snippet)))?;
-        }
-        if found.sessions_behind > 0 {
-            eprintln!("{} sessions are not in the index yet", found.sessions_behind);
-        }
-        Ok(())
+        let call = Call::get(&["search"]).with("q", self.query.join(" ")).with("limit", self.limit);
+        let act = async |api: &Api| {
+            let found = api.json(call).await?;
+            if settings.json { output::json(&found) } else { tell(&found) }
+        };
+        Api::during(settings, &self.who, Demo::Without, IfAbsent::Refuse, act).await
     }
+}
+
+fn tell(found: &Value) -> Result<(), Failure> {
+    let hits = output::list(found, "hits");
+    if hits.is_empty() {
+        output::line("nothing was found")?;
+    }
+    for hit in hits {
+        let title = output::brief(hit["title"].as_str().unwrap_or(""), 60);
+        let place = match hit["part"].as_str() {
+            Some("title") => "title".to_owned(),
+            Some("message") => format!("turn {}, asked", field(hit, "turn")),
+            _ => format!("turn {}, answered", field(hit, "turn")),
+        };
+        let heading = style(field(hit, "session")).bold();
+        output::line(format!("{heading} {place}  {}", style(title).dim()))?;
+        output::line(format!("  {}", highlighted(&snippet(&hit["snippet"]))))?;
+    }
+    match found["sessions_behind"].as_u64() {
+        Some(behind) if behind > 0 => eprintln!("{behind} sessions are not in the index yet"),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The place in a text, as the index marked it.
+fn snippet(value: &Value) -> Snippet {
+    let text = value["text"].as_str().unwrap_or_default().to_owned();
+    let at = |mark: &Value, name| usize::try_from(mark[name].as_u64()?).ok();
+    let marks = output::list(value, "marks").iter();
+    let marks = marks.filter_map(|mark| Some(at(mark, "start")?..at(mark, "end")?));
+    let within = |mark: &std::ops::Range<usize>| text.get(mark.clone()).is_some();
+    let marks = marks.filter(within).collect();
+    Snippet { text, marks }
 }
 
 /// The found words in colour, or between stars where there are no colours.
@@ -92,7 +108,8 @@ impl Index {
             let hint = "name a file in store.index to keep one on disk, and to rebuild it";
             return Err(Failure::new(what, hint));
         }
-        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
+        let config = settings.load_for(IfAbsent::Refuse)?;
+        let local = Local::with(config, &self.who, Demo::Without).await?;
         let counter = output::counter("sessions indexed:");
         let progress = counter.clone();
         let done = local.engine.rebuild_index(&local.caller, move |count| {
@@ -102,7 +119,7 @@ impl Index {
         counter.finish_and_clear();
         local.close().await;
         let sessions = done?;
-        if self.who.json {
+        if settings.json {
             return output::json(&json!({"sessions": sessions}));
         }
         output::line(format!("the index holds {sessions} sessions"))

@@ -2,17 +2,18 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use throughline_engine::catalog::KnownTool;
 use throughline_engine::engine::{Called, ToolRequest};
 use throughline_engine::id::AgentName;
 use throughline_engine::tool::ToolName;
 use tokio_util::sync::CancellationToken;
 
+use super::api::{Api, Call};
 use super::local::{Local, Who, invalid};
+use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::http::agents::tools::{Approved, ToolView};
+use crate::http::agents::tools::ToolView;
 
 /// Characters of a description in a list.
 const DESCRIPTION_CHARACTERS: usize = 60;
@@ -70,15 +71,15 @@ impl Tools {
             Verb::List | Verb::Search { .. } => IfAbsent::Pretend,
             Verb::Call { .. } | Verb::Approve { .. } => IfAbsent::Create,
         };
-        let act = async |local: &Local| act(local, self.verb, self.who.json).await;
-        Local::during(settings, &self.who, Demo::by(self.demo), then, act).await
+        let act = async |api: &Api| act(api, self.verb, settings.json).await;
+        Api::during(settings, &self.who, Demo::by(self.demo), then, act).await
     }
 }
 
-async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
+async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
     match verb {
-        Verb::List => list(local, json).await,
-        Verb::Search { query, limit } => search(local, &query.join(" "), limit, json).await,
+        Verb::List => list(api, json).await,
+        Verb::Search { query, limit } => search(api, &query.join(" "), limit, json).await,
         Verb::Call { tool, arguments, agent, approve } => {
             let request = ToolRequest {
                 session: None,
@@ -89,30 +90,29 @@ async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
                 key: None,
                 approved: approve,
             };
-            call(local, request, json).await
+            call(api.local("tools call")?, request, json).await
         }
         Verb::Approve { tool } => {
-            let pin = local.engine.approve_tool(&local.caller, &name(&tool)?).await?;
+            let ToolName { server, name } = name(&tool)?;
+            let approved = api.json(Call::post(&["tools", &server, &name, "approve"])).await?;
             if json {
-                return output::json(&Approved::from(pin));
+                return output::json(&approved);
             }
             output::line(format!("{tool} is approved as it is now"))
         }
     }
 }
 
-async fn list(local: &Local, json: bool) -> Result<(), Failure> {
-    let (tools, unavailable) = local.engine.tools(&local.caller).await?;
+async fn list(api: &Api, json: bool) -> Result<(), Failure> {
+    let listed = api.json(Call::get(&["tools"])).await?;
     if json {
-        let tools: Vec<ToolView> = tools.into_iter().map(Into::into).collect();
-        let unavailable: Vec<Value> = unavailable
-            .into_iter()
-            .map(|(server, reason)| json!({"server": server, "reason": reason}))
-            .collect();
-        return output::json(&json!({"tools": tools, "unavailable": unavailable}));
+        return output::json(&listed);
     }
-    for (server, reason) in &unavailable {
-        eprintln!("{server} cannot be asked: {}", output::plain(reason));
+    let (tools, unavailable) =
+        (output::list(&listed, "tools"), output::list(&listed, "unavailable"));
+    for server in unavailable {
+        let reason = output::plain(&field(server, "reason"));
+        eprintln!("{} cannot be asked: {reason}", field(server, "server"));
     }
     if tools.is_empty() {
         let why = if unavailable.is_empty() { "; servers are named under [servers]" } else { "" };
@@ -121,26 +121,28 @@ async fn list(local: &Local, json: bool) -> Result<(), Failure> {
     output::table(["tool", "state", "description"], tools.iter().map(row))
 }
 
-fn row(known: &KnownTool) -> [String; 3] {
+fn row(tool: &Value) -> [String; 3] {
     [
-        known.definition.tool.to_string(),
-        known.pin.refusal().unwrap_or_else(|| "approved".into()),
-        output::brief(&known.definition.description, DESCRIPTION_CHARACTERS),
+        format!("{}:{}", field(tool, "server"), field(tool, "name")),
+        tool["refused"].as_str().unwrap_or("approved").to_owned(),
+        output::brief(&field(tool, "description"), DESCRIPTION_CHARACTERS),
     ]
 }
 
-async fn search(local: &Local, query: &str, limit: usize, json: bool) -> Result<(), Failure> {
+async fn search(api: &Api, query: &str, limit: usize, json: bool) -> Result<(), Failure> {
+    let local = api.local("tools search")?;
     let found = local.engine.search_tools(&local.caller, query, limit).await?;
+    let found: Vec<Value> = found
+        .into_iter()
+        .map(|found| json!({"score": found.score, "tool": ToolView::from(found.tool)}))
+        .collect();
     if json {
-        let tools: Vec<Value> = found
-            .into_iter()
-            .map(|found| json!({"score": found.score, "tool": ToolView::from(found.tool)}))
-            .collect();
-        return output::json(&tools);
+        return output::json(&found);
     }
     let rows = found.iter().map(|found| {
-        let [tool, state, description] = row(&found.tool);
-        [format!("{:.2}", found.score), tool, state, description]
+        let [tool, state, description] = row(&found["tool"]);
+        let score = found["score"].as_f64().unwrap_or_default();
+        [format!("{score:.2}"), tool, state, description]
     });
     output::table(["score", "tool", "state", "description"], rows)
 }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use futures::StreamExt;
+use serde_json::{Value, json};
 
-use super::local::{Local, Who};
+use super::api::{Api, Call};
+use super::local::Who;
+use super::output::{self, field};
 use super::session::confirm;
-use super::{Settings, out, output};
-use crate::access::Keys;
+use super::{Settings, out};
 use crate::assemble::{Demo, IfAbsent};
-use crate::clock;
 use crate::failure::Failure;
-use crate::user_view::{self, ErasedUser};
 
 /// Flags of `user`.
 #[derive(Debug, Args)]
@@ -43,52 +43,68 @@ enum Verb {
 impl UserCommand {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let Self { who, verb } = self;
-        let act = async |local: &Local| verb.run(local, who.json).await;
-        Local::during(settings, &who, Demo::Without, IfAbsent::Refuse, act).await
+        let Self { mut who, verb } = self;
+        let user = who.caller()?.scope.user.to_string();
+        if settings.server().is_some() && who.take_user().is_none() {
+            let what = "no user was named";
+            return Err(Failure::wrong_use(what, "name whose data is meant with --user"));
+        }
+        let act = async |api: &Api| verb.run(api, &user, settings.json).await;
+        Api::during(settings, &who, Demo::Without, IfAbsent::Refuse, act).await
     }
 }
 
 impl Verb {
-    async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
-        let (engine, caller) = (&local.engine, &local.caller);
-        let user = &caller.scope.user;
+    async fn run(self, api: &Api, user: &str, json: bool) -> Result<(), Failure> {
         match self {
             Self::Erase { yes } => {
                 if !yes {
                     confirm(&format!("everything that is kept of user {user}"))?;
                 }
-                let keys = Keys::new(engine.store().clone(), clock::system());
-                let erased = user_view::erase(engine, &keys, caller, user).await?;
+                let call = Call::delete(&["users", user]).with("confirm", user);
+                let erased = api.json(call).await?;
                 if json { output::json(&erased) } else { tell(&erased) }
             }
             Self::Export { file } => {
-                let mut lines = Box::pin(user_view::export(engine.clone(), caller, user).await?);
+                let response = api.call(Call::get(&["users", user, "export"])).await?;
+                let mut lines = response.into_body().into_data_stream();
                 let mut written = match &file {
                     Some(file) => Some(BufWriter::new(File::create_new(file)?)),
                     None => None,
                 };
-                while let Some(line) = lines.next().await {
+                while let Some(chunk) = lines.next().await {
+                    let chunk = chunk.map_err(|error| {
+                        Failure::new(format!("the export broke off: {error}"), "try again")
+                    })?;
                     match &mut written {
-                        Some(file) => writeln!(file, "{}", line?)?,
-                        None => out::line(line?)?,
+                        Some(file) => file.write_all(&chunk)?,
+                        None => out::bytes(&chunk)?,
                     }
                 }
                 if let Some(file) = written {
                     file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
                 }
-                Ok(())
+                match file {
+                    Some(file) if json => output::json(&json!({"user_id": user, "file": file})),
+                    _ => Ok(()),
+                }
             }
         }
     }
 }
 
-fn tell(erased: &ErasedUser) -> Result<(), Failure> {
-    let ErasedUser { user_id, sessions, memories, files, presets, keys, records, bytes, .. } =
-        erased;
+fn tell(erased: &Value) -> Result<(), Failure> {
+    let count = |name| field(erased, name);
     out::line(format_args!(
-        "erased {user_id}: {sessions} sessions, {memories} memories, {files} files, {presets} presets, {keys} keys; \
-         {records} records, {bytes} bytes"
+        "erased {}: {} sessions, {} memories, {} files, {} presets, {} keys; {} records, {} bytes",
+        count("user_id"),
+        count("sessions"),
+        count("memories"),
+        count("files"),
+        count("presets"),
+        count("keys"),
+        count("records"),
+        count("bytes")
     ))?;
-    erased.notes.iter().try_for_each(out::line)
+    output::list(erased, "notes").iter().filter_map(Value::as_str).try_for_each(out::line)
 }

@@ -226,6 +226,14 @@ pub async fn run(
     }
 }
 
+/// The documented routes for commands of this process: whoever calls puts the [`Caller`] into the request's extensions.
+///
+/// [`Caller`]: throughline_engine::access::Caller
+pub fn in_process(app: &App) -> axum::Router {
+    let (router, _) = openapi::documented().split_for_parts();
+    router.fallback(layers::no_route).with_state(app.clone())
+}
+
 /// All routes, without the layers around them.
 fn routes(app: &App) -> axum::Router {
     let (router, document) = openapi::documented().split_for_parts();

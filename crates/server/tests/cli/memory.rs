@@ -16,7 +16,7 @@ fn a_memory_is_added_superseded_found_corrected_and_forgotten() {
     assert_eq!(listed["memories"].as_array().unwrap().len(), 1);
     assert!(place.ok(&["memory", "search", "which", "rack"], "").contains("My rack is R42"));
     place.ok(&["memory", "change", id, "--text", "My rack is R43"], "");
-    assert_eq!(place.json(&["memory", "show", id])["text"], "My rack is R43");
+    assert_eq!(place.json(&["memory", "show", id, "--json"])["text"], "My rack is R43");
     let history = place.json(&["memory", "history", id, "--json"]);
     let texts: Vec<&str> = history["versions"]
         .as_array()

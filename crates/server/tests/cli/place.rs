@@ -20,6 +20,11 @@ impl Server {
         drop(self);
     }
 
+    /// Where it is, as `--server` takes it.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Status and JSON of a GET.
     pub fn ask(&self, path: &str) -> (u16, Value) {
         self.send(&format!("GET {path} HTTP/1.1\r\n"), "")

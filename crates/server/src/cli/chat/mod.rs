@@ -4,11 +4,14 @@
 //!
 //! # Layout
 //!
-//! - [`talk`]: one conversation. [`command`]: what begins with a slash. [`screen`]: what is shown.
+//! - [`talk`]: one conversation. [`command`]: what begins with a slash. [`screen`]: what is shown, its Markdown by
+//!   [`markdown`]. [`ask`]: one message and its answer.
 //! - [`terminal`]: lines from a person. [`piped`]: lines from a program. [`completion`]: the Tab key.
 
+mod ask;
 mod command;
 mod completion;
+mod markdown;
 mod piped;
 mod screen;
 mod talk;
@@ -17,12 +20,13 @@ mod terminal;
 use std::io::IsTerminal;
 
 use clap::Args;
-use throughline_engine::id::AgentName;
 
 use super::Settings;
-use super::local::{Local, Who, invalid, session_id};
-use crate::assemble::Demo;
+use super::api::{Api, Wait};
+use super::local::Who;
+use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
+pub use ask::Ask;
 use talk::Talk;
 
 /// Flags of `chat`.
@@ -30,7 +34,7 @@ use talk::Talk;
 pub struct Chat {
     #[command(flatten)]
     who: Who,
-    /// The session to go on with, or a new one of that id; a new one when absent.
+    /// The session to go on with, or a new one of that id; a new one when absent. An id that was made up may be shortened.
     session: Option<String>,
     /// The agent of a new session.
     #[arg(long)]
@@ -44,16 +48,9 @@ impl Chat {
     /// Talks until the input ends.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let demo = Demo::by(self.demo);
-        let session = self.session.as_deref().map(session_id).transpose()?;
-        let agent = self.agent.map(AgentName::new).transpose().map_err(invalid)?;
-        let local = Local::with(settings.load()?, &self.who, demo).await?;
-        let known = local.engine.agents().get(agent.as_ref());
-        if let Err(error) = known {
-            local.close().await;
-            return Err(error.into());
-        }
-        let mut talk = Talk::new(local, session, agent);
-        let done = if self.who.json {
+        let api = Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::Briefly).await?;
+        let mut talk = Talk::begin(api, self.session, self.agent).await?;
+        let done = if settings.json {
             piped::run(&mut talk, piped::Form::Json).await
         } else if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
             terminal::run(&mut talk, demo).await

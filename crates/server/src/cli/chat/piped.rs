@@ -4,7 +4,6 @@
 //! end tells that something was wrong.
 
 use serde_json::json;
-use throughline_engine::turn::TurnOutcome;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::command::{self, Line};
@@ -12,7 +11,6 @@ use super::screen::Place;
 use super::talk::{Ended, Talk};
 use crate::cli::output;
 use crate::failure::Failure;
-use crate::http::conversations::turn::TurnBrief;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +58,7 @@ pub async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
 /// Says what was wrong with a line, beside the answers; a program gets an object in its place.
 fn complain(failure: &Failure, form: Form) -> Result<(), Failure> {
     if form == Form::Json {
-        let told = json!({"error": {"message": failure.message, "hint": failure.hint}});
-        return output::line(told.to_string());
+        return output::line(failure.json());
     }
     eprintln!("error: {}", output::plain(&failure.message));
     if let Some(hint) = &failure.hint {
@@ -77,7 +74,7 @@ async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
         Line::Empty | Line::Quit => {}
         Line::Message(message) => {
             let ended = talk.say(message, place).await?;
-            return told(&ended, form);
+            return told(talk, &ended, form).await;
         }
         Line::Decide(approve) => {
             let waiting = talk.waiting().await?;
@@ -85,8 +82,8 @@ async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
                 return Err(Failure::new("no tool call waits for approval", "say something first"));
             }
             for call in waiting {
-                let ended = talk.decide(call.id, approve, place).await?;
-                if !told(&ended, form)? {
+                let ended = talk.decide(&call.id, approve, place).await?;
+                if !told(talk, &ended, form).await? {
                     return Ok(false);
                 }
             }
@@ -99,18 +96,22 @@ async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn told(ended: &Ended, form: Form) -> Result<bool, Failure> {
-    let Ended::Turn(outcome) = ended else { return Ok(false) };
+/// Tells a program what became of a turn; `false` when the conversation is over.
+pub async fn told(talk: &Talk, ended: &Ended, form: Form) -> Result<bool, Failure> {
+    let told = match ended {
+        Ended::Left => return Ok(false),
+        Ended::Stopped => json!({"session": talk.session(), "stopped": true}),
+        Ended::Turn(reply) => match reply["turn"].as_u64() {
+            Some(turn) if form == Form::Json => {
+                json!({"session": reply["conversation_id"], "turn": talk.turn(turn).await?})
+            }
+            _ => json!({
+                "session": reply["conversation_id"], "awaiting_approval": reply["awaiting_approval"],
+            }),
+        },
+    };
     if form == Form::Json {
-        let told = match outcome.as_ref() {
-            TurnOutcome::Finished { session, record, .. } => json!({
-                "session": session.head.id, "turn": TurnBrief::from(record.as_ref()),
-            }),
-            TurnOutcome::Paused { session, pending } => json!({
-                "session": session.head.id, "awaiting_approval": pending.awaited,
-            }),
-        };
-        output::line(told.to_string())?;
+        output::line(told)?;
     }
     Ok(true)
 }
@@ -128,14 +129,15 @@ pub async fn answer(talk: &mut Talk, line: Line) -> Result<String, Failure> {
             let items = talk.items().await?;
             let shown = items.iter().map(|(item, pinned)| {
                 let mark = if *pinned { "*" } else { " " };
-                format!("{mark} {} — {}", item.item, output::brief(&item.description, 60))
+                let about = output::brief(&output::field(item, "description"), 60);
+                format!("{mark} {} — {about}", output::item(item))
             });
             shown.collect::<Vec<_>>().join("\n")
         }
         Line::Pin(Some(name)) => format!("{} is in this conversation", talk.pin(&name).await?),
         Line::Persona(None) => talk.presets().await?.join("\n"),
         Line::Persona(Some(preset)) => format!("{} from now on", talk.persona(&preset).await?),
-        Line::Session => talk.session().map_or("no session yet".into(), ToString::to_string),
+        Line::Session => talk.session().unwrap_or("no session yet").to_owned(),
         Line::New => {
             talk.begin_anew();
             "a new conversation".into()

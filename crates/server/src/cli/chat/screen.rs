@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
 use throughline_engine::entity::Mention;
-use throughline_engine::events::TurnEvent;
 use throughline_engine::session::pending::AwaitedCall;
-use throughline_engine::session::record::{EntityMention, ReplyForm, TurnRecord, TurnStatus};
+use throughline_engine::session::record::EntityMention;
 
-use crate::cli::output::{brief, plain};
+use super::markdown::Markdown;
+use crate::cli::output::{self, brief, field, plain};
+use crate::failure::Failure;
 
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(100);
@@ -22,7 +24,7 @@ const ARGUMENTS_CHARACTERS: usize = 160;
 /// Where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// A terminal: colours and spinners.
+    /// A terminal: colours, Markdown and spinners.
     Terminal,
     /// A pipe: plain text.
     Pipe,
@@ -34,6 +36,7 @@ pub enum Place {
 pub struct Screen {
     place: Place,
     spinner: Option<ProgressBar>,
+    markdown: Markdown,
     said: bool,
     at_line_start: bool,
 }
@@ -41,56 +44,64 @@ pub struct Screen {
 impl Screen {
     /// A screen for one turn.
     pub fn new(place: Place) -> Self {
-        let mut screen = Self { place, spinner: None, said: false, at_line_start: true };
+        let markdown = Markdown::for_terminal();
+        let mut screen = Self { place, spinner: None, markdown, said: false, at_line_start: true };
         screen.spin("thinking");
         screen
     }
 
-    /// Something happened.
-    pub fn event(&mut self, event: &TurnEvent) {
-        match event {
-            TurnEvent::Delta(text) => self.say(text),
-            TurnEvent::ToolCall { tool, .. } => self.spin(&format!("{tool} is running")),
-            TurnEvent::ToolResult { tool, ok, .. } => {
-                let mark = if *ok { "✓" } else { "✗" };
-                self.note(&format!("{mark} {tool}"));
+    /// Something happened, as the stream tells it.
+    pub fn event(&mut self, name: &str, data: &Value) {
+        let tool = || plain(&format!("{}:{}", field(data, "server"), field(data, "name")));
+        match name {
+            "delta" => self.say(data["text"].as_str().unwrap_or_default()),
+            "tool_call" => self.spin(&format!("{} is running", tool())),
+            "tool_result" => {
+                let mark = if data["ok"] == true { "✓" } else { "✗" };
+                self.note(&format!("{mark} {}", tool()));
                 self.spin("thinking");
             }
-            TurnEvent::Context(_) | TurnEvent::Approval(_) | TurnEvent::Usage(_) => {}
+            _ => {}
         }
     }
 
-    /// The turn is in the log.
-    pub fn finished(&mut self, record: &TurnRecord) {
+    /// The turn is in the log, or waits for a person.
+    pub fn finished(&mut self, reply: &Value) -> Result<(), Failure> {
+        if reply["status"] == "awaiting_approval" {
+            self.new_line();
+            let calls: Vec<AwaitedCall> = output::read(reply["awaiting_approval"].clone())?;
+            self.waiting(&calls);
+            return Ok(());
+        }
         if !self.said {
-            self.say(&record.reply);
+            self.say(reply["reply"].as_str().unwrap_or_default());
         }
         self.new_line();
-        match record.status {
-            TurnStatus::Partial => self.note("(stopped here; what was said is kept)"),
-            TurnStatus::Refused
-            | TurnStatus::Failed
-            | TurnStatus::Complete
-            | TurnStatus::Erased => {}
+        match (reply["status"].as_str(), reply["error"]["message"].as_str()) {
+            (Some("partial"), _) => self.stopped(),
+            // The words of a refused turn say so already.
+            (Some("failed"), Some(error)) => self.note(&format!("! {}", plain(error))),
+            _ => {}
         }
-        // The words of a refused turn say so already.
-        if let Some(error) = record.error.as_ref().filter(|_| record.status == TurnStatus::Failed) {
-            self.note(&format!("! {}", plain(&error.message)));
-        }
-        let understood: Vec<String> = record.entities.iter().map(understood).collect();
+        let mentions: Vec<EntityMention> = output::read(reply["entities"].clone())?;
+        let understood: Vec<String> = mentions.iter().map(understood).collect();
         if !understood.is_empty() {
             self.note(&format!("understood: {}", plain(&understood.join(", "))));
         }
-        if let (ReplyForm::Offline { why, .. }, Place::Terminal) = (&record.form, self.place)
-            && record.turn == 1
-        {
-            self.note(&format!("without a model: {}", plain(why)));
+        let first_offline = reply["form"]["by"] == "offline" && reply["turn"] == 1;
+        if first_offline && self.place == Place::Terminal {
+            self.note(&format!("without a model: {}", plain(&field(&reply["form"], "why"))));
         }
+        Ok(())
+    }
+
+    /// The person stopped it.
+    pub fn stopped(&mut self) {
+        self.note("(stopped here; what was said is kept)");
     }
 
     /// Calls wait for a person.
-    pub fn waiting(&mut self, calls: &[AwaitedCall]) {
-        self.new_line();
+    fn waiting(&mut self, calls: &[AwaitedCall]) {
         for call in calls {
             let arguments = brief(&call.arguments.to_string(), ARGUMENTS_CHARACTERS);
             let line = format!("{} {arguments} waits: {}", call.tool, plain(&call.reason));
@@ -116,13 +127,26 @@ impl Screen {
             return;
         }
         self.still();
-        self.put(&plain(text));
+        let text = plain(text);
+        let shown = match self.place {
+            Place::Terminal => self.markdown.push(&text),
+            Place::Pipe | Place::Nowhere => text,
+        };
+        self.reply(&shown);
         self.said = true;
-        self.at_line_start = text.ends_with('\n');
+    }
+
+    fn reply(&mut self, shown: &str) {
+        if !shown.is_empty() {
+            self.put(shown);
+            self.at_line_start = shown.ends_with('\n');
+        }
     }
 
     fn new_line(&mut self) {
         self.still();
+        let rest = self.markdown.finish();
+        self.reply(&rest);
         if !self.at_line_start {
             self.put("\n");
             self.at_line_start = true;

@@ -1,55 +1,66 @@
-//! One conversation with the engine: messages, decisions, and what the commands ask for.
+//! One conversation: messages, decisions, and what the commands ask for.
 
-use throughline_engine::creation::NewSession;
-use throughline_engine::engine::{AgentItem, SessionPatch};
-use throughline_engine::error::{Error, Result as EngineResult};
-use throughline_engine::events::Events;
-use throughline_engine::id::{AgentName, SessionId};
-use throughline_engine::item::ItemName;
-use throughline_engine::request::TurnInput;
-use throughline_engine::session::LoadedSession;
+use axum::http::header;
+use futures::StreamExt;
+use serde_json::{Value, json};
+use sse_stream::SseStream;
 use throughline_engine::session::pending::AwaitedCall;
-use throughline_engine::turn::{Approval, TurnOutcome, TurnRequest};
-use tokio::sync::mpsc::unbounded_channel;
-use tokio_util::sync::CancellationToken;
+use throughline_engine::turn::{Approval, Remember};
 use tokio_util::task::TaskTracker;
 
 use super::screen::{Place, Screen};
-use crate::cli::local::Local;
-use crate::cli::receipt::readable;
+use crate::cli::api::{Api, Call};
+use crate::cli::local::session_id;
+use crate::cli::output::{self, field};
+use crate::cli::receipt::{of_turn, readable};
 use crate::failure::Failure;
 
 /// A conversation.
 pub struct Talk {
-    local: Local,
-    session: Option<SessionId>,
-    agent: Option<AgentName>,
-    tending: TaskTracker,
+    api: Api,
+    session: Option<String>,
+    agent: Option<String>,
+    following_up: TaskTracker,
 }
 
 /// How a turn ended, for the one who types.
 pub enum Ended {
-    /// It is in the log, or failed with what was shown.
-    Turn(Box<TurnOutcome>),
+    /// It is in the log or waits for approval, as REST tells it.
+    Turn(Box<Value>),
+    /// The person asked to stop; what was said is kept.
+    Stopped,
     /// The person asked a second time to stop.
     Left,
 }
 
-/// What is to be done.
-enum Step {
-    Say(String),
-    Decide(String, Approval),
-}
-
 impl Talk {
-    /// A conversation in `session`, or in a new one.
-    pub fn new(local: Local, session: Option<SessionId>, agent: Option<AgentName>) -> Self {
-        Self { local, session, agent, tending: TaskTracker::new() }
+    /// A conversation in `session`, or in a new one with `agent`.
+    pub async fn begin(
+        api: Api,
+        session: Option<String>,
+        agent: Option<String>,
+    ) -> Result<Self, Failure> {
+        let checked = async {
+            if let Some(agent) = &agent {
+                known_agent(&api, agent).await?;
+            }
+            match session {
+                Some(typed) => Ok(Some(api.session_or_new(&typed).await?)),
+                None => Ok(None),
+            }
+        };
+        match checked.await {
+            Ok(session) => Ok(Self { api, session, agent, following_up: TaskTracker::new() }),
+            Err(failure) => {
+                api.close().await;
+                Err(failure)
+            }
+        }
     }
 
     /// The session, once there is one.
-    pub fn session(&self) -> Option<&SessionId> {
-        self.session.as_ref()
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
     }
 
     /// The next message begins another conversation.
@@ -59,245 +70,278 @@ impl Talk {
 
     /// Finishes what is under way in the background, and ends the MCP servers.
     pub async fn close(self) {
-        self.tending.close();
-        self.tending.wait().await;
-        self.local.close().await;
+        self.following_up.close();
+        self.following_up.wait().await;
+        self.api.close().await;
     }
 
     /// Says something and shows the answer as it comes.
     pub async fn say(&mut self, message: String, place: Place) -> Result<Ended, Failure> {
-        self.take(Step::Say(message), place).await
+        // Named here, so that it is known also where the stream ends early.
+        let id = self.session.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let body = json!({"message": message, "conversation_id": id, "agent": self.agent});
+        let ended = self.take(Call::post(&["chat", "stream"]).body(body), &id, place).await?;
+        self.session = Some(id);
+        self.follow_up(place).await;
+        Ok(ended)
     }
 
     /// Decides a call that waits.
     pub async fn decide(
         &mut self,
-        call: String,
+        call: &str,
         approval: Approval,
         place: Place,
     ) -> Result<Ended, Failure> {
-        self.take(Step::Decide(call, approval), place).await
-    }
-
-    async fn take(&mut self, step: Step, place: Place) -> Result<Ended, Failure> {
-        let (sender, mut events) = unbounded_channel();
-        let cancel = CancellationToken::new();
-        let work = self.work(step, Events::to(sender), cancel.clone());
-        let mut work = tokio::spawn(work);
-        let mut screen = Screen::new(place);
-        let mut asked_to_stop = false;
-        let outcome = loop {
-            tokio::select! {
-                biased;
-                Some(event) = events.recv() => screen.event(&event),
-                outcome = &mut work => break outcome,
-                _ = tokio::signal::ctrl_c() => {
-                    if asked_to_stop {
-                        return Ok(Ended::Left);
-                    }
-                    asked_to_stop = true;
-                    cancel.cancel();
-                }
-            }
+        let Some(id) = self.session.clone() else {
+            return Err(Failure::new("no tool call waits for approval", "say something first"));
         };
-        // What was told just before the end is shown before the end is.
-        while let Ok(event) = events.try_recv() {
-            screen.event(&event);
-        }
-        let ended = outcome.map_err(|error| Failure::new(error.to_string(), "try again"))?;
-        screen.still();
-        let outcome = ended?;
-        match &outcome {
-            TurnOutcome::Finished { session, record, .. } => {
-                self.session = Some(session.head.id.clone());
-                screen.finished(record);
-            }
-            TurnOutcome::Paused { session, pending } => {
-                self.session = Some(session.head.id.clone());
-                let calls: Vec<AwaitedCall> = pending.undecided().cloned().collect();
-                screen.waiting(&calls);
-            }
-        }
+        let scope = approval.remember.map(|remember| match remember {
+            Remember::Session => "session",
+            Remember::User => "user",
+        });
+        let call = Call::post(&["conversations", &id, "approvals", call])
+            .header(header::ACCEPT, "text/event-stream")
+            .body(json!({"approve": approval.approve, "scope": scope}));
+        let ended = self.take(call, &id, place).await?;
         self.follow_up(place).await;
-        Ok(Ended::Turn(Box::new(outcome)))
+        Ok(ended)
     }
 
-    fn work(
-        &self,
-        step: Step,
-        events: Events,
-        cancel: CancellationToken,
-    ) -> impl Future<Output = EngineResult<TurnOutcome>> + Send + 'static {
-        let (engine, caller) = (self.local.engine.clone(), self.local.caller.clone());
-        let (session, agent) = (self.session.clone(), self.agent.clone());
-        async move {
-            match (step, session) {
-                (Step::Decide(call, approval), Some(id)) => {
-                    engine.decide(&caller, (&id, &call), approval, events, cancel).await
+    /// Runs a turn and shows it; closing its stream asks it to stop.
+    async fn take(&self, call: Call, id: &str, place: Place) -> Result<Ended, Failure> {
+        let mut screen = Screen::new(place);
+        let ended = tokio::select! {
+            biased;
+            ended = self.told(call, &mut screen) => Some(ended),
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        screen.still();
+        let Some(ended) = ended else {
+            screen.stopped();
+            tracing::debug!(session.id = id, "a turn was asked to stop");
+            return tokio::select! {
+                () = self.api.settle() => Ok(Ended::Stopped),
+                _ = tokio::signal::ctrl_c() => Ok(Ended::Left),
+            };
+        };
+        let reply = ended?;
+        screen.finished(&reply)?;
+        Ok(Ended::Turn(Box::new(reply)))
+    }
+
+    /// Shows the events of a turn until its end.
+    async fn told(&self, call: Call, screen: &mut Screen) -> Result<Value, Failure> {
+        let response = self.api.call(call).await?;
+        let mut events = SseStream::new(response.into_body());
+        while let Some(event) = events.next().await {
+            let event = event.map_err(|error| broken(&error.to_string()))?;
+            let data: Value = event
+                .data
+                .as_deref()
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(|error: serde_json::Error| broken(&error.to_string()))?
+                .unwrap_or_default();
+            match event.event.as_deref() {
+                Some("done") => return Ok(data),
+                Some("error") => {
+                    let failure = Failure::new(field(&data, "detail"), field(&data, "hint"));
+                    return Err(failure.coded(field(&data, "code")));
                 }
-                (Step::Decide(message, _) | Step::Say(message), session) => {
-                    let input = TurnInput { message, ..TurnInput::default() };
-                    let request = TurnRequest { session, agent, input, ..TurnRequest::default() };
-                    engine.converse(&caller, request, events, cancel).await
-                }
+                Some(name) => screen.event(name, &data),
+                None => {}
             }
         }
+        Err(broken("it ended before the turn did"))
     }
 
-    /// What follows a turn: entities resolved, the index brought up. A program's next line waits for it,
-    /// so that the same lines give the same conversation; a person's does not.
+    /// What follows a turn. A program's next line waits for it, so that the same lines give the same
+    /// conversation; a person's does not.
     async fn follow_up(&self, place: Place) {
-        let Some(id) = &self.session else { return };
-        let (engine, key) = (self.local.engine.clone(), self.local.caller.session_key(id));
-        let work = async move {
-            if let Err(error) = engine.background().work_on(&key).await {
-                tracing::debug!(%error, "the session is tended later");
-            }
+        let Some(work) = self.session.as_deref().and_then(|id| self.api.follow_up(id)) else {
+            return;
         };
         match place {
-            Place::Terminal => drop(self.tending.spawn(work)),
+            Place::Terminal => drop(self.following_up.spawn(work)),
             Place::Pipe | Place::Nowhere => work.await,
         }
     }
 
-    /// The session as it is stored; none before the first message to a new one.
-    async fn loaded(&self) -> Result<Option<LoadedSession>, Failure> {
+    /// The session's head; none before the first message to a new one.
+    async fn head(&self) -> Result<Option<Value>, Failure> {
         let Some(id) = &self.session else { return Ok(None) };
-        match self.local.engine.session(&self.local.caller, id).await {
-            Err(Error::NoSession(_)) => Ok(None),
-            loaded => Ok(Some(loaded?)),
+        match self.api.json(Call::get(&["conversations", id])).await {
+            Err(failure) if failure.code == "no_session" => Ok(None),
+            head => head.map(Some),
         }
     }
 
     /// Calls that wait for a decision.
     pub async fn waiting(&self) -> Result<Vec<AwaitedCall>, Failure> {
-        let Some(loaded) = self.loaded().await? else { return Ok(Vec::new()) };
-        let pending = loaded.head.pending.as_ref();
-        let pending = pending.filter(|pending| pending.expires_at > self.local.engine.now());
-        Ok(pending.map(|pending| pending.undecided().cloned().collect()).unwrap_or_default())
+        match self.head().await? {
+            Some(mut head) => output::read(head["awaiting_approval"].take()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The turn of that number.
+    pub async fn turn(&self, number: u64) -> Result<Value, Failure> {
+        let id = self.session.as_deref().unwrap_or_default();
+        self.api.json(Call::get(&["conversations", id, "turns", &number.to_string()])).await
     }
 
     /// The receipt of the last turn, for people.
     pub async fn context(&self) -> Result<String, Failure> {
-        let nothing = "nothing was said yet".to_owned();
-        let Some(loaded) = self.loaded().await?.filter(|loaded| loaded.head.turns > 0) else {
-            return Ok(nothing);
-        };
-        let (id, turns) = (&loaded.head.id, loaded.head.turns);
-        let receipt = self.local.engine.receipt(&self.local.caller, id, turns).await?;
-        let (_, record) = self.local.engine.turn(&self.local.caller, id, turns).await?;
-        Ok(readable::receipt(&receipt, &record.calls))
+        let head = self.head().await?.unwrap_or_default();
+        match (head["id"].as_str(), head["turns"].as_u64()) {
+            (Some(id), Some(turns)) if turns > 0 => {
+                Ok(readable::receipt(&output::read(of_turn(&self.api, id, turns).await?)?))
+            }
+            _ => Ok("nothing was said yet".to_owned()),
+        }
+    }
+
+    async fn things(&self) -> Result<Value, Failure> {
+        match self.head().await? {
+            Some(head) => {
+                self.api.json(Call::get(&["conversations", &field(&head, "id"), "entities"])).await
+            }
+            None => Ok(Value::Null),
+        }
     }
 
     /// The things it is about, a line each.
     pub async fn entities(&self) -> Result<Vec<String>, Failure> {
-        let Some(loaded) = self.loaded().await? else { return Ok(Vec::new()) };
-        let list = self.local.engine.entities(&self.local.caller, &loaded.head.id).await?;
-        let line = |view: &throughline_engine::engine::EntityView| {
-            let mark = if view.active { "*" } else { " " };
-            let thing = &view.entity;
-            let known_as = match thing.aliases.is_empty() {
-                true => String::new(),
-                false => format!(", also {}", thing.aliases.join(", ")),
+        let line = |thing: &Value| {
+            let mark = if thing["active"] == true { "*" } else { " " };
+            let known_as = match output::list(thing, "aliases") {
+                [] => String::new(),
+                _ => format!(", also {}", field(thing, "aliases")),
             };
-            format!("{mark} {} {:.2}{known_as}", thing.entity, view.relevance)
+            let relevance = thing["relevanceScore"].as_f64().unwrap_or_default();
+            format!(
+                "{mark} {} {} {relevance:.2}{known_as}",
+                field(thing, "type"),
+                field(thing, "name")
+            )
         };
-        Ok(list.entities.iter().map(line).collect())
+        Ok(output::list(&self.things().await?, "entities").iter().map(line).collect())
     }
 
     /// Names of the known things, for completion.
     pub async fn names(&self) -> Vec<String> {
-        let Some(id) = &self.session else { return Vec::new() };
-        let found = self.local.engine.entities(&self.local.caller, id).await;
-        found.map_or_else(
-            |_| Vec::new(),
-            |list| list.entities.into_iter().map(|view| view.entity.entity.name).collect(),
-        )
+        let things = self.things().await.unwrap_or_default();
+        output::list(&things, "entities").iter().map(|thing| field(thing, "name")).collect()
     }
 
     /// What was asked before in this session, oldest first.
     pub async fn asked_before(&self, limit: u64) -> Vec<String> {
-        use throughline_engine::engine::{HistoryQuery, Order};
         let Some(id) = &self.session else { return Vec::new() };
-        let query = HistoryQuery { limit, order: Order::Descending, from: None };
-        let found = self.local.engine.history(&self.local.caller, id, query).await;
-        found.map_or_else(
-            |_| Vec::new(),
-            |page| page.turns.iter().rev().map(|turn| turn.message.clone()).collect(),
-        )
+        let call = Call::get(&["conversations", id, "history"]).with("limit", limit);
+        let page = self.api.json(call.with("order", "desc")).await.unwrap_or_default();
+        output::list(&page, "turns").iter().rev().map(|turn| field(turn, "message")).collect()
     }
 
     /// The items of the agent, and which of them are in the session.
-    pub async fn items(&self) -> Result<Vec<(AgentItem, bool)>, Failure> {
-        let agent = self.local.engine.agents().get(self.agent.as_ref())?;
-        let items = self.local.engine.agent_items(&self.local.caller, &agent.name).await?;
-        let pinned = match self.loaded().await? {
-            Some(loaded) => loaded.head.items.clone(),
-            None => Vec::new(),
+    pub async fn items(&self) -> Result<Vec<(Value, bool)>, Failure> {
+        let head = self.head().await?.unwrap_or_default();
+        let agent = match head["agent"].as_str().or(self.agent.as_deref()) {
+            Some(agent) => agent.to_owned(),
+            None => {
+                let agents = self.api.json(Call::get(&["agents"])).await?;
+                let agents = output::list(&agents, "agents").iter();
+                agents
+                    .filter(|agent| agent["default"] == true)
+                    .map(|agent| field(agent, "name"))
+                    .collect()
+            }
         };
-        let mark = |item: AgentItem| {
-            let pinned = pinned.iter().any(|present| present.item == item.item);
-            (item, pinned)
+        let mut items = self.api.json(Call::get(&["agents", &agent, "items"])).await?;
+        let pinned: Vec<String> = output::list(&head, "items").iter().map(output::item).collect();
+        let mark = |item: Value| {
+            let present = pinned.contains(&output::item(&item));
+            (item, present)
         };
+        let items: Vec<Value> = output::read(items["items"].take())?;
         Ok(items.into_iter().map(mark).collect())
     }
 
     /// Adds the item of that name to the session.
-    pub async fn pin(&mut self, name: &str) -> Result<ItemName, Failure> {
+    pub async fn pin(&mut self, name: &str) -> Result<String, Failure> {
         let items = self.items().await?;
-        let called = |item: &ItemName| match item {
-            ItemName::Rule { name: own } | ItemName::Reference { name: own } => own == name,
-            ItemName::Tool { server, name: own } => {
-                own == name || format!("{server}:{own}") == name
-            }
+        let called = |item: &Value| {
+            let own = field(item, "name");
+            let full = item["serverName"].as_str().map(|server| format!("{server}:{own}"));
+            own == name || full.as_deref() == Some(name) || output::item(item) == name
         };
-        let found = items
-            .iter()
-            .map(|(item, _)| &item.item)
-            .find(|item| item.to_string() == name || called(item));
-        let Some(item) = found.cloned() else {
+        let Some((item, _)) = items.iter().find(|(item, _)| called(item)) else {
             let what = format!("there is no item {name:?}");
             return Err(Failure::new(what, "/pin alone lists them"));
         };
+        let body = json!({
+            "type": item["type"], "name": item["name"], "serverName": item["serverName"],
+        });
         let id = self.present_session().await?;
-        self.local.engine.add_item(&self.local.caller, &id, item.clone(), None).await?;
-        Ok(item)
+        self.api.json(Call::post(&["conversations", &id, "context"]).body(body)).await?;
+        Ok(output::item(item))
     }
 
     /// The presets, a line each.
     pub async fn presets(&self) -> Result<Vec<String>, Failure> {
-        let list = self.local.engine.presets().list(&self.local.caller, 1, 100, false).await?;
-        Ok(list.presets.iter().map(|preset| format!("{:<34} {}", preset.id, preset.name)).collect())
+        let list = self.api.json(Call::get(&["presets"]).with("pageSize", 100)).await?;
+        let line =
+            |preset: &Value| format!("{:<34} {}", field(preset, "id"), field(preset, "name"));
+        Ok(output::list(&list, "presets").iter().map(line).collect())
     }
 
     /// The session carries itself like that preset from now on.
     pub async fn persona(&mut self, preset: &str) -> Result<String, Failure> {
         // The built-in ones are known by their short names, too.
         let short = format!("preset-{preset}");
-        let found = match self.local.engine.presets().get(&self.local.caller, &short).await {
+        let found = match self.api.json(Call::get(&["presets", &short])).await {
             Ok(found) => found,
-            Err(_) => self.local.engine.presets().get(&self.local.caller, preset).await?,
+            Err(_) => self.api.json(Call::get(&["presets", preset])).await?,
         };
-        let persona = found.persona();
-        let name = persona.name.clone();
+        let settings = &found["defaultSettings"];
+        let persona = json!({
+            "name": found["name"], "system_prompt": found["systemPrompt"],
+            "personality": found["defaultPersonality"], "temperature": settings["temperature"],
+            "reply_tokens_max": settings["maxTokens"],
+            "history_tokens_max": settings["maxHistoryTokens"],
+            "expiry_days": settings["expiryDays"], "preset": found["id"],
+        });
         let id = self.present_session().await?;
-        let patch = SessionPatch { persona: Some(Some(persona)), ..SessionPatch::default() };
-        self.local.engine.change_session(&self.local.caller, &id, patch, None).await?;
-        Ok(name)
+        let call = Call::patch(&["conversations", &id]).body(json!({"persona": persona}));
+        self.api.json(call).await?;
+        Ok(field(&found, "name"))
     }
 
     /// The session, created where there is none yet.
-    async fn present_session(&mut self) -> Result<SessionId, Failure> {
-        if let Some(loaded) = self.loaded().await? {
-            return Ok(loaded.head.id.clone());
+    async fn present_session(&mut self) -> Result<String, Failure> {
+        if let Some(head) = self.head().await? {
+            return Ok(field(&head, "id"));
         }
-        let new = NewSession {
-            id: self.session.clone(),
-            agent: self.agent.clone(),
-            ..NewSession::default()
-        };
-        let created = self.local.engine.create_session(&self.local.caller, new).await?;
-        self.session = Some(created.head.id.clone());
-        Ok(created.head.id.clone())
+        let body = json!({"id": self.session, "agent": self.agent});
+        let created = self.api.json(Call::post(&["conversations"]).body(body)).await?;
+        let id = session_id(&field(&created, "id"))?.to_string();
+        self.session = Some(id.clone());
+        Ok(id)
     }
+}
+
+async fn known_agent(api: &Api, name: &str) -> Result<(), Failure> {
+    let agents = api.json(Call::get(&["agents"])).await?;
+    let known: Vec<String> =
+        output::list(&agents, "agents").iter().map(|agent| field(agent, "name")).collect();
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let hint = format!("known: {}", known.join(", "));
+    Err(Failure::new(format!("there is no agent {name}"), hint).coded("no_agent"))
+}
+
+fn broken(reason: &str) -> Failure {
+    let what = format!("the answer broke off: {reason}");
+    Failure::new(what, "what was said so far is kept; say it again").coded("answer_broken")
 }

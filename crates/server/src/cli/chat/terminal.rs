@@ -8,7 +8,7 @@ use reedline::{
     MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent,
     ReedlineMenu, Signal, default_emacs_keybindings,
 };
-use throughline_engine::turn::TurnOutcome;
+use throughline_engine::session::pending::AwaitedCall;
 
 use super::command::{ALLOW, Line};
 use super::completion::{Names, Words};
@@ -70,7 +70,7 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
         Line::Empty => return Ok(true),
         Line::Message(message) => talk.say(message, Place::Terminal).await?,
         Line::Decide(approve) => match talk.waiting().await?.into_iter().next() {
-            Some(call) => talk.decide(call.id, approve, Place::Terminal).await?,
+            Some(call) => talk.decide(&call.id, approve, Place::Terminal).await?,
             None => return Err(Failure::new("no tool call waits", "approvals are asked for here")),
         },
         line => {
@@ -79,9 +79,13 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
         }
     };
     loop {
-        let Ended::Turn(outcome) = &ended else { return Ok(false) };
-        let TurnOutcome::Paused { pending, .. } = outcome.as_ref() else { return Ok(true) };
-        let Some(call) = pending.undecided().next().cloned() else { return Ok(true) };
+        let reply = match &ended {
+            Ended::Turn(reply) => reply,
+            Ended::Stopped => return Ok(true),
+            Ended::Left => return Ok(false),
+        };
+        let waiting: Vec<AwaitedCall> = output::read(reply["awaiting_approval"].clone())?;
+        let Some(call) = waiting.into_iter().next() else { return Ok(true) };
         let question = format!(
             "run {}? [y]es, [n]o, [a]llow in this conversation: ",
             output::plain(&call.tool.to_string())
@@ -101,7 +105,7 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
                 return Ok(true);
             }
         };
-        ended = talk.decide(call.id, approval, Place::Terminal).await?;
+        ended = talk.decide(&call.id, approval, Place::Terminal).await?;
     }
 }
 

@@ -3,41 +3,66 @@
 use std::fmt::Write;
 
 use console::style;
-use throughline_engine::id::SessionId;
+use serde::Deserialize;
+use throughline_engine::piece::Source;
 use throughline_engine::receipt::DropReason;
-use throughline_engine::receipt_diff::ReceiptDiff;
 
-use super::readable;
-use crate::cli::local::{Local, session_id};
+use super::readable::{self, Piece};
+use crate::cli::api::{Api, Call, Named};
 use crate::cli::output;
 use crate::failure::Failure;
 
-/// Compares what was named.
-pub async fn run(local: &Local, what: &[String], json: bool) -> Result<(), Failure> {
-    let ((first, first_turn), (second, second_turn)) = both(what)?;
-    let diff = local
-        .engine
-        .receipt_diff(&local.caller, (&first, first_turn), (&second, second_turn))
-        .await?;
-    if json { output::json(&diff) } else { output::line(shown(&diff).trim_end()) }
+/// What is shown of a comparison as REST answers it.
+#[derive(Debug, Deserialize)]
+struct Diff {
+    only_first: Vec<Piece>,
+    only_second: Vec<Piece>,
+    moved: Vec<Moved>,
+    changed: Vec<Changed>,
+    same: usize,
+    used_tokens: [u32; 2],
+    same_request: bool,
 }
 
-type Place = (SessionId, u64);
+#[derive(Debug, Deserialize)]
+struct Moved {
+    source: Source,
+    first: Option<DropReason>,
+    second: Option<DropReason>,
+}
 
-fn both(what: &[String]) -> Result<(Place, Place), Failure> {
+#[derive(Debug, Deserialize)]
+struct Changed {
+    source: Source,
+    tokens: [u32; 2],
+}
+
+/// Compares what was named.
+pub async fn run(api: &Api, what: &[String], json: bool) -> Result<(), Failure> {
+    let ((first, turn), (second, with)) = both(what)?;
+    let first = api.id(Named::Session, first).await?;
+    let second = api.id(Named::Session, second).await?;
+    let turn = turn.to_string();
+    let call = Call::get(&["conversations", &first, "turns", &turn, "context", "diff"])
+        .with("with", with)
+        .with("session", second);
+    let diff = api.json(call).await?;
+    if json { output::json(&diff) } else { output::line(shown(&output::read(diff)?).trim_end()) }
+}
+
+type Place<'a> = (&'a str, u64);
+
+fn both(what: &[String]) -> Result<(Place<'_>, Place<'_>), Failure> {
     match what {
         [first, second] => Ok((place(first)?, place(second)?)),
-        [session, first, second] => {
-            let session = session_id(session)?;
-            Ok(((session.clone(), turn(first)?), (session, turn(second)?)))
-        }
+        [session, first, second] => Ok(((session, turn(first)?), (session, turn(second)?))),
         _ => Err(usage(&what.join(" "))),
     }
 }
 
-fn place(text: &str) -> Result<Place, Failure> {
+fn place(text: &str) -> Result<Place<'_>, Failure> {
     let (session, number) = text.rsplit_once(':').ok_or_else(|| usage(text))?;
-    Ok((session_id(session)?, turn(number)?))
+    Ok((session, turn(number)?))
 }
 
 fn turn(text: &str) -> Result<u64, Failure> {
@@ -49,7 +74,7 @@ fn usage(text: &str) -> Failure {
     Failure::wrong_use(what, "receipt diff SESSION:TURN SESSION:TURN, or SESSION TURN TURN")
 }
 
-fn shown(diff: &ReceiptDiff) -> String {
+fn shown(diff: &Diff) -> String {
     let [first, second] = diff.used_tokens;
     let mut text = format!("{} pieces are the same; {first} and {second} tokens\n", diff.same);
     if diff.same_request {

@@ -4,13 +4,12 @@ mod compare;
 pub mod readable;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use throughline_engine::receipt::Receipt;
-use throughline_engine::session::record::CallRecord;
+use serde_json::Value;
 
-use super::local::{Local, Who, session_id};
+use super::api::{Api, Call, Named};
+use super::local::Who;
 use super::{Settings, output};
-use crate::assemble::IfAbsent;
+use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 
 /// Flags of `receipt`.
@@ -21,7 +20,7 @@ pub struct ReceiptCommand {
     who: Who,
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// The session.
+    /// The session's id, or its beginning.
     #[arg(required = true)]
     session: Option<String>,
     /// The turn, counted from 1.
@@ -42,35 +41,29 @@ enum Verb {
 impl ReceiptCommand {
     /// Does it.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
-        let local = Local::open(settings, &self.who, IfAbsent::Refuse).await?;
-        let json = self.who.json;
-        let done = match (self.verb, self.session, self.turn) {
-            (Some(Verb::Diff { what }), ..) => compare::run(&local, &what, json).await,
-            (None, Some(session), Some(turn)) => show(&local, &session, turn, json).await,
+        let json = settings.json;
+        let act = async |api: &Api| match (self.verb, self.session, self.turn) {
+            (Some(Verb::Diff { what }), ..) => compare::run(api, &what, json).await,
+            (None, Some(session), Some(turn)) => show(api, &session, turn, json).await,
             _ => Err(Failure::wrong_use(
                 "a session and a turn are needed",
                 "throughline receipt SESSION TURN",
             )),
         };
-        local.close().await;
-        done
+        Api::during(settings, &self.who, Demo::Without, IfAbsent::Refuse, act).await
     }
 }
 
-/// A receipt as JSON, with the calls of its turn.
-#[derive(Serialize)]
-struct WithCalls<'a> {
-    #[serde(flatten)]
-    receipt: &'a Receipt,
-    calls: &'a [CallRecord],
-}
-
-async fn show(local: &Local, session: &str, turn: u64, json: bool) -> Result<(), Failure> {
-    let id = session_id(session)?;
-    let receipt = local.engine.receipt(&local.caller, &id, turn).await?;
-    let (_, record) = local.engine.turn(&local.caller, &id, turn).await?;
+async fn show(api: &Api, session: &str, turn: u64, json: bool) -> Result<(), Failure> {
+    let id = api.id(Named::Session, session).await?;
+    let receipt = of_turn(api, &id, turn).await?;
     if json {
-        return output::json(&WithCalls { receipt: &receipt, calls: &record.calls });
+        return output::json(&receipt);
     }
-    output::line(readable::receipt(&receipt, &record.calls).trim_end())
+    output::line(readable::receipt(&output::read(receipt)?).trim_end())
+}
+
+/// The receipt of a turn.
+pub async fn of_turn(api: &Api, id: &str, turn: u64) -> Result<Value, Failure> {
+    api.json(Call::get(&["conversations", id, "turns", &turn.to_string(), "context"])).await
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use console::style;
+use serde::Deserialize;
+use serde_json::Value;
 use throughline_engine::piece::{HistoryPart, IncludeMode, Source};
-use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
-use throughline_engine::session::record::CallRecord;
+use throughline_engine::receipt::{BudgetReport, DropReason};
 use throughline_engine::tool::ToolName;
 
 use crate::cli::output::plain;
@@ -16,16 +17,49 @@ const BAR_COLUMNS: usize = 40;
 const HEADINGS: [&str; 8] =
     ["Rules", "References", "Tools", "Summary", "Entities", "History", "Instructions", "Message"];
 
+/// What is shown of a receipt as REST answers it.
+#[derive(Debug, Deserialize)]
+pub struct Receipt {
+    id: String,
+    summary: String,
+    mode: String,
+    mode_why: String,
+    budget: BudgetReport,
+    stable_prefix_tokens: u32,
+    pieces: Vec<Piece>,
+    calls: Vec<Call>,
+}
+
+/// What is shown of a piece.
+#[derive(Debug, Deserialize)]
+pub struct Piece {
+    source: Source,
+    why: String,
+    score: Option<f32>,
+    tokens: u32,
+    dropped: Option<DropReason>,
+}
+
+/// What is shown of a tool call.
+#[derive(Debug, Deserialize)]
+struct Call {
+    #[serde(flatten)]
+    tool: ToolName,
+    arguments: Value,
+    ok: bool,
+    error: Option<String>,
+}
+
 /// The receipt as text, with colours where the terminal shows them.
-pub fn receipt(receipt: &Receipt, calls: &[CallRecord]) -> String {
-    let mut text = format!("{}\n", style(receipt.summary()).bold());
+pub fn receipt(receipt: &Receipt) -> String {
+    let mut text = format!("{}\n", style(&receipt.summary).bold());
     let _ = writeln!(text, "{}", budget(receipt));
-    let _ = writeln!(text, "mode {}: {}", receipt.mode.as_str(), plain(&receipt.mode_why));
+    let _ = writeln!(text, "mode {}: {}", receipt.mode, plain(&receipt.mode_why));
     for heading in HEADINGS {
         let pieces: Vec<_> = receipt
             .pieces
             .iter()
-            .filter(|piece| piece.sent() && heading_of(&piece.source) == heading)
+            .filter(|piece| piece.dropped.is_none() && heading_of(&piece.source) == heading)
             .collect();
         if !pieces.is_empty() {
             let tokens: u32 = pieces.iter().map(|piece| piece.tokens).sum();
@@ -35,7 +69,7 @@ pub fn receipt(receipt: &Receipt, calls: &[CallRecord]) -> String {
             }
         }
     }
-    let dropped: Vec<_> = receipt.pieces.iter().filter(|piece| !piece.sent()).collect();
+    let dropped: Vec<_> = receipt.pieces.iter().filter(|piece| piece.dropped.is_some()).collect();
     if !dropped.is_empty() {
         let _ = writeln!(text, "\n{}", style("Left out").bold().underlined());
         for piece in dropped {
@@ -43,19 +77,19 @@ pub fn receipt(receipt: &Receipt, calls: &[CallRecord]) -> String {
             let _ = writeln!(text, "  {}: {}", line(piece), style(reason).red());
         }
     }
-    if !calls.is_empty() {
+    if !receipt.calls.is_empty() {
         let _ = writeln!(text, "\n{}", style("Calls").bold().underlined());
-        for call in calls {
+        for call in &receipt.calls {
             let _ = writeln!(text, "  {}", call_line(call));
         }
     }
-    let _ = writeln!(text, "\nrequest {}", receipt.request_hash);
+    let _ = writeln!(text, "\nrequest {}", receipt.id);
     text
 }
 
 /// One call: tool, arguments, what came of it.
-fn call_line(call: &CallRecord) -> String {
-    let outcome = match (call.ok(), &call.error) {
+fn call_line(call: &Call) -> String {
+    let outcome = match (call.ok, &call.error) {
         (true, _) => style("done".to_owned()).green(),
         (false, Some(error)) => style(plain(error)).red(),
         (false, None) => style("failed".to_owned()).red(),
@@ -89,7 +123,7 @@ fn budget(receipt: &Receipt) -> String {
 }
 
 /// One piece: badge, name, score, tokens, why.
-pub fn line(piece: &ReceiptPiece) -> String {
+pub fn line(piece: &Piece) -> String {
     let badge = match mode_of(&piece.source) {
         Some(IncludeMode::Always) => format!("{} ", style("[Always]").green()),
         Some(IncludeMode::Manual) => format!("{} ", style("[Manual]").cyan()),

@@ -6,29 +6,38 @@ use std::io::{BufRead, IsTerminal, Write};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::local::{Local, session_id};
-use crate::cli::output;
+use crate::cli::api::{Api, Call, Named};
+use crate::cli::local::session_id;
+use crate::cli::output::{self, field};
 use crate::failure::Failure;
 
 /// Flags of `session erase`.
 #[derive(Debug, Args)]
 pub struct Erase {
-    /// The session.
+    /// The session's id, or its beginning where the question can be answered.
     session: String,
     /// Erase only the content of this turn; may be given several times.
     #[arg(long, value_name = "TURN")]
     turn: Vec<u64>,
-    /// Do not ask.
+    /// Do not ask. The id must be whole then.
     #[arg(long, short)]
     yes: bool,
 }
 
 impl Erase {
     /// Does it.
-    pub async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
-        let id = session_id(&self.session)?;
-        let what = match (self.turn.len(), local.engine.session(&local.caller, &id).await) {
-            (0, Ok(loaded)) => format!("session {id} with its {} turns", loaded.head.turns),
+    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+        let id = api.id(Named::Session, &self.session).await?;
+        if self.yes && id != self.session {
+            let what = format!("{} is the beginning of {id}", self.session);
+            return Err(Failure::wrong_use(
+                what,
+                "with --yes, type the whole id of what is erased",
+            ));
+        }
+        let head = api.json(Call::get(&["conversations", &id])).await;
+        let what = match (self.turn.len(), &head) {
+            (0, Ok(head)) => format!("session {id} with its {} turns", field(head, "turns")),
             // It cannot be read, or is gone and has left copies.
             (0, Err(_)) => format!("what is left of session {id}"),
             (count, _) => format!("the content of {count} turns of session {id}"),
@@ -37,39 +46,64 @@ impl Erase {
             confirm(&what)?;
         }
         if !self.turn.is_empty() {
-            let turns: BTreeSet<u64> = self.turn.into_iter().collect();
-            let erased = local.engine.erase_turns(&local.caller, &id, &turns).await?;
-            if json {
-                return output::json(&json!({
-                    "session": id, "erased_turns": erased.turns, "forgotten_memories": erased.facts,
-                }));
-            }
-            output::line(format!("erased the content of {} turns of session {id}", erased.turns))?;
-            return match erased.facts {
-                0 => Ok(()),
-                facts => output::line(format!("forgot {facts} memories gathered from them")),
-            };
+            return erase_turns(api, &id, self.turn.into_iter().collect(), json).await;
         }
-        let receipt = local.engine.erase(&local.caller, &id).await?;
+        let erased = api.json(Call::delete(&["conversations", &id, "permanent"])).await;
+        let receipt = match erased {
+            Err(failure) if failure.code == "no_session" => {
+                return Err(unknown(api, &id, failure).await);
+            }
+            erased => erased?,
+        };
         if json {
             return output::json(&receipt);
         }
-        output::line(format!("erased session {}", receipt.session))?;
-        let stored = receipt.stored;
+        output::line(format!("erased session {}", field(&receipt, "session_id")))?;
+        let row = |title: &str, name: &str| [title.to_owned(), field(&receipt, name)];
         output::table(
             ["", ""],
             [
-                ["heads".into(), stored.heads.to_string()],
-                ["turns".into(), stored.entries.to_string()],
-                ["records".into(), stored.records.to_string()],
-                ["bytes".into(), stored.bytes.to_string()],
-                ["index documents".into(), receipt.index_documents.to_string()],
-                ["memories".into(), receipt.facts.to_string()],
-                ["left behind".into(), stored.left.to_string()],
-                ["tombstone".into(), receipt.tombstone],
+                row("heads", "heads"),
+                row("turns", "turns"),
+                row("records", "records"),
+                row("bytes", "bytes"),
+                row("index documents", "index_documents"),
+                row("memories", "memories"),
+                row("left behind", "left"),
+                row("tombstone", "tombstone"),
             ],
         )?;
-        stored.notes.iter().try_for_each(output::line)
+        output::list(&receipt, "notes")
+            .iter()
+            .filter_map(|note| note.as_str())
+            .try_for_each(output::line)
+    }
+}
+
+/// The refusal to erase what is not there; whoever typed a beginning is told of what.
+async fn unknown(api: &Api, typed: &str, failure: Failure) -> Failure {
+    match api.id(Named::Session, typed).await {
+        Ok(whole) if whole != typed => {
+            let what = format!("{typed} is the beginning of {whole}");
+            Failure::wrong_use(what, "with --yes, type the whole id of what is erased")
+        }
+        Ok(_) => failure,
+        Err(several) => several,
+    }
+}
+
+async fn erase_turns(api: &Api, id: &str, turns: BTreeSet<u64>, json: bool) -> Result<(), Failure> {
+    let local = api.local("session erase --turn")?;
+    let erased = local.engine.erase_turns(&local.caller, &session_id(id)?, &turns).await?;
+    if json {
+        return output::json(&json!({
+            "session": id, "erased_turns": erased.turns, "forgotten_memories": erased.facts,
+        }));
+    }
+    output::line(format!("erased the content of {} turns of session {id}", erased.turns))?;
+    match erased.facts {
+        0 => Ok(()),
+        facts => output::line(format!("forgot {facts} memories gathered from them")),
     }
 }
 

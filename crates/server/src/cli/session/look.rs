@@ -1,18 +1,16 @@
 //! `session list`, `session show`, `session history`.
 
 use clap::Args;
-use serde_json::json;
-use throughline_engine::engine::{HistoryQuery, Order, SessionQuery};
-use throughline_engine::session::record::{TurnRecord, TurnStatus};
+use serde_json::Value;
 
-use crate::cli::local::{Local, session_id};
-use crate::cli::output;
+use crate::cli::api::{Api, Call, Named};
+use crate::cli::output::{self, field};
 use crate::failure::Failure;
-use crate::http::conversations::turn::TurnBrief;
-use crate::http::conversations::view::conversation;
 
 /// Characters of a title in a list.
 const TITLE_CHARACTERS: usize = 48;
+/// Characters of a time up to its minutes.
+const MINUTES: usize = "2026-01-31T12:00".len();
 
 /// Flags of `session list`.
 #[derive(Debug, Args)]
@@ -30,30 +28,31 @@ pub struct List {
 
 impl List {
     /// Does it.
-    pub async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
-        let query =
-            SessionQuery { limit: self.limit, tag: self.tag, with_inactive: self.all, after: None };
-        let list = local.engine.list_sessions(&local.caller, query).await?;
-        let now = local.engine.now();
+    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+        let call = Call::get(&["conversations"])
+            .with("limit", self.limit)
+            .with("inactive", self.all)
+            .with_any("tag", self.tag);
+        let list = api.json(call).await?;
         if json {
-            let sessions: Vec<_> = list.sessions.iter().map(|s| conversation(s, now)).collect();
-            return output::json(&json!({"conversations": sessions, "more": list.next.is_some()}));
+            return output::json(&list);
         }
-        if list.sessions.is_empty() {
+        let sessions = output::list(&list, "conversations");
+        if sessions.is_empty() {
             return output::line("there are no sessions");
         }
-        let rows = list.sessions.iter().map(|session| {
-            let head = &session.head;
+        let rows = sessions.iter().map(|session| {
+            let activity = field(session, "last_activity").replace('T', " ");
             [
-                head.id.to_string(),
-                head.turns.to_string(),
-                head.last_activity.strftime("%Y-%m-%d %H:%M").to_string(),
-                output::brief(head.title.as_deref().unwrap_or("-"), TITLE_CHARACTERS),
-                head.tags.join(", "),
+                field(session, "id"),
+                field(session, "turns"),
+                activity.chars().take(MINUTES).collect(),
+                output::brief(&field(session, "title"), TITLE_CHARACTERS),
+                field(session, "tags"),
             ]
         });
         output::table(["session", "turns", "last activity", "title", "tags"], rows)?;
-        if list.next.is_some() {
+        if !list["next_cursor"].is_null() {
             eprintln!("there are more; --limit shows them");
         }
         Ok(())
@@ -61,33 +60,37 @@ impl List {
 }
 
 /// Shows a head.
-pub async fn show(local: &Local, session: &str, json: bool) -> Result<(), Failure> {
-    let loaded = local.engine.session(&local.caller, &session_id(session)?).await?;
-    let view = conversation(&loaded, local.engine.now());
+pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
+    let id = api.id(Named::Session, session).await?;
+    let head = api.json(Call::get(&["conversations", &id])).await?;
     if json {
-        return output::json(&view);
+        return output::json(&head);
     }
-    let head = &loaded.head;
-    let none = || "-".to_owned();
-    let expires = view.expiry_warning.or(view.expires_at.map(|at| at.to_string()));
-    let items: Vec<String> = head.items.iter().map(|item| item.item.to_string()).collect();
+    let things = api.json(Call::get(&["conversations", &id, "entities"])).await;
+    let things = things.unwrap_or_default();
+    let or = |value: &Value, other: &str| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => other.to_owned(),
+    };
+    let expires = or(&head["expiry_warning"], &field(&head, "expires_at"));
+    let items: Vec<String> = output::list(&head, "items").iter().map(output::item).collect();
     let rows = [
-        ["session".into(), view.id],
-        ["title".into(), view.title.unwrap_or_else(none)],
-        ["agent".into(), view.agent.unwrap_or_else(|| "the default one".into())],
-        ["turns".into(), view.turns.to_string()],
-        ["version".into(), view.version.to_string()],
-        ["active".into(), if view.active { "yes".into() } else { "no".into() }],
-        ["created".into(), view.created_at.to_string()],
-        ["last activity".into(), view.last_activity.to_string()],
-        ["expires".into(), expires.unwrap_or_else(none)],
-        ["tags".into(), view.tags.join(", ")],
-        ["persona".into(), view.persona.map_or_else(none, |persona| persona.name)],
-        ["topic".into(), head.entities.topic.as_ref().map_or_else(none, ToString::to_string)],
-        ["things".into(), head.entities.tracked.len().to_string()],
+        ["session".into(), field(&head, "id")],
+        ["title".into(), field(&head, "title")],
+        ["agent".into(), or(&head["agent"], "the default one")],
+        ["turns".into(), field(&head, "turns")],
+        ["version".into(), field(&head, "version")],
+        ["active".into(), if head["active"] == true { "yes".into() } else { "no".into() }],
+        ["created".into(), field(&head, "created_at")],
+        ["last activity".into(), field(&head, "last_activity")],
+        ["expires".into(), expires],
+        ["tags".into(), field(&head, "tags")],
+        ["persona".into(), field(&head["persona"], "name")],
+        ["topic".into(), field(&things, "topic")],
+        ["things".into(), output::list(&things, "entities").len().to_string()],
         ["items".into(), items.join("\n")],
-        ["last request".into(), format!("{} tokens", view.context_tokens)],
-        ["erased turns".into(), view.erased_turns.to_string()],
+        ["last request".into(), format!("{} tokens", field(&head, "context_tokens"))],
+        ["erased turns".into(), field(&head, "erased_turns")],
     ];
     output::table(["", ""], rows)
 }
@@ -95,7 +98,7 @@ pub async fn show(local: &Local, session: &str, json: bool) -> Result<(), Failur
 /// Flags of `session history`.
 #[derive(Debug, Args)]
 pub struct History {
-    /// The session.
+    /// The session's id, or its beginning.
     session: String,
     /// At most this many turns, 1-1000.
     #[arg(long, default_value_t = 50)]
@@ -110,39 +113,40 @@ pub struct History {
 
 impl History {
     /// Does it.
-    pub async fn run(self, local: &Local, json: bool) -> Result<(), Failure> {
-        let order = if self.newest { Order::Descending } else { Order::Ascending };
-        let query = HistoryQuery { limit: self.limit, order, from: self.from };
-        let page = local.engine.history(&local.caller, &session_id(&self.session)?, query).await?;
+    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+        let id = api.id(Named::Session, &self.session).await?;
+        let call = Call::get(&["conversations", &id, "history"])
+            .with("limit", self.limit)
+            .with("order", if self.newest { "desc" } else { "asc" })
+            .with_any("cursor", self.from);
+        let page = api.json(call).await?;
         if json {
-            let turns: Vec<TurnBrief> =
-                page.turns.iter().map(|turn| TurnBrief::from(turn.as_ref())).collect();
-            return output::json(&json!({"turns": turns, "next": page.next}));
+            return output::json(&page);
         }
-        for turn in &page.turns {
+        for turn in output::list(&page, "turns") {
             output::line(shown(turn))?;
         }
-        if let Some(next) = page.next {
+        if let Some(next) = page["next_cursor"].as_str() {
             eprintln!("it goes on with --from {next}");
         }
         Ok(())
     }
 }
 
-fn shown(turn: &TurnRecord) -> String {
-    let heading = console::style(format!("{} · {}", turn.turn, turn.at)).dim();
-    if turn.status == TurnStatus::Erased {
-        let why = turn.error.as_ref().map_or("erased", |error| error.message.as_str());
-        return format!("{heading}\n  ({})\n", output::plain(why));
+fn shown(turn: &Value) -> String {
+    let heading = format!("{} · {}", field(turn, "turn"), field(turn, "at"));
+    let heading = console::style(heading).dim();
+    let error = turn["error"]["message"].as_str();
+    if turn["status"] == "erased" {
+        return format!("{heading}\n  ({})\n", output::plain(error.unwrap_or("erased")));
     }
-    let mut text = format!("{heading}\n> {}\n", output::plain(&turn.message));
-    for call in &turn.calls {
-        let outcome = if call.ok() { "" } else { " failed" };
-        text.push_str(&format!("  [{}{outcome}, {} ms]\n", call.tool, call.took_ms));
+    let mut text = format!("{heading}\n> {}\n", output::plain(&field(turn, "message")));
+    for tool in output::list(turn, "tools_used").iter().filter_map(Value::as_str) {
+        text.push_str(&format!("  [{}]\n", output::plain(tool)));
     }
-    text.push_str(&output::plain(&turn.reply));
-    if let Some(error) = &turn.error {
-        text.push_str(&format!("\n! {}", output::plain(&error.message)));
+    text.push_str(&output::plain(&field(turn, "reply")));
+    if let Some(error) = error {
+        text.push_str(&format!("\n! {}", output::plain(error)));
     }
     text.push('\n');
     text

@@ -6,16 +6,19 @@ mod transfer;
 
 use std::path::PathBuf;
 
+use axum::http::header;
 use clap::{Args, Subcommand, ValueEnum};
-use throughline_engine::engine::SessionPatch;
+use serde_json::{Value, json};
 
-use super::local::{Local, Who, session_id};
+use super::api::{Api, Call, Named};
+use super::local::{Who, session_id};
+use super::output::field;
 use super::{Settings, output};
-use crate::assemble::IfAbsent;
+use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::http::conversations::view::conversation;
 
 pub use erase::confirm;
+pub use transfer::{import, read};
 
 /// Flags of `session`.
 #[derive(Debug, Args)]
@@ -32,14 +35,14 @@ enum Verb {
     List(look::List),
     /// Show a session's head: settings, items, counters.
     Show {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
     },
     /// Show what was said.
     History(look::History),
     /// Make a new session that begins as this one did.
     Fork {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
         /// Up to and with this turn; all of them when absent.
         #[arg(long)]
@@ -48,11 +51,16 @@ enum Verb {
         #[arg(long)]
         id: Option<String>,
     },
+    /// Put a session aside; `session extend` brings it back.
+    Delete {
+        /// The session's id, or its beginning.
+        session: String,
+    },
     /// Erase a session everywhere, or the content of single turns.
     Erase(erase::Erase),
     /// Write a session as JSON, which can be imported again, or as Markdown.
     Export {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
         /// The form.
         #[arg(long, value_enum, default_value_t = Format::Json)]
@@ -71,12 +79,12 @@ enum Verb {
     },
     /// Let a session live on, or bring back one that was deleted or has expired.
     Extend {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
     },
     /// Set, add or remove a session's tags.
     Tag {
-        /// The session.
+        /// The session's id, or its beginning.
         session: String,
         /// Tags to add.
         tags: Vec<String>,
@@ -102,59 +110,66 @@ impl Session {
             Verb::Import { .. } => IfAbsent::Create,
             _ => IfAbsent::Refuse,
         };
-        let local = Local::open(settings, &self.who, then).await?;
-        let done = act(&local, self.verb, self.who.json).await;
-        local.close().await;
-        done
+        let json = settings.json;
+        let act = async |api: &Api| act(api, self.verb, json).await;
+        Api::during(settings, &self.who, Demo::Without, then, act).await
     }
 }
 
-async fn act(local: &Local, verb: Verb, json: bool) -> Result<(), Failure> {
+async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
     match verb {
-        Verb::List(list) => list.run(local, json).await,
-        Verb::Show { session } => look::show(local, &session, json).await,
-        Verb::History(history) => history.run(local, json).await,
-        Verb::Fork { session, turn, id } => fork(local, &session, turn, id, json).await,
-        Verb::Erase(erase) => erase.run(local, json).await,
-        Verb::Export { session, format, output } => {
-            transfer::export(local, &session, format, output).await
+        Verb::List(list) => list.run(api, json).await,
+        Verb::Show { session } => look::show(api, &session, json).await,
+        Verb::History(history) => history.run(api, json).await,
+        Verb::Fork { session, turn, id } => fork(api, &session, turn, id, json).await,
+        Verb::Delete { session } => {
+            let id = api.id(Named::Session, &session).await?;
+            let head = api.json(Call::delete(&["conversations", &id])).await?;
+            told(&head, json, |_| {
+                format!("{id} is put aside; throughline session extend {id} brings it back")
+            })
         }
-        Verb::Import { file, id } => transfer::import(local, &file, id, json).await,
-        Verb::Extend { session } => extend(local, &session, json).await,
-        Verb::Tag { session, tags, remove } => tag(local, &session, tags, &remove, json).await,
+        Verb::Erase(erase) => erase.run(api, json).await,
+        Verb::Export { session, format, output } => {
+            transfer::export(api, &session, format, output, json).await
+        }
+        Verb::Import { file, id } => transfer::import(api, &file, None, id, json).await,
+        Verb::Extend { session } => {
+            let id = api.id(Named::Session, &session).await?;
+            let call = Call::patch(&["conversations", &id]).body(json!({"active": true}));
+            told(&api.json(call).await?, json, |head| match head["expires_at"].as_str() {
+                Some(at) => format!("{id} expires {at}"),
+                None => format!("{id} does not expire"),
+            })
+        }
+        Verb::Tag { session, tags, remove } => tag(api, &session, tags, &remove, json).await,
     }
+}
+
+/// An answer for programs, or in words.
+fn told(answer: &Value, json: bool, words: impl Fn(&Value) -> String) -> Result<(), Failure> {
+    if json { output::json(answer) } else { output::line(words(answer)) }
 }
 
 async fn fork(
-    local: &Local,
+    api: &Api,
     session: &str,
     turn: Option<u64>,
     id: Option<String>,
     json: bool,
 ) -> Result<(), Failure> {
-    let id = id.as_deref().map(session_id).transpose()?;
-    let forked = local.engine.fork(&local.caller, &session_id(session)?, turn, id).await?;
-    if json {
-        return output::json(&conversation(&forked, local.engine.now()));
+    if let Some(id) = &id {
+        session_id(id)?;
     }
-    output::line(format!("{} has {} turns of {session}", forked.head.id, forked.head.turns))
-}
-
-async fn extend(local: &Local, session: &str, json: bool) -> Result<(), Failure> {
-    let id = session_id(session)?;
-    let patch = SessionPatch { active: Some(true), ..SessionPatch::default() };
-    let changed = local.engine.change_session(&local.caller, &id, patch, None).await?;
-    if json {
-        return output::json(&conversation(&changed, local.engine.now()));
-    }
-    output::line(match changed.head.expires_at {
-        Some(at) => format!("{id} expires {at}"),
-        None => format!("{id} does not expire"),
+    let from = api.id(Named::Session, session).await?;
+    let call = Call::post(&["conversations", &from, "fork"]).body(json!({"turn": turn, "id": id}));
+    told(&api.json(call).await?, json, |head| {
+        format!("{} has {} turns of {from}", field(head, "id"), field(head, "turns"))
     })
 }
 
 async fn tag(
-    local: &Local,
+    api: &Api,
     session: &str,
     add: Vec<String>,
     remove: &[String],
@@ -164,16 +179,14 @@ async fn tag(
         let hint = "throughline session tag SESSION urgent --remove old";
         return Err(Failure::wrong_use("no tag was named", hint));
     }
-    let id = session_id(session)?;
-    let loaded = local.engine.session(&local.caller, &id).await?;
-    let mut tags = loaded.head.tags.clone();
+    let id = api.id(Named::Session, session).await?;
+    let head = api.json(Call::get(&["conversations", &id])).await?;
+    let present = output::list(&head, "tags").iter().filter_map(Value::as_str);
+    let mut tags: Vec<String> = present.map(str::to_owned).collect();
     tags.retain(|tag| !remove.contains(tag));
     tags.extend(add);
-    let patch = SessionPatch { tags: Some(tags), ..SessionPatch::default() };
-    let expected = Some(loaded.version.number);
-    let changed = local.engine.change_session(&local.caller, &id, patch, expected).await?;
-    if json {
-        return output::json(&conversation(&changed, local.engine.now()));
-    }
-    output::line(format!("{id}: {}", changed.head.tags.join(", ")))
+    let call = Call::patch(&["conversations", &id])
+        .header(header::IF_MATCH, format!("\"{}\"", field(&head, "version")))
+        .body(json!({"tags": tags}));
+    told(&api.json(call).await?, json, |head| format!("{id}: {}", field(head, "tags")))
 }

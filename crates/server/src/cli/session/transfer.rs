@@ -1,85 +1,91 @@
 //! `session export` and `session import`.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-use throughline_engine::engine::{EXPORT_FORMAT, Export};
+use serde_json::{Value, json};
 
 use super::Format;
-use crate::cli::local::{Local, session_id};
-use crate::cli::output;
+use crate::cli::api::{Api, Call, Named};
+use crate::cli::local::session_id;
+use crate::cli::out;
+use crate::cli::output::{self, field};
 use crate::failure::Failure;
-use crate::http::conversations::view::conversation;
 
 /// The largest file that is brought in, in bytes.
 const IMPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Writes a session out.
 pub async fn export(
-    local: &Local,
+    api: &Api,
     session: &str,
     format: Format,
     file: Option<PathBuf>,
+    json: bool,
 ) -> Result<(), Failure> {
-    let id = session_id(session)?;
-    let bytes = match format {
-        Format::Json => {
-            let export = local.engine.export(&local.caller, &id).await?;
-            serde_json::to_vec(&export).unwrap_or_default()
+    let id = api.id(Named::Session, session).await?;
+    let name = match format {
+        Format::Json => "json",
+        Format::Markdown => "markdown",
+    };
+    let call = Call::get(&["conversations", &id, "export"]).with("format", name);
+    let bytes = api.bytes(call).await?;
+    match (file, format, json) {
+        (Some(file), _, true) => {
+            output::new_file(&file, &bytes)?;
+            output::json(&json!({"session": id, "file": file, "bytes": bytes.len()}))
         }
-        Format::Markdown => local.engine.export_markdown(&local.caller, &id).await?.into_bytes(),
-    };
-    let Some(file) = file else {
-        return Ok(std::io::stdout().lock().write_all(&bytes)?);
-    };
-    output::new_file(&file, &bytes)
+        (Some(file), _, false) => output::new_file(&file, &bytes),
+        (None, Format::Markdown, true) => {
+            output::json(&json!({"session": id, "markdown": String::from_utf8_lossy(&bytes)}))
+        }
+        (None, _, _) => out::bytes(&bytes),
+    }
 }
 
 /// Brings a file in: an export of ours, or of a chat product.
 pub async fn import(
-    local: &Local,
+    api: &Api,
     file: &Path,
+    format: Option<String>,
     id: Option<String>,
     json: bool,
 ) -> Result<(), Failure> {
     let text = read(file)?;
-    if text.contains(EXPORT_FORMAT) {
-        let export: Export = serde_json::from_str(&text).map_err(|error| {
-            let what = format!("{} is not an export of ours: {error}", file.display());
-            Failure::new(what, "throughline session export SESSION makes one")
-        })?;
-        let id = id.as_deref().map(session_id).transpose()?;
-        let loaded = local.engine.import(&local.caller, export, id).await?;
-        if json {
-            return output::json(&conversation(&loaded, local.engine.now()));
-        }
-        let (id, turns) = (&loaded.head.id, loaded.head.turns);
+    if let Some(id) = &id {
+        session_id(id)?;
+    }
+    let kind = match serde_json::from_str::<&serde_json::value::RawValue>(&text) {
+        Ok(_) => "application/json",
+        Err(_) => "text/markdown",
+    };
+    let call = Call::post(&["import"]).with_any("id", id).with_any("format", format);
+    let report = api.json(call.document(kind, text)).await?;
+    if json {
+        return output::json(&report);
+    }
+    if report["imported"].is_null() {
+        let (id, turns) = (field(&report, "id"), field(&report, "turns"));
         return output::line(format!("imported session {id} with {turns} turns"));
     }
-    if id.is_some() {
-        let what = "--id names one session, and this file is of a chat product";
-        return Err(Failure::wrong_use(what, "leave --id out; ids follow from the file"));
+    let (new, skipped) = (output::list(&report, "imported"), output::list(&report, "skipped"));
+    for chat in new {
+        let title = output::brief(&field(chat, "title"), 60);
+        output::line(format!("{}  {} turns  {title}", field(chat, "id"), field(chat, "turns")))?;
     }
-    let report = local.engine.import_chats(&local.caller, &text, None).await?;
-    if json {
-        return output::json(&json!(report));
-    }
-    for chat in &report.imported {
-        let title = output::brief(chat.title.as_deref().unwrap_or("-"), 60);
-        output::line(format!("{}  {} turns  {title}", chat.session, chat.turns))?;
-    }
-    for reason in &report.skipped {
+    for reason in skipped.iter().filter_map(Value::as_str) {
         eprintln!("left out: {}", output::plain(reason));
     }
-    let (new, there) = (report.imported.len(), report.already_there.len());
+    let there = output::list(&report, "already_there").len();
     output::line(format!(
-        "imported {new}, {there} were there already, {} left out",
-        report.skipped.len()
+        "imported {}, {there} were there already, {} left out",
+        new.len(),
+        skipped.len()
     ))
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
+/// The text of a file, or of standard input.
+pub fn read(file: &Path) -> Result<String, Failure> {
     let fail = |error: std::io::Error| {
         let what = format!("{} cannot be read: {error}", file.display());
         Failure::new(what, "name a text file, or - for standard input")

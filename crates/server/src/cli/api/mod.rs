@@ -1,0 +1,237 @@
+//! The REST API as commands use it: of an engine in this process, or of a server elsewhere.
+//!
+//! A command is written once, as requests. Without `--server` they go to the server's own routes in this process, with
+//! no socket, as the person at this machine; with it they go to that server, as the holder of the key.
+//!
+//! Invariant: a command does not know where its requests go. What only the machine itself can do asks for
+//! [`Api::local`], which fails elsewhere.
+//!
+//! # Layout
+//!
+//! - [`call`]: a request. [`remote`]: a server elsewhere. [`ids`]: whole ids from their beginnings.
+
+mod call;
+mod ids;
+mod remote;
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use reqwest::Url;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::Settings;
+use super::local::{Local, Who};
+use crate::access::{Gate, Keys};
+use crate::assemble::{Demo, IfAbsent};
+use crate::failure::Failure;
+use crate::http::{self, App, Setup};
+pub use call::Call;
+pub use ids::{Named, one_of};
+use remote::Remote;
+
+/// The largest body that a command hands to the engine of this process.
+const BODY_BYTES_MAX: usize = 1 << 30;
+
+/// How long an MCP server that is still starting is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// As long as a message waits.
+    Briefly,
+    /// As long as it may take to start: nothing else is done meanwhile, and a package may be fetched first.
+    UntilStarted,
+}
+
+/// Whom a command asks.
+pub struct Api(Whom);
+
+enum Whom {
+    Here(Box<Here>),
+    Elsewhere(Box<Remote>),
+}
+
+struct Here {
+    local: Local,
+    app: App,
+    routes: Router,
+    base: Url,
+}
+
+impl Api {
+    /// The server of `--server`; else the configured store, or what `then` says where there is none.
+    pub async fn open(
+        settings: &Settings,
+        who: &Who,
+        demo: Demo,
+        then: IfAbsent,
+        wait: Wait,
+    ) -> Result<Self, Failure> {
+        if let Some((address, key)) = settings.server() {
+            who.refuse_tenant()?;
+            if demo == Demo::With {
+                let what = "--demo starts the demo inventory on this machine, not on a server";
+                return Err(Failure::wrong_use(
+                    what,
+                    "start the server with throughline serve --demo",
+                ));
+            }
+            let remote = Remote::new(&address, key.as_ref(), who.user())?;
+            return Ok(Self(Whom::Elsewhere(Box::new(remote))));
+        }
+        let mut config = settings.load_for(then)?;
+        for server in config.servers.values_mut().filter(|_| wait == Wait::UntilStarted) {
+            server.list_seconds = server.list_seconds.max(server.connect_seconds);
+        }
+        let (mut server, mut telemetry) = (config.server.clone(), config.telemetry.clone());
+        server.body_bytes_max = BODY_BYTES_MAX;
+        server.json_elements_max = usize::MAX;
+        telemetry.enabled = false;
+        let local = Local::with(config, who, demo).await?;
+        let keys = Keys::new(local.engine.store().clone(), crate::clock::system());
+        let gate = Gate::open(keys, IpAddr::V4(Ipv4Addr::LOCALHOST)).await?;
+        let (engine, servers) = (local.engine.clone(), local.servers.clone());
+        let app = App::new(Setup { engine, gate, settings: server, servers, telemetry });
+        let routes = http::in_process(&app);
+        let base = Url::parse("http://localhost").map_err(|error| {
+            Failure::new(error.to_string(), "this is a defect; please report it")
+        })?;
+        Ok(Self(Whom::Here(Box::new(Here { local, app, routes, base }))))
+    }
+
+    /// Opens it, does `act` and ends it again.
+    pub async fn during(
+        settings: &Settings,
+        who: &Who,
+        demo: Demo,
+        then: IfAbsent,
+        act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let api = Self::open(settings, who, demo, then, Wait::UntilStarted).await?;
+        let done = act(&api).await;
+        api.close().await;
+        done
+    }
+
+    /// Ends what was started: turns that were asked to stop, and MCP servers that run as our children.
+    pub async fn close(self) {
+        self.settle().await;
+        if let Whom::Here(here) = self.0 {
+            here.local.close().await;
+        }
+    }
+
+    /// Waits until turns that were asked to stop are kept; a server elsewhere does that by itself.
+    pub async fn settle(&self) {
+        if let Whom::Here(here) = &self.0 {
+            here.app.turns().close();
+            here.app.turns().wait().await;
+            here.app.turns().reopen();
+        }
+    }
+
+    /// The engine of this process, for what cannot be asked of a server.
+    pub fn local(&self, what: &str) -> Result<&Local, Failure> {
+        match &self.0 {
+            Whom::Here(here) => Ok(&here.local),
+            Whom::Elsewhere(_) => Err(only_here(what)),
+        }
+    }
+
+    /// What follows a turn: entities resolved, the index brought up. A server elsewhere does that by itself.
+    pub fn follow_up(&self, session: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
+        let Whom::Here(here) = &self.0 else { return None };
+        let id = super::local::session_id(session).ok()?;
+        let (engine, key) = (here.local.engine.clone(), here.local.caller.session_key(&id));
+        Some(async move {
+            if let Err(error) = engine.background().work_on(&key).await {
+                tracing::debug!(%error, "the session is worked on later");
+            }
+        })
+    }
+
+    /// The answer, whatever its status.
+    async fn answer(&self, call: Call) -> Result<Response<Body>, Failure> {
+        match &self.0 {
+            Whom::Elsewhere(remote) => remote.send(call).await,
+            Whom::Here(here) => {
+                let mut request = call.at(&here.base)?.map(Body::from);
+                request.extensions_mut().insert(here.local.caller.clone());
+                let Ok(response) = here.routes.clone().oneshot(request).await;
+                Ok(response)
+            }
+        }
+    }
+
+    /// The answer of a request that succeeded.
+    pub async fn call(&self, call: Call) -> Result<Response<Body>, Failure> {
+        let response = self.answer(call).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        Err(self.refusal(status, &body(response).await?))
+    }
+
+    /// The bytes of the answer.
+    pub async fn bytes(&self, call: Call) -> Result<Bytes, Failure> {
+        body(self.call(call).await?).await
+    }
+
+    /// The answer as JSON.
+    pub async fn json(&self, call: Call) -> Result<Value, Failure> {
+        let bytes = self.bytes(call).await?;
+        serde_json::from_slice(&bytes).map_err(|_| self.stranger("it did not answer in JSON"))
+    }
+
+    /// What an error answer says.
+    fn refusal(&self, status: StatusCode, bytes: &[u8]) -> Failure {
+        let problem: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        match (problem["detail"].as_str(), problem["code"].as_str()) {
+            (Some(detail), Some(code)) => {
+                let hint = problem["hint"].as_str().unwrap_or_default();
+                let hint = match status {
+                    StatusCode::UNAUTHORIZED => {
+                        "give a key of that server with --key or THROUGHLINE_KEY"
+                    }
+                    _ => hint,
+                };
+                Failure::new(detail, hint).coded(code)
+            }
+            _ => self.stranger(&format!("it answered {status}")),
+        }
+    }
+
+    fn stranger(&self, reason: &str) -> Failure {
+        let address = match &self.0 {
+            Whom::Here(_) => "this process",
+            Whom::Elsewhere(remote) => remote.address(),
+        };
+        let what =
+            format!("{address} is no Throughline server, or something is in front of it: {reason}");
+        Failure::new(what, "check the address; throughline serve prints it when it starts")
+            .coded("not_a_server")
+    }
+}
+
+/// The body of an answer, whole.
+async fn body(response: Response<Body>) -> Result<Bytes, Failure> {
+    let collected = response.into_body().collect().await.map_err(|error| {
+        let what = format!("the answer broke off: {error}");
+        Failure::new(what, "try again").coded("answer_broken")
+    })?;
+    Ok(collected.to_bytes())
+}
+
+/// The refusal of what works on the machine of the store only.
+pub fn only_here(what: &str) -> Failure {
+    Failure::wrong_use(
+        format!("{what} works on the store itself and cannot be asked of a server"),
+        "run it on the server's machine, without --server and THROUGHLINE_SERVER",
+    )
+    .coded("local_only")
+}

@@ -1,0 +1,70 @@
+//! `throughline ask`: one message, its answer, and the exit code of the turn.
+
+use std::io::IsTerminal;
+
+use clap::Args;
+
+use super::piped::{self, Form};
+use super::screen::Place;
+use super::talk::{Ended, Talk};
+use crate::assemble::{Demo, IfAbsent};
+use crate::cli::Settings;
+use crate::cli::api::{Api, Wait};
+use crate::cli::local::Who;
+use crate::failure::Failure;
+
+/// Flags of `ask`.
+#[derive(Debug, Args)]
+pub struct Ask {
+    #[command(flatten)]
+    who: Who,
+    /// What to say.
+    #[arg(required = true)]
+    message: Vec<String>,
+    /// The session to go on with, or a new one of that id; a new one when absent.
+    #[arg(long)]
+    session: Option<String>,
+    /// The agent of a new session.
+    #[arg(long)]
+    agent: Option<String>,
+    /// Also start the demo inventory, and ask an agent that uses it.
+    #[arg(long)]
+    demo: bool,
+}
+
+impl Ask {
+    /// Does it.
+    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let demo = Demo::by(self.demo);
+        let api =
+            Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::UntilStarted).await?;
+        let mut talk = Talk::begin(api, self.session, self.agent).await?;
+        let (place, form) = match (settings.json, std::io::stdout().is_terminal()) {
+            (true, _) => (Place::Nowhere, Form::Json),
+            (false, true) => (Place::Terminal, Form::Text),
+            (false, false) => (Place::Pipe, Form::Text),
+        };
+        let done = say(&mut talk, self.message.join(" "), place, form).await;
+        talk.close().await;
+        done
+    }
+}
+
+async fn say(talk: &mut Talk, message: String, place: Place, form: Form) -> Result<(), Failure> {
+    let ended = talk.say(message, place).await?;
+    piped::told(talk, &ended, form).await?;
+    let id = talk.session().unwrap_or_default();
+    match &ended {
+        Ended::Turn(reply) if reply["status"] == "failed" => {
+            let what = reply["error"]["message"].as_str().unwrap_or("the turn failed");
+            Err(Failure::new(what, "the message is kept; throughline doctor checks the models")
+                .coded("turn_failed"))
+        }
+        Ended::Turn(reply) if reply["status"] == "awaiting_approval" => {
+            let hint = format!("throughline chat {id}, then /approve or /refuse");
+            Err(Failure::new("a tool call waits for approval", hint).coded("awaiting_approval"))
+        }
+        Ended::Turn(_) => Ok(()),
+        Ended::Stopped | Ended::Left => Err(Failure::new("it was stopped", "ask again")),
+    }
+}

@@ -1,0 +1,168 @@
+//! What this machine has: configuration, models, MCP servers, then the store.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::StreamExt;
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
+use throughline_engine::model::{Block, Message, ModelRequest, Role};
+use throughline_engine::pack::PackSet;
+use throughline_engine::tool::Tools;
+use throughline_upstream::mcp::McpProxy;
+use throughline_upstream::model::{self, ModelConfig};
+use tokio_util::sync::CancellationToken;
+
+use super::{Findings, place};
+use crate::agents::AgentFolder;
+use crate::agents::watch::{self, Fixed};
+use crate::assemble;
+use crate::cli::Settings;
+use crate::config::Config;
+
+/// How long a model may take for its word.
+const MODEL_PATIENCE: Duration = Duration::from_secs(20);
+/// The longest answer that is asked for.
+const REPLY_TOKENS: u32 = 16;
+
+/// Looks at everything.
+pub async fn look(settings: &Settings, findings: &mut Findings) {
+    let config = match settings.load() {
+        Ok(config) => config,
+        Err(failure) => {
+            findings.failure("configuration", failure);
+            return;
+        }
+    };
+    findings.ok("configuration", "it is valid");
+    documents(&config, findings);
+    place::look(&config, findings).await;
+    models(&config, findings).await;
+    servers(&config, findings).await;
+}
+
+/// Packs and agents that are left out.
+fn documents(config: &Config, findings: &mut Findings) {
+    let (_, problems) = PackSet::load(assemble::toml_files(&config.packs.folder));
+    for problem in problems {
+        let fix = "correct the named line; the pack is left out until then";
+        findings.warn("packs", problem.to_string(), fix);
+    }
+    let fixed = Fixed { default: config.agents.default.clone(), agents: Vec::new() };
+    let (agents, _) = watch::look(&mut AgentFolder::new(&config.agents.folder), &fixed);
+    for problem in agents.problems() {
+        findings.warn("agents", problem, "correct that file; the rest of the agent is used");
+    }
+}
+
+async fn models(config: &Config, findings: &mut Findings) {
+    let configs = match config.model_configs() {
+        Ok((configs, _)) => configs,
+        Err(failure) => return findings.failure("models", failure),
+    };
+    if configs.is_empty() {
+        findings.ok("models", "none is configured; answers come without one");
+    }
+    for (name, model) in configs {
+        let (called, address) = (format!("model {name}"), model.base_url.clone());
+        match one_word(model).await {
+            Ok(()) => findings.ok(called, format!("{address} answers, and takes the key")),
+            Err(error) => {
+                let fix = advice(error.fault, &name);
+                findings.fail(called, format!("{address}: {}", error.message), fix);
+            }
+        }
+    }
+}
+
+/// Asks a model for a word.
+async fn one_word(mut config: ModelConfig) -> Result<(), UpstreamError> {
+    config.retries_max = 0;
+    config.head_timeout = MODEL_PATIENCE;
+    config.first_token_timeout = MODEL_PATIENCE;
+    config.total_timeout = MODEL_PATIENCE;
+    let model = model::connect(config)?;
+    let content = vec![Block::text("Answer with the word: ok")];
+    let request = ModelRequest {
+        messages: vec![Message { role: Role::User, content }],
+        reply_tokens_max: REPLY_TOKENS,
+        temperature: 1.0,
+        ..ModelRequest::default()
+    };
+    let mut events = model.stream(&request, CancellationToken::new()).await?;
+    while let Some(event) = events.next().await {
+        event?;
+    }
+    Ok(())
+}
+
+fn advice(fault: UpstreamFault, name: &str) -> String {
+    match fault {
+        UpstreamFault::Unreachable | UpstreamFault::TimedOut => {
+            format!(
+                "check base_url of the model {name}, that it runs, and the way there (proxy, firewall)"
+            )
+        }
+        UpstreamFault::Unauthorized => {
+            format!(
+                "the key was refused: set the variable that api_key_env of {name} names to a valid key"
+            )
+        }
+        UpstreamFault::RateLimited => {
+            "the provider asks to slow down: check your plan, or wait".into()
+        }
+        UpstreamFault::Rejected => {
+            format!(
+                "the request was refused: check the name in model of {name}, and sends_temperature"
+            )
+        }
+        UpstreamFault::Malformed | UpstreamFault::TooLarge => {
+            format!("it does not speak as its provider does: check provider and base_url of {name}")
+        }
+        UpstreamFault::Failed | UpstreamFault::Cancelled => {
+            "the provider failed by itself: try again, and see its status page".into()
+        }
+    }
+}
+
+async fn servers(config: &Config, findings: &mut Findings) {
+    let mut configs = match config.server_configs() {
+        Ok(configs) => configs,
+        Err(failure) => return findings.failure("MCP servers", failure),
+    };
+    if configs.is_empty() {
+        return findings.ok("MCP servers", "none is configured");
+    }
+    for server in &mut configs {
+        // Nothing else is done meanwhile, and a package may be fetched first.
+        server.list_timeout = server.list_timeout.max(server.connect_timeout);
+    }
+    let names: Vec<String> = configs.iter().map(|server| server.name.clone()).collect();
+    let proxy = match McpProxy::new(configs) {
+        Ok(proxy) => proxy,
+        Err(error) => {
+            let fix = "correct it under [servers] in the configuration";
+            return findings.fail("MCP servers", error.to_string(), fix);
+        }
+    };
+    let listing = proxy.list().await;
+    proxy.shutdown().await;
+    let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
+    for tool in &listing.tools {
+        *tools.entry(&tool.tool.server).or_default() += 1;
+    }
+    for name in &names {
+        let called = format!("MCP server {name}");
+        match listing.unavailable.iter().find(|(server, _)| server == name) {
+            Some((_, reason)) => {
+                let fix = format!(
+                    "check command, args or url under [servers.{name}], and run it by hand"
+                );
+                findings.fail(called, reason, fix);
+            }
+            None => {
+                let count = tools.get(name.as_str()).copied().unwrap_or(0);
+                findings.ok(called, format!("it answers with {count} tools"));
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The store: whether it can be read and written, what room there is, who may look into it, and its latest time.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use throughline_engine::store::Store;
+use throughline_store::{StoreUrl, disk};
+
+use super::Findings;
+use crate::assemble::{self, IfAbsent};
+use crate::backup::erasures::ErasureLog;
+use crate::clock;
+use crate::config::Config;
+
+/// Less room than this cannot take another backup.
+const ROOM_BYTES_MIN: u64 = 100 << 20;
+/// Less room than this is worth a word.
+const ROOM_BYTES_LOW: u64 = 1 << 30;
+/// Threads that the clock is compared with.
+const NEWEST: usize = 1000;
+
+/// Looks at the store and its folders.
+pub async fn look(config: &Config, findings: &mut Findings) {
+    let url = match assemble::store_options(config) {
+        Ok((url, _)) => url,
+        Err(failure) => return findings.failure("store", failure),
+    };
+    let path = match &url {
+        StoreUrl::Sqlite(path) | StoreUrl::Files(path) => Some(path.as_path()),
+        StoreUrl::Redis(_) | StoreUrl::S3(_) | StoreUrl::Memory => None,
+    };
+    match throughline_store::exists(&url) {
+        Ok(true) => open(config, &url, findings).await,
+        Ok(false) => findings.ok("store", format!("there is no {url} yet; serve and chat make it")),
+        Err(error) => findings.failure("store", error.into()),
+    }
+    if let Some(path) = path {
+        permissions(path, findings);
+        folder("data folder", path.parent().unwrap_or(path), findings);
+    }
+    if url != StoreUrl::Memory {
+        backups(&config.backups.folder, findings);
+    }
+}
+
+/// Backups lie there, and the log without which a restore would bring back what was erased.
+fn backups(path: &Path, findings: &mut Findings) {
+    let log = ErasureLog::new(path);
+    match log.read() {
+        Ok(read) if read.damaged.is_empty() => folder("backups folder", path, findings),
+        Ok(read) => {
+            let detail =
+                format!("{} records of {} are damaged", read.damaged.len(), log.path().display());
+            let fix = "a restore may bring back what they told of: erase it again afterwards";
+            findings.warn("backups folder", detail, fix);
+        }
+        Err(error) => {
+            let detail = format!("{} cannot be read: {error}", log.path().display());
+            findings.fail(
+                "backups folder",
+                detail,
+                "let the user that runs it read and write there",
+            );
+        }
+    }
+}
+
+/// Reads and writes it.
+async fn open(config: &Config, url: &StoreUrl, findings: &mut Findings) {
+    let mut config = config.clone();
+    if let Err(failure) = assemble::if_absent(&mut config, IfAbsent::Refuse) {
+        return findings.failure("store", failure);
+    }
+    let store = match assemble::store(&config).await {
+        Ok(store) => store,
+        Err(failure) => return findings.failure("store", failure),
+    };
+    let facts = store.facts();
+    if let Err(error) = store.probe_write().await {
+        let fix = "check its permissions and the room on its disk, or that its server takes writes";
+        return findings.fail("store", format!("{url} cannot be written: {error}"), fix);
+    }
+    if facts.damaged > 0 {
+        let detail = format!("{} threads of {url} are damaged", facts.damaged);
+        findings.fail(
+            "store",
+            detail,
+            "throughline check names them; throughline repair mends them",
+        );
+    } else {
+        findings.ok("store", format!("{url} can be read and written ({})", facts.durability));
+    }
+    newest(store.as_ref(), findings).await;
+}
+
+/// A clock that is behind what is stored would order and expire wrongly.
+async fn newest(store: &dyn Store, findings: &mut Findings) {
+    let now = clock::system().now();
+    match store.scan(None, NEWEST).await {
+        Ok(listed) => {
+            let newest = listed.iter().map(|listed| listed.changed_at).max().unwrap_or(now);
+            findings.clock(now, newest, "the newest change in the store");
+        }
+        Err(error) => {
+            let fix = "throughline check reads everything and names what is wrong";
+            findings.fail("store", format!("it cannot be listed: {error}"), fix);
+        }
+    }
+}
+
+/// Conversations are nobody else's business.
+fn permissions(path: &Path, findings: &mut Findings) {
+    let Ok(metadata) = path.metadata() else { return };
+    let (mode, shown) = (metadata.mode() & 0o777, path.display());
+    let own = if metadata.is_dir() { "700" } else { "600" };
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        let detail = format!("{shown} belongs to another user ({})", metadata.uid());
+        findings.warn(
+            "permissions",
+            detail,
+            format!("run as that user, or: chown $(id -u) {shown}"),
+        );
+    } else if mode & 0o077 != 0 {
+        let detail = format!("{shown} has mode {mode:o}: others on this machine can open it");
+        findings.warn("permissions", detail, format!("chmod {own} {shown}"));
+    } else {
+        findings.ok("permissions", format!("only you can open {shown}"));
+    }
+}
+
+/// Whether a folder, or the one it will be made in, can be written to and has room.
+fn folder(name: &str, folder: &Path, findings: &mut Findings) {
+    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Some(present) = here.ancestors().find(|folder| folder.is_dir()).map(PathBuf::from) else {
+        let fix = "name a place that exists in the configuration";
+        return findings.fail(name, format!("{} cannot be made", here.display()), fix);
+    };
+    let shown = present.display();
+    if let Err(error) = disk::probe(&present) {
+        let fix = format!("let the user that runs it write there: chmod u+rwx {shown}");
+        return findings.fail(name, format!("{shown} cannot be written: {error}"), fix);
+    }
+    let room = match rustix::fs::statvfs(&present) {
+        Ok(room) => room.f_bavail.saturating_mul(room.f_frsize),
+        Err(error) => {
+            return findings.warn(
+                name,
+                format!("the room in {shown} is not known: {error}"),
+                "df shows it",
+            );
+        }
+    };
+    let detail = format!("{shown} can be written and has {} MiB free", room >> 20);
+    match room {
+        room if room < ROOM_BYTES_MIN => findings.fail(name, detail, "make room on that disk"),
+        room if room < ROOM_BYTES_LOW => findings.warn(name, detail, "make room on that disk soon"),
+        _ => findings.ok(name, detail),
+    }
+}

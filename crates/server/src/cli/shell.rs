@@ -1,0 +1,66 @@
+//! `throughline completions` and `throughline man`: the command line itself, for shells and for `man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+use serde_json::json;
+
+use super::{out, output};
+use crate::failure::Failure;
+
+/// The name of the program.
+const PROGRAM: &str = "throughline";
+
+/// Flags of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+impl Completions {
+    /// Prints them.
+    pub fn run(self, mut command: clap::Command) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, PROGRAM, &mut script);
+        out::bytes(&script)
+    }
+}
+
+/// Flags of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder, made where there is none; the page of the program alone on standard output when absent.
+    folder: Option<PathBuf>,
+}
+
+impl Man {
+    /// Writes a page for every command.
+    pub fn run(self, command: clap::Command, json: bool) -> Result<(), Failure> {
+        let Some(folder) = self.folder else {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page)?;
+            return out::bytes(&page);
+        };
+        let fail = |error: std::io::Error| {
+            let what = format!("{} cannot be written: {error}", folder.display());
+            Failure::new(what, "name a folder that can be written to")
+        };
+        std::fs::create_dir_all(&folder).map_err(fail)?;
+        clap_mangen::generate_to(command, &folder).map_err(fail)?;
+        let pages = std::fs::read_dir(&folder).map_err(fail)?;
+        let pages = pages.filter_map(|page| page.ok()?.file_name().into_string().ok());
+        let mut pages: Vec<String> = pages.filter(|name| name.starts_with(PROGRAM)).collect();
+        pages.sort();
+        if json {
+            return output::json(&json!({"folder": folder, "pages": pages}));
+        }
+        output::line(format!(
+            "{} pages are in {}; man -l {}/{PROGRAM}.1 shows the first",
+            pages.len(),
+            folder.display(),
+            folder.display()
+        ))
+    }
+}
