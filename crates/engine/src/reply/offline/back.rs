@@ -114,11 +114,12 @@ impl Scene<'_> {
 
     pub(super) fn not_by(&self, kind: &Kind, offer: &Offer, what: &str) -> Said {
         let by: Vec<String> = offer.slots.iter().map(super::offer::Slot::shown).collect();
-        let hint = format!("{}?", by.join(", "));
+        let hint = if by.is_empty() { String::new() } else { format!("{}?", by.join(", ")) };
         let with = [("kinds", self.noun(kind, true)), ("what", what.to_owned()), ("hint", hint)];
         let with: Vec<(&str, &str)> =
             with.iter().map(|(place, text)| (*place, text.as_str())).collect();
-        Said { text: self.say(Say::NotBy, &with), unanswered: Some("question"), ..Said::default() }
+        let text = self.say(Say::NotBy, &with).trim_end().to_owned();
+        Said { text, unanswered: Some("question"), ..Said::default() }
     }
 
     pub(super) fn unknown_word(

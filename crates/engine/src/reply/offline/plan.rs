@@ -1,6 +1,6 @@
 //! The next step of a reply: what the message is, and who answers it.
 
-use super::ask::Ask;
+use super::ask::{Ask, Follow};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said, Scene};
 use crate::lexicon::{Class, Family, Say};
@@ -22,6 +22,9 @@ impl Scene<'_> {
         if let Some(said) = self.social(from) {
             return Ok(said);
         }
+        if let Some(said) = self.noted(&ask) {
+            return Ok(said);
+        }
         let corrects = self.corrects(&parts);
         if corrects {
             let rest: Vec<Part> =
@@ -31,7 +34,11 @@ impl Scene<'_> {
                 return Ok(said);
             }
         }
+        if let Some(said) = self.act_again(&ask, &parts, corrects)? {
+            return Ok(said);
+        }
         if !corrects
+            && ask.follows != Some(Follow::Same)
             && self
                 .dialogue
                 .spoken
@@ -51,7 +58,7 @@ impl Scene<'_> {
                 None => Ok(self.cannot(family, &parts[at..])),
             };
         }
-        if (has_literal(&ask) || self.is_command(&ask, &parts))
+        if (has_literal(&ask) || self.is_valued(&ask) || self.is_command(&ask, &parts))
             && let Some(said) = self.act(&ask, &parts)?
         {
             return Ok(said);

@@ -18,6 +18,8 @@ pub(super) enum Role {
     Filler,
     /// The verb of a request.
     Verb(Family),
+    /// The first word of a tool's name that says what it does.
+    Command,
     /// A word for a kind of thing.
     Kind { kind: Kind, many: bool, narrower: Option<String> },
     /// A name, with the kind that its look or the words beside it suggest.
@@ -122,6 +124,10 @@ pub(super) struct Reader<'a> {
     pub packs: &'a PackSet,
     /// Kinds that tools are about and no pack knows.
     pub nouns: &'a [Kind],
+    /// Words with which tools are told what to do, besides the verbs of the lexicon: "convert".
+    pub commands: Vec<String>,
+    /// Where servers are named.
+    pub servers: &'a [Span],
 }
 
 impl Reader<'_> {
@@ -157,6 +163,9 @@ impl Reader<'_> {
             let rest = tokens[at..].iter();
             rest.take_while(|token| token.span.start < span.end).count().max(1)
         };
+        if let Some(span) = self.servers.iter().find(|span| span.start == start) {
+            return (covered(*span), Role::Filler, start);
+        }
         if let Setting::Quoted(number) = token.setting {
             let quoted = tokens[at..].iter();
             let words = quoted.take_while(|one| one.setting == Setting::Quoted(number)).count();
@@ -215,6 +224,9 @@ impl Reader<'_> {
         // "change the owner": a verb comes first, whatever else the word is.
         if let Some(family) = self.language.family(&token.lower).filter(|_| leads) {
             return (1, Role::Verb(family), start);
+        }
+        if leads && self.commands.contains(&token.lower) {
+            return (1, Role::Command, start);
         }
         if let Some((words, role)) = self.kind_at(words()) {
             return (words, role, start);
@@ -349,6 +361,13 @@ impl Reader<'_> {
                     }
                 }
                 _ => joined.push(part),
+            }
+        }
+        for at in 1..joined.len() {
+            let names_server = self.servers.iter().any(|span| *span == joined[at].span);
+            let places = [Class::In, Class::From, Class::With, Class::Of, Class::To];
+            if names_server && places.iter().any(|class| joined[at - 1].is(*class)) {
+                joined[at - 1].role = Role::Filler;
             }
         }
         for at in 0..joined.len().saturating_sub(1) {

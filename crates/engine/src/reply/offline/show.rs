@@ -86,7 +86,8 @@ impl Scene<'_> {
                 return Ok(Err(Unseen::Failed(Box::new(record.clone()))));
             }
             let output = record.output.as_ref();
-            let row = output.and_then(rows::json_of).map(std::borrow::Cow::into_owned);
+            let json = output.and_then(rows::json_of);
+            let row = json.map(|json| wording::unframed(&json).clone());
             let row = row.unwrap_or_else(|| output.map_or(Value::Null, |o| o.text.clone().into()));
             let found = rows::thing(&row, &thing.kind, known).filter(|_| row.is_object());
             let mut found = found.unwrap_or_else(|| thing.clone());

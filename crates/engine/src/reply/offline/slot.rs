@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ask::Phrase;
 use super::fill::Filling;
-use super::narrow::thing_value;
+use super::narrow::{side, thing_value};
 use super::offer::{Means, Slot};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said};
@@ -82,11 +82,10 @@ impl Filling<'_, '_> {
         };
         let values: Vec<&str> = words.iter().copied().filter(|word| !own(word)).collect();
         let text = values.join(" ");
-        let slot = self
-            .offer
-            .slots
-            .iter()
-            .find(|slot| self.is_free(slot) && slot.shape.choice(&text).is_some());
+        let takes = |slot: &&Slot| self.is_free(slot) && slot.shape.choice(&text).is_some();
+        let sided = |slot: &&Slot| phrase.placed.is_some_and(|placed| side(slot, placed));
+        let slots = || self.offer.slots.iter().filter(takes);
+        let slot = slots().find(sided).or_else(|| slots().next());
         let Some(slot) = slot.filter(|_| !text.is_empty()).cloned() else { return false };
         let Some(value) = slot.shape.choice(&text).cloned() else { return false };
         self.set(&slot, value);
@@ -95,7 +94,7 @@ impl Filling<'_, '_> {
 
     /// The one parameter that still needs a value of this sort.
     pub(super) fn last_resort(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
-        let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = phrase.text.parse::<f64>().is_ok();
         if number && let Some(slot) = self.counted_slot(phrase) {
             return self.give(&slot, phrase);
         }
