@@ -355,8 +355,15 @@ fn scalar(value: &Value) -> String {
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
         Value::Null => "none".into(),
+        Value::Number(number) => number_shown(number),
         other => other.to_string(),
     }
+}
+
+/// A number as people write it: 212, not 212.0.
+pub fn number_shown(number: &serde_json::Number) -> String {
+    let text = number.to_string();
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// An answer as it is, or its beginning with how long it is.

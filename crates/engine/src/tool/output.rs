@@ -58,7 +58,10 @@ impl ToolOutput {
             let frame = ["error", "message", "code", "status", "detail", "details", "hint"];
             value.is_null() || frame.contains(&key.as_str())
         };
-        is("success", false) || error && (is("ok", false) || object.iter().all(beside))
+        let failed = object.get("status").and_then(Value::as_str);
+        let failed = failed.is_some_and(|status| matches!(status, "error" | "failed" | "failure"));
+        let only = object.iter().all(beside);
+        is("success", false) || failed && only || error && (is("ok", false) || only)
     }
 
     /// How many characters the text has, or had before it was cut.

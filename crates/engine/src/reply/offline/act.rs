@@ -212,6 +212,11 @@ impl Scene<'_> {
                 return None;
             }
         }
+        // What is made, changed or removed is said, or it is not meant.
+        let changes = ask.verb.is_some_and(|(family, _)| !family.reads());
+        if changes && hits == 0 && !named_kind && !focused && !nouns.is_empty() {
+            score -= weights::TOOL_NOUN;
+        }
         score += hits as f32 * weights::TOOL_NOUN;
         score -= (nouns.len() - hits) as f32 * weights::TOOL_NOUN_UNSAID;
         let about = named_kind && hits == 0 || focused && (points || hits == 0);

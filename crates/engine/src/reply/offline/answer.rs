@@ -27,8 +27,18 @@ impl Scene<'_> {
         if let Some(thing) = self.chosen(open, ask, parts) {
             return self.with_choice(open, &thing).map(Some);
         }
+        // "Yes" to a question for a name: it is asked again.
+        if only(Class::Yes)
+            && parts.iter().any(|part| part.is(Class::Yes))
+            && let (Missing::Term(at), [] | [_, _, ..]) = (&open.missing, &open.candidates[..])
+            && let Some(term) = open.query.terms.get(*at)
+        {
+            let question = self.say(Say::WhichOne, &[("text", &term.text)]);
+            return Ok(Some(self.offered(question, open, open.candidates.clone())));
+        }
         let anew = ask.verb.is_some()
             || self.begins_command(parts)
+            || parts.iter().any(|part| part.role == Role::Command)
             || ask.counts
             || ask.questions
             || ask.details

@@ -133,9 +133,10 @@ impl Scene<'_> {
         let hint = match declared {
             Some(slot) => format!("{} ({})?", slot.shown(), slot.shape.choices_shown()),
             None => {
-                let (_, row) = &table.rows[0];
-                let keys = row.as_object().into_iter().flatten().map(|(key, _)| rows::spoken(key));
-                format!("{}?", keys.take(8).collect::<Vec<_>>().join(", "))
+                let row = table.rows.first().and_then(|(_, row)| row.as_object());
+                let keys = row.into_iter().flatten().map(|(key, _)| rows::spoken(key));
+                let keys = keys.take(8).collect::<Vec<_>>().join(", ");
+                if keys.is_empty() { "?".into() } else { format!("{keys}?") }
             }
         };
         let with = [("kinds", self.noun(kind, true)), ("text", word.to_owned()), ("hint", hint)];

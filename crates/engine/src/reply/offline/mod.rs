@@ -48,7 +48,7 @@ use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
 
 use super::call::{RequestedCall, Verdict};
-use super::{Answer, ReplyOutcome, ReplyRequest, recollect};
+use super::{Answer, ReplyOutcome, ReplyRequest, recollect, wording};
 use offer::{Freedom, Offer};
 use read::{Part, Reader};
 use scene::{Planned, Said, Scene, Step};
@@ -74,6 +74,10 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
         return told(&asked, answer);
     }
     let planner = Planner::new(&asked).await;
+    if let Some(text) = recollect::told_by_user(&asked).filter(|_| asked.decided.is_empty()) {
+        let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
+        return tell(&asked, answer, said, why).await;
+    }
     while answer.calls.len() < CALLS_MAX {
         match planner.step(&asked, &answer.calls) {
             Step::Say(said) => return tell(&asked, answer, *said, why).await,
@@ -184,7 +188,14 @@ impl Planner {
             made,
         };
         match scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said))) {
-            Step::Call(planned) if server::has_copies(&planned.tool, &self.tools) => {
+            Step::Call(planned)
+                if server::has_copies(&planned.tool, &self.tools)
+                    && !self
+                        .dialogue
+                        .open
+                        .as_ref()
+                        .is_some_and(|open| open.calls(&planned.tool.tool)) =>
+            {
                 let servers = self.undecided.join(", ");
                 let mut said = scene.lost();
                 said.text = scene.say(Say::WhichServer, &[("servers", &servers)]);
@@ -234,9 +245,16 @@ async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
 /// Ends the turn with what is to be said.
 async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &str) -> ReplyOutcome {
     let mut unanswered = said.unanswered;
-    let missing = unavailable(asked).filter(|_| unanswered == Some("no_tool"));
+    // A server that cannot be asked may be why nothing was found.
+    let unsure = unanswered.is_some_and(|code| !matches!(code, "unavailable" | "tool_failed"));
+    let nothing = !answer.calls.iter().any(CallRecord::ok);
+    let missing = unavailable(asked).filter(|_| unsure && nothing);
     answer.text = said.text;
-    if answer.text.is_empty() {
+    let approved = asked.decided.iter().any(|awaited| awaited.approved == Some(true));
+    if answer.text.is_empty() && approved && answer.calls.iter().any(CallRecord::ok) {
+        // What was approved is the answer, whatever the message alone would come to.
+        (answer.text, unanswered) = (wording::results(&answer.calls), None);
+    } else if answer.text.is_empty() {
         let written = match recollect::told_by_user(asked) {
             Some(told) => Some(told),
             None => recollect::written(asked).await,

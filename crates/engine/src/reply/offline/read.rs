@@ -8,7 +8,7 @@
 
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{How, Mention, Noticed, Number, Span};
-use crate::lexicon::{Class, Family, Language};
+use crate::lexicon::{self, Class, Family, Language};
 use crate::pack::{Grammar, Kind, PackSet};
 
 /// What a part of a message is.
@@ -278,16 +278,16 @@ impl Reader<'_> {
             let narrower = known.narrows.contains_key(&singular).then_some(singular);
             return Some((count, role(&known.kind, grammar == Grammar::Plural, narrower)));
         }
+        // Tools are named in English, whatever is spoken.
+        let english = lexicon::english();
         self.nouns.iter().find_map(|kind| {
             let own: Vec<&str> = kind.as_str().split('_').collect();
             let mut given = words.clone();
             let fits = own.iter().all(|word| {
-                given
-                    .next()
-                    .is_some_and(|said| said == *word || self.language.singular(said) == *word)
+                given.next().is_some_and(|said| said == *word || english.singular(said) == *word)
             });
             let last = words.clone().nth(own.len() - 1)?;
-            fits.then(|| (own.len(), role(kind, self.language.singular(last) != last, None)))
+            fits.then(|| (own.len(), role(kind, english.singular(last) != last, None)))
         })
     }
 

@@ -230,7 +230,11 @@ impl Scene<'_> {
         offer: &Offer,
     ) -> Result<Table, Box<Said>> {
         if table.rows.is_empty() {
-            return Ok(table);
+            // Where there is nothing, nobody can tell what a word would leave of it.
+            return match term.what {
+                What::Word => Err(Box::new(self.unknown_word(kind, offer, &term.text, &table))),
+                _ => Ok(table),
+            };
         }
         if !table.is_whole() {
             return Err(Box::new(self.read_in_part(kind, &table, &term.text)));

@@ -9,7 +9,11 @@ use super::offer::{Means, Slot};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said};
 use crate::lexicon::{self, Class};
+use crate::pack::Field;
 use crate::search::words::stems;
+
+/// Letters before the number of an identifier that tell of which kind it is.
+const SPELLED_LETTERS_MIN: usize = 3;
 
 impl Filling<'_, '_> {
     /// The parameter that a word beside the phrase names: "status to offline", "called Dry Dock".
@@ -71,6 +75,30 @@ impl Filling<'_, '_> {
         self.offer.slots.iter().filter(free).find(named).cloned()
     }
 
+    /// The parameter whose kind an identifier is spelled after: "req-1" is a request, "task-1" a task.
+    pub(super) fn spelled_slot(&self, phrase: &Phrase) -> Option<Slot> {
+        let (word, number) = phrase.text.split_once(['-', '_'])?;
+        let word = word.to_lowercase();
+        let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        if !counted || word.len() < SPELLED_LETTERS_MIN {
+            return None;
+        }
+        let takes = |slot: &&Slot| {
+            let kind = match &slot.means {
+                Means::Thing(kind, _) => Some(kind),
+                Means::Own(_) => self.offer.kind.as_ref(),
+                _ => None,
+            };
+            let first = kind.and_then(|kind| kind.as_str().split('_').next_back());
+            self.is_free(slot) && first.is_some_and(|kind| kind.starts_with(&word))
+        };
+        let mut fitting = self.offer.slots.iter().filter(takes);
+        match (fitting.next(), fitting.next()) {
+            (Some(only), None) => Some(only.clone()),
+            _ => None,
+        }
+    }
+
     /// Values of parameters with choices: "high priority", "leaf".
     pub(super) fn choices(&mut self, phrase: &Phrase) -> bool {
         let words: Vec<&str> = phrase.text.split_whitespace().collect();
@@ -114,6 +142,13 @@ impl Filling<'_, '_> {
                 }
         };
         let mut open = self.offer.slots.iter().filter(takes);
+        // Of two parameters that take ids of different kinds none is certain.
+        let by_id = |slot: &&Slot| {
+            matches!(slot.means, Means::Own(Some(Field::Id)) | Means::Thing(_, Some(Field::Id)))
+        };
+        if phrase.kind.is_none() && open.clone().filter(by_id).count() > 1 {
+            return Ok(Ok(false));
+        }
         match open.next().cloned() {
             Some(slot) => self.give(&slot, phrase),
             None => Ok(Ok(false)),

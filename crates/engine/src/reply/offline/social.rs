@@ -27,6 +27,16 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether a message greets or thanks and neither agrees nor disagrees.
+    pub fn only_greets(&self, from: usize) -> bool {
+        let text = &self.message[from..];
+        let agrees =
+            |word: &String| self.language.is(Class::Yes, word) || self.language.is(Class::No, word);
+        self.consists_of(text, &[Class::SmallTalk, Class::Filler])
+            && !self.consists_of(text, &[Class::Filler])
+            && !lower_words(text).iter().any(agrees)
+    }
+
     fn cancels(&self, text: &str) -> bool {
         let starts = lower_words(text);
         let held = (0..starts.len()).any(|at| {
