@@ -279,6 +279,10 @@ pub enum Say {
     EmptyField,
     /// Servers that could not be asked: `{servers}`.
     Unavailable,
+    /// Several servers have the same tool: `{servers}`.
+    WhichServer,
+    /// What the user stated is there to be used: `{what}`.
+    Noted,
     /// There is no way to look for such a thing: `{kinds}`, `{text}`.
     CannotLook,
     /// A list that has to be searched could not be read whole: `{read}`, `{count}`, `{kinds}`, `{text}`.

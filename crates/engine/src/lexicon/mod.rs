@@ -85,7 +85,22 @@ impl Lexicon {
                 best = (language, found);
             }
         }
-        best.0
+        if best.1 > 0 || self.says(first, &words) {
+            return best.0;
+        }
+        // No function word tells: a greeting or a "no" may.
+        self.languages[1..].iter().find(|language| self.says(language, &words)).unwrap_or(first)
+    }
+
+    /// Whether a word greets, thanks, agrees or disagrees in that language, and is none of the first one.
+    fn says(&self, language: &Language, words: &[String]) -> bool {
+        let first = &self.languages[0];
+        let own = |word: &String| language.code == first.code || !first.knows(word);
+        let talks = [Class::SmallTalk, Class::Yes, Class::No];
+        words
+            .iter()
+            .filter(|word| own(word))
+            .any(|w| talks.iter().any(|class| language.is(*class, w)))
     }
 }
 

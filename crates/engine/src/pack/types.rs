@@ -101,6 +101,14 @@ impl EntityType {
         singular.map_or(self.kind.as_str(), |cue| cue.text.as_str())
     }
 
+    /// Whether words of an identifier are one of the words for it.
+    pub fn is_named_in(&self, identifier: &[String]) -> bool {
+        let own = super::words_of_identifier(self.kind.as_str());
+        let cues = self.cues.iter().map(|cue| super::words_of_identifier(&cue.text));
+        let mut names = cues.chain([own]);
+        names.any(|name| identifier.windows(name.len().max(1)).any(|words| words == name))
+    }
+
     /// Whether such a thing can have that name: types whose shape is checked have no other names.
     pub fn can_be_called(&self, name: &str) -> bool {
         let mut checked =

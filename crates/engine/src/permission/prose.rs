@@ -142,8 +142,11 @@ impl Reading<'_> {
     /// Whether what follows could be the object of a verb: neither nothing, nor a preposition, nor a word
     /// that makes a noun of it.
     fn may_have_object(&self, at: usize) -> bool {
+        // "Start here": a place is no object.
+        let ends_here = self.word(at + 1) == Some("here") && at + 2 == self.sentence.len();
         self.word(at + 1).is_some_and(|next| {
-            !self.words.is("prepositions", next)
+            !ends_here
+                && !self.words.is("prepositions", next)
                 && !self.words.is("conjunctions", next)
                 && !self.words.is("about", next)
                 && !self.words.is("be", next)

@@ -118,7 +118,10 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
         let words = words_of(recalled);
         let _ = write!(text, "\n- turn {}: {}", recalled.record.turn, start_of(&words));
     }
-    format!("{text}\n\n{plain}")
+    match asked.unavailable.is_empty() {
+        true => format!("{text}\n\n{plain}"),
+        false => format!("{text}\n\n{hint} {plain}"),
+    }
 }
 
 fn words_of(recalled: &Recalled) -> String {
@@ -128,11 +131,11 @@ fn words_of(recalled: &Recalled) -> String {
     }
 }
 
-/// Whether it can answer anything: a question cannot, nor can a reply of this kind that found nothing.
+/// Whether it can answer anything: a question or a request cannot, nor can a reply of this kind that found nothing.
 fn says_something(recalled: &Recalled) -> bool {
     let record = &recalled.record;
     match recalled.part {
-        HistoryPart::Message => !record.message.trim_end().ends_with('?'),
+        HistoryPart::Message => !lexicon::of(&record.message).asks_for_something(&record.message),
         HistoryPart::Reply => {
             !(matches!(record.form, ReplyForm::Offline { .. }) && record.calls.is_empty())
         }

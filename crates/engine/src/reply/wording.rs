@@ -41,6 +41,10 @@ pub fn result(call: &CallRecord) -> String {
     if output.is_error {
         return format!("{} failed: {}", call.tool.name, plain(output));
     }
+    if output.reports_failure() {
+        let why = output.json.as_ref().and_then(failure).unwrap_or_else(|| plain(output));
+        return format!("{} failed: {why}", call.tool.name);
+    }
     match &output.json {
         Some(json) if is_empty_list(json) => {
             let asked = asked_for(&call.arguments);
@@ -50,6 +54,12 @@ pub fn result(call: &CallRecord) -> String {
         Some(json) => value(json, &subject(&call.tool.name)),
         None => plain(output),
     }
+}
+
+/// Why an answer says that it failed.
+fn failure(json: &Value) -> Option<String> {
+    let said = |key: &&str| json.get(*key).filter(|why| why.is_string());
+    ["error", "message", "detail"].iter().find_map(said).map(scalar)
 }
 
 /// What a tool is about, by its name: `list_ip_addresses` is about ip addresses.
@@ -116,6 +126,23 @@ fn is_frame(object: &Map<String, Value>) -> bool {
     object.len() <= 3 && !is_thing(object) && !object.values().any(Value::is_object)
 }
 
+/// What an answer is about, without what frames it: of `{"success": true, "item": {…}}` the item.
+pub fn unframed(json: &Value) -> &Value {
+    json.as_object().and_then(framed).unwrap_or(json)
+}
+
+fn framed(object: &Map<String, Value>) -> Option<&Value> {
+    let frames = |key: &str, value: &Value| {
+        let marks = matches!(key, "success" | "ok" | "status" | "message" | "count" | "total");
+        value.is_null() || marks && !value.is_object() && !value.is_array()
+    };
+    let mut own = object.iter().filter(|(key, value)| !frames(key, value));
+    match (own.next(), own.next()) {
+        (Some((_, inner @ Value::Object(_))), None) if !is_thing(object) => Some(unframed(inner)),
+        _ => None,
+    }
+}
+
 fn counted(things: &[Value], count: usize, subject: &str) -> String {
     if things.is_empty() {
         return format!("There are no {subject}.");
@@ -175,6 +202,10 @@ fn line(thing: &Value) -> String {
 fn thing(object: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
     lines.extend(object.get("message").and_then(Value::as_str).map(str::to_owned));
+    if let Some(inner) = framed(object) {
+        lines.push(value(inner, "results"));
+        return lines.join("\n");
+    }
     lines.extend(name_of(object).map(|name| match object.get("id") {
         Some(id) if scalar(id) != name => format!("{name} (id {})", scalar(id)),
         _ => name,
@@ -189,6 +220,9 @@ fn thing(object: &Map<String, Value>) -> String {
                 lines.extend(
                     things.iter().take(THINGS_MAX).map(|thing| format!("- {}", line(thing))),
                 );
+            }
+            Value::Object(held) if !is_thing(object) && is_told_whole(held) => {
+                lines.push(format!("- {}: {}", words(key), line(value)));
             }
             value => lines.push(format!("- {}: {}", words(key), inner(value))),
         }
@@ -248,7 +282,13 @@ fn has_details(value: &Value) -> bool {
     value.as_object().is_some_and(|object| object.keys().any(|key| !is_name_key(key)))
 }
 
-/// The plain fields of a thing without a name.
+/// Whether a thing inside an answer is what the answer is about, not a choice or the mere name of something.
+fn is_told_whole(object: &Map<String, Value>) -> bool {
+    let told = object.iter().filter(|(key, value)| !is_name_key(key) && is_short(value));
+    !object.contains_key("label") && told.count() > 0
+}
+
+/// The plain fields of a thing without a name; where it has none, what it holds.
 fn fields(object: &Map<String, Value>) -> String {
     let plain = object
         .iter()
@@ -256,7 +296,13 @@ fn fields(object: &Map<String, Value>) -> String {
     let shown =
         plain.take(DETAILS_MAX).map(|(key, value)| format!("{} {}", words(key), scalar(value)));
     let shown = shown.collect::<Vec<_>>().join(", ");
-    if shown.is_empty() { "none".into() } else { shown }
+    if !shown.is_empty() {
+        return shown;
+    }
+    let held = object.iter().filter(|(_, value)| !value.is_null()).take(DETAILS_MAX);
+    let held: Vec<String> =
+        held.map(|(key, value)| format!("{} {}", words(key), inner(value))).collect();
+    if held.is_empty() { "none".into() } else { held.join("; ") }
 }
 
 fn name_of(object: &Map<String, Value>) -> Option<String> {
@@ -309,8 +355,15 @@ fn scalar(value: &Value) -> String {
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
         Value::Null => "none".into(),
+        Value::Number(number) => number_shown(number),
         other => other.to_string(),
     }
+}
+
+/// A number as people write it: 212, not 212.0.
+pub fn number_shown(number: &serde_json::Number) -> String {
+    let text = number.to_string();
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// An answer as it is, or its beginning with how long it is.

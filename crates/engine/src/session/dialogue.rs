@@ -106,6 +106,13 @@ pub struct OpenQuestion {
     pub candidates: Vec<Thing>,
 }
 
+impl OpenQuestion {
+    /// Whether it is about a call of that tool.
+    pub fn calls(&self, tool: &ToolName) -> bool {
+        self.query.call.as_ref().is_some_and(|(own, _)| own == tool)
+    }
+}
+
 /// What a question back asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

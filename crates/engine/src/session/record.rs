@@ -222,7 +222,7 @@ fn is_one(number: &u32) -> bool {
 impl CallRecord {
     /// Whether the call succeeded.
     pub fn ok(&self) -> bool {
-        self.output.as_ref().is_some_and(|output| !output.is_error)
+        self.output.as_ref().is_some_and(|output| !output.is_error && !output.reports_failure())
     }
 
     /// What the model was shown of the answer in the turn itself.

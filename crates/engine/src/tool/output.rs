@@ -44,6 +44,26 @@ impl ToolOutput {
         self
     }
 
+    /// Whether the answer itself says that the call failed, though the server did not mark it as an error:
+    /// `{"success": false}`, or nothing but an error.
+    pub fn reports_failure(&self) -> bool {
+        let Some(Value::Object(object)) = &self.json else { return false };
+        let is = |key: &str, value: bool| object.get(key) == Some(&Value::Bool(value));
+        let error = object.get("error").is_some_and(|error| match error {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Object(error) => !error.is_empty(),
+            _ => false,
+        });
+        let beside = |(key, value): (&String, &Value)| {
+            let frame = ["error", "message", "code", "status", "detail", "details", "hint"];
+            value.is_null() || frame.contains(&key.as_str())
+        };
+        let failed = object.get("status").and_then(Value::as_str);
+        let failed = failed.is_some_and(|status| matches!(status, "error" | "failed" | "failure"));
+        let only = object.iter().all(beside);
+        is("success", false) || failed && only || error && (is("ok", false) || only)
+    }
+
     /// How many characters the text has, or had before it was cut.
     pub fn characters(&self) -> u64 {
         self.whole_characters.unwrap_or_else(|| self.text.chars().count() as u64)

@@ -94,6 +94,10 @@ pub struct ScriptedTools {
     pub fails: Mutex<Option<&'static str>>,
     /// Why the server cannot be asked for its tools.
     pub down: Mutex<Option<&'static str>>,
+    /// Tools in place of the usual ones, of whichever servers.
+    pub own: Mutex<Vec<ToolDefinition>>,
+    /// Servers that cannot be asked beside them.
+    pub missing: Mutex<Vec<(String, String)>>,
     /// A tool that answers with an error, and its text.
     pub refuses: Mutex<Option<(&'static str, &'static str)>>,
 }
@@ -132,6 +136,10 @@ impl Tools for ScriptedTools {
         if let Some(why) = *self.down.lock().unwrap() {
             let unavailable = vec![("inventory".to_owned(), why.to_owned())];
             return ToolListing { unavailable, ..ToolListing::default() };
+        }
+        let own = self.own.lock().unwrap().clone();
+        if !own.is_empty() {
+            return ToolListing { tools: own, unavailable: self.missing.lock().unwrap().clone() };
         }
         let reads = ToolEffects { read_only: Some(true), ..ToolEffects::default() };
         let changes = ToolEffects { read_only: Some(false), ..ToolEffects::default() };

@@ -24,6 +24,7 @@ mod permissions;
 mod provenance;
 mod sessions;
 mod stored;
+mod strangers;
 mod summaries;
 mod together;
 mod usage;

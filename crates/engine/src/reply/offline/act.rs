@@ -72,8 +72,30 @@ impl Scene<'_> {
             hits += usize::from(said.contains(noun));
         }
         let own = |text: &str| self.is_own_word(offer, &text.to_lowercase());
-        let accounted = ask.phrases.iter().all(|phrase| phrase.is_literal || own(&phrase.text));
+        let accounted = ask.phrases.iter().all(|phrase| {
+            phrase.is_literal || own(&phrase.text) || takes_value(offer, &phrase.text)
+        });
         special && hits > 0 && (hits == all || accounted)
+    }
+
+    /// Whether a message begins with what a tool is called: "close item 4", of `close_item`.
+    pub fn begins_command(&self, parts: &[Part]) -> bool {
+        let first = parts.iter().find(|part| part.role != Role::Filler);
+        let lead = first.and_then(|part| part.lower.split_whitespace().next()).unwrap_or_default();
+        let said = said_words(parts);
+        self.offers.iter().any(|offer| {
+            let leads = offer.words.first().is_some_and(|word| word == lead);
+            leads && offer.words.iter().skip(1).any(|word| said.contains(word))
+        })
+    }
+
+    /// Whether a tool takes every word that matters as a number or as one of its choices: "37 celsius in kelvin".
+    pub fn is_valued(&self, ask: &Ask) -> bool {
+        ask.kinds.is_empty()
+            && self.offers.iter().filter(|offer| offer.reads).any(|offer| {
+                let chosen = ask.phrases.iter().filter(|phrase| is_choice(offer, &phrase.text));
+                chosen.count() > 1 && ask.phrases.iter().all(|p| takes_value(offer, &p.text))
+            })
     }
 
     /// Does what the message asks for with the tool that fits it best; a question where something is missing.
@@ -172,7 +194,13 @@ impl Scene<'_> {
         let described = said
             .iter()
             .filter(|word| stems(word).iter().all(|stem| offer.described.contains(stem)));
-        let literals = self.literals(offer, ask, parts)?;
+        let literals = self.literals(offer, ask, parts)?
+            + ask.phrases.iter().filter(|phrase| is_choice(offer, &phrase.text)).count();
+        // A list of something unknown is no search for it.
+        let lists = matches!(ask.verb, Some((Family::List, _)));
+        if lists && offer.family == Some(Family::Find) && hits == 0 && !named_kind {
+            return None;
+        }
         if hits == 0 && !named_kind && !(focused && points) && literals == 0 && !leads {
             let slot = ask.verb.is_some_and(|(_, at)| {
                 offer
@@ -184,11 +212,20 @@ impl Scene<'_> {
                 return None;
             }
         }
+        // What is made, changed or removed is said, or it is not meant.
+        let changes = ask.verb.is_some_and(|(family, _)| !family.reads());
+        if changes && hits == 0 && !named_kind && !focused && !nouns.is_empty() {
+            score -= weights::TOOL_NOUN;
+        }
         score += hits as f32 * weights::TOOL_NOUN;
         score -= (nouns.len() - hits) as f32 * weights::TOOL_NOUN_UNSAID;
         let about = named_kind && hits == 0 || focused && (points || hits == 0);
         score += if about { weights::TOOL_NOUN } else { 0.0 };
-        score += slots_said.count().min(3) as f32 * weights::TOOL_SLOT;
+        // Of tools with the verb that was said, the one whose needs are named is as good as named itself.
+        let exact = ask.verb.is_some_and(|(_, at)| offer.words.contains(&parts[at].lower));
+        let (needed, other): (Vec<&Slot>, Vec<&Slot>) =
+            slots_said.take(3).partition(|slot| exact && slot.shape.required);
+        score += needed.len() as f32 * weights::TOOL_NOUN + other.len() as f32 * weights::TOOL_SLOT;
         score += described.count().min(3) as f32 * weights::TOOL_DESCRIBED;
         score += literals as f32 * weights::TOOL_NOUN;
         let required = offer.slots.iter().filter(|slot| slot.shape.required);
@@ -301,6 +338,17 @@ impl Scene<'_> {
         }
         self.asked(text, query, Missing::Slot(slot.path()), Vec::new())
     }
+}
+
+/// Whether a phrase is one of the choices of a parameter.
+fn is_choice(offer: &Offer, text: &str) -> bool {
+    offer.slots.iter().any(|slot| slot.shape.choice(text).is_some())
+}
+
+/// Whether a phrase is a choice of a parameter, or a number and one takes numbers.
+fn takes_value(offer: &Offer, text: &str) -> bool {
+    let number = text.parse::<f64>().is_ok();
+    is_choice(offer, text) || number && offer.slots.iter().any(|slot| slot.means == Means::Number)
 }
 
 /// Whether a parameter takes a value with such a look.

@@ -27,7 +27,18 @@ impl Scene<'_> {
         if let Some(thing) = self.chosen(open, ask, parts) {
             return self.with_choice(open, &thing).map(Some);
         }
+        // "Yes" to a question for a name: it is asked again.
+        if only(Class::Yes)
+            && parts.iter().any(|part| part.is(Class::Yes))
+            && let (Missing::Term(at), [] | [_, _, ..]) = (&open.missing, &open.candidates[..])
+            && let Some(term) = open.query.terms.get(*at)
+        {
+            let question = self.say(Say::WhichOne, &[("text", &term.text)]);
+            return Ok(Some(self.offered(question, open, open.candidates.clone())));
+        }
         let anew = ask.verb.is_some()
+            || self.begins_command(parts)
+            || parts.iter().any(|part| part.role == Role::Command)
             || ask.counts
             || ask.questions
             || ask.details
@@ -38,7 +49,10 @@ impl Scene<'_> {
             return Ok(None);
         }
         match &open.missing {
-            Missing::Slot(path) => self.with_value(open, path, ask),
+            Missing::Slot(path) => match self.with_name(open, path, ask, parts)? {
+                Some(said) => Ok(Some(said)),
+                None => self.with_value(open, path, ask),
+            },
             Missing::Term(at) => self.with_term(open, *at, ask),
             Missing::Words => Ok(None),
         }
@@ -129,6 +143,41 @@ impl Scene<'_> {
             }
             Missing::Words => Ok(self.lost()),
         }
+    }
+
+    /// "A todo called Clean the gutters": a value for the parameter, and the name of what is made.
+    fn with_name(
+        &self,
+        open: &OpenQuestion,
+        path: &str,
+        ask: &Ask,
+        parts: &[Part],
+    ) -> Flow<Option<Said>> {
+        let Some((tool, arguments)) = &open.query.call else { return Ok(None) };
+        let Some(called) = parts.iter().position(|part| part.is(Class::Called)) else {
+            return Ok(None);
+        };
+        let is_name = |slot: &&Slot| {
+            let last = slot.words.last().map(String::as_str);
+            matches!(last, Some("name" | "title")) && !arguments.contains_key(slot.name())
+        };
+        let offer = self.offer(tool);
+        let name = offer.and_then(|offer| offer.slots.iter().find(is_name));
+        let Some(name) = name.filter(|slot| slot.path() != path) else { return Ok(None) };
+        let said = self.message[parts[called].span.end..].trim();
+        let said = said.trim_matches(['"', '\'', '`', '.', '!']);
+        let value = match ask.phrases.iter().filter(|p| p.at < called).collect::<Vec<_>>()[..] {
+            [only] => self.open_slot(&open.query, path).and_then(|s| s.shape.value(&only.text)),
+            _ => None,
+        };
+        let (Some(value), false) = (value, said.is_empty()) else { return Ok(None) };
+        let mut query = open.query.clone();
+        if let (Some((_, arguments)), Some(slot)) =
+            (&mut query.call, self.open_slot(&open.query, path))
+        {
+            put(arguments, &slot.shape.path, value);
+        }
+        self.with_argument(query, name, said.into()).map(Some)
     }
 
     fn open_slot(&self, query: &Query, path: &str) -> Option<Slot> {

@@ -100,7 +100,7 @@ impl Scene<'_> {
                 (placed, negated) = (None, false);
             }
             match &part.role {
-                Role::Filler => continue,
+                Role::Filler | Role::Command => continue,
                 Role::Verb(family) => ask.verb = Some((*family, at)),
                 Role::Kind { kind, many, narrower } => ask.kinds.push(KindWord {
                     kind: kind.clone(),

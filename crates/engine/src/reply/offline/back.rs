@@ -114,11 +114,12 @@ impl Scene<'_> {
 
     pub(super) fn not_by(&self, kind: &Kind, offer: &Offer, what: &str) -> Said {
         let by: Vec<String> = offer.slots.iter().map(super::offer::Slot::shown).collect();
-        let hint = format!("{}?", by.join(", "));
+        let hint = if by.is_empty() { String::new() } else { format!("{}?", by.join(", ")) };
         let with = [("kinds", self.noun(kind, true)), ("what", what.to_owned()), ("hint", hint)];
         let with: Vec<(&str, &str)> =
             with.iter().map(|(place, text)| (*place, text.as_str())).collect();
-        Said { text: self.say(Say::NotBy, &with), unanswered: Some("question"), ..Said::default() }
+        let text = self.say(Say::NotBy, &with).trim_end().to_owned();
+        Said { text, unanswered: Some("question"), ..Said::default() }
     }
 
     pub(super) fn unknown_word(
@@ -132,9 +133,10 @@ impl Scene<'_> {
         let hint = match declared {
             Some(slot) => format!("{} ({})?", slot.shown(), slot.shape.choices_shown()),
             None => {
-                let (_, row) = &table.rows[0];
-                let keys = row.as_object().into_iter().flatten().map(|(key, _)| rows::spoken(key));
-                format!("{}?", keys.take(8).collect::<Vec<_>>().join(", "))
+                let row = table.rows.first().and_then(|(_, row)| row.as_object());
+                let keys = row.into_iter().flatten().map(|(key, _)| rows::spoken(key));
+                let keys = keys.take(8).collect::<Vec<_>>().join(", ");
+                if keys.is_empty() { "?".into() } else { format!("{keys}?") }
             }
         };
         let with = [("kinds", self.noun(kind, true)), ("text", word.to_owned()), ("hint", hint)];

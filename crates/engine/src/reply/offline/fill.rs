@@ -231,6 +231,9 @@ impl Filling<'_, '_> {
         if !phrase.is_quoted && self.scene.is_own_word(self.offer, &phrase.text.to_lowercase()) {
             return Ok(Ok(true));
         }
+        if let Some(slot) = self.spelled_slot(phrase) {
+            return self.give(&slot, phrase);
+        }
         let kind = phrase.kind.clone().filter(|kind| self.offer.slot_for(kind).is_some());
         match kind {
             Some(kind) => {

@@ -20,6 +20,8 @@ use crate::weights;
 const KINDS_MAX: usize = 4;
 /// Parts of a name that are looked for, where the whole is not found.
 const PARTS_MAX: usize = 3;
+/// Characters of a short first part with the sign behind it.
+const SHORT_START: usize = 3;
 /// Things of one type that a search answers.
 const SEARCH_LIMIT: u64 = 20;
 /// Names that are offered instead.
@@ -276,7 +278,11 @@ fn queries(text: &str) -> Vec<String> {
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
     parts.truncate(PARTS_MAX);
     let mut queries = vec![text.to_owned()];
+    // "nh-laef-01": where the first part is too short to be asked for by itself, with its sign it is not.
+    let start = text.find(['-', '_', '.', '/']).map(|at| &text[..=at]);
+    let start = start.filter(|start| start.chars().count() == SHORT_START);
     queries.extend(parts.into_iter().filter(|part| *part != text.to_lowercase()));
+    queries.extend(start.map(str::to_owned));
     queries
 }
 

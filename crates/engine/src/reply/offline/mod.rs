@@ -4,7 +4,8 @@
 //! - [`read`] and [`ask`]: what each word is used for, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and with which parameters
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
-//! - [`act`]: everything else that a tool does
+//! - [`act`], [`act_again`]: everything else that a tool does
+//! - [`server`]: which server is meant where several have the same tool
 //! - [`mod@answer`]: answers to questions of its own
 //!
 //! The same way serves a message when no model is configured and when the configured one failed; the record
@@ -13,6 +14,7 @@
 //! Invariant: a call is made only where nothing that matters in the message is left over.
 
 mod act;
+mod act_again;
 mod answer;
 mod ask;
 mod back;
@@ -31,10 +33,12 @@ mod run;
 mod scene;
 mod schema;
 mod serve;
+mod server;
 mod show;
 mod slot;
 mod social;
 
+use crate::entity::Noticed;
 use crate::events::TurnEvent;
 use crate::lexicon::{self, Language, Say};
 use crate::pack::Kind;
@@ -44,7 +48,7 @@ use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
 
 use super::call::{RequestedCall, Verdict};
-use super::{Answer, ReplyOutcome, ReplyRequest, recollect};
+use super::{Answer, ReplyOutcome, ReplyRequest, recollect, wording};
 use offer::{Freedom, Offer};
 use read::{Part, Reader};
 use scene::{Planned, Said, Scene, Step};
@@ -70,6 +74,10 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
         return told(&asked, answer);
     }
     let planner = Planner::new(&asked).await;
+    if let Some(text) = recollect::told_by_user(&asked).filter(|_| asked.decided.is_empty()) {
+        let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
+        return tell(&asked, answer, said, why).await;
+    }
     while answer.calls.len() < CALLS_MAX {
         match planner.step(&asked, &answer.calls) {
             Step::Say(said) => return tell(&asked, answer, *said, why).await,
@@ -108,34 +116,66 @@ struct Planner {
     dialogue: Dialogue,
     language: &'static Language,
     first_message: Option<String>,
+    /// What is answered: the message, or the one before where this one only names a server for it.
+    message: String,
+    /// Servers that have the same tools, where none of them was named.
+    undecided: Vec<String>,
+    /// What is said where a server is named that cannot be asked.
+    down: Option<String>,
 }
 
 impl Planner {
     async fn new(asked: &ReplyRequest<'_>) -> Self {
         let packs = &asked.ports.packs;
         let usable = asked.tools.iter().filter(|known| known.pin.refusal().is_none());
-        let tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
+        let mut tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
+        let down = server::names_one(asked.message, asked.unavailable.iter().map(|(name, _)| name));
+        let down = down.and_then(|_| unavailable(asked));
+        let language = lexicon::of(asked.message);
+        let recent = &asked.assembled.recent;
+        let servers = server::choose(&mut tools, asked.message, language, recent);
         let offers = offer::offers(&tools, packs, asked.policy);
         let nouns: Vec<Kind> = offers
             .iter()
             .filter_map(|offer| offer.kind.clone())
             .filter(|kind| packs.entity_type(kind).is_none())
             .collect();
-        let language = lexicon::of(asked.message);
-        let noticed = &asked.assembled.understanding.noticed;
-        let reader = Reader { message: asked.message, language, noticed, packs, nouns: &nouns };
+        let commands = offers.iter().filter_map(Offer::command).collect();
+        let message = servers.instead.unwrap_or_else(|| asked.message.to_owned());
+        let (language, nothing) = (lexicon::of(&message), Noticed::default());
+        // What was noticed has its place in the message itself.
+        let noticed = match message == asked.message {
+            true => &asked.assembled.understanding.noticed,
+            false => &nothing,
+        };
+        let reader = Reader {
+            message: &message,
+            language,
+            noticed,
+            packs,
+            nouns: &nouns,
+            commands,
+            servers: &servers.spans,
+        };
         let dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
         let first_message = match social::asks_for_first(asked.message, language) {
             true => first_message(asked).await,
             false => None,
         };
-        Self { parts: reader.parts(), tools, offers, dialogue, language, first_message }
+        let undecided = servers.undecided.into_iter().collect();
+        let parts = reader.parts();
+        Self { parts, tools, offers, dialogue, language, first_message, message, undecided, down }
     }
 
     /// What comes after the calls that were made.
     fn step(&self, asked: &ReplyRequest<'_>, made: &[CallRecord]) -> Step {
+        if let Some(text) = self.down.clone() {
+            let unanswered = Some("unavailable");
+            let dialogue = self.dialogue.clone();
+            return Step::Say(Box::new(Said { text, unanswered, dialogue, ..Said::default() }));
+        }
         let scene = Scene {
-            message: asked.message,
+            message: &self.message,
             language: self.language,
             packs: &asked.ports.packs,
             offers: &self.offers,
@@ -147,7 +187,23 @@ impl Planner {
             recent: &asked.assembled.recent,
             made,
         };
-        scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said)))
+        match scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said))) {
+            Step::Call(planned)
+                if server::has_copies(&planned.tool, &self.tools)
+                    && !self
+                        .dialogue
+                        .open
+                        .as_ref()
+                        .is_some_and(|open| open.calls(&planned.tool.tool)) =>
+            {
+                let servers = self.undecided.join(", ");
+                let mut said = scene.lost();
+                said.text = scene.say(Say::WhichServer, &[("servers", &servers)]);
+                said.unanswered = Some("question");
+                Step::Say(Box::new(said))
+            }
+            step => step,
+        }
     }
 }
 
@@ -189,9 +245,16 @@ async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
 /// Ends the turn with what is to be said.
 async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &str) -> ReplyOutcome {
     let mut unanswered = said.unanswered;
-    let missing = unavailable(asked).filter(|_| unanswered == Some("no_tool"));
+    // A server that cannot be asked may be why nothing was found.
+    let unsure = unanswered.is_some_and(|code| !matches!(code, "unavailable" | "tool_failed"));
+    let nothing = !answer.calls.iter().any(CallRecord::ok);
+    let missing = unavailable(asked).filter(|_| unsure && nothing);
     answer.text = said.text;
-    if answer.text.is_empty() {
+    let approved = asked.decided.iter().any(|awaited| awaited.approved == Some(true));
+    if answer.text.is_empty() && approved && answer.calls.iter().any(CallRecord::ok) {
+        // What was approved is the answer, whatever the message alone would come to.
+        (answer.text, unanswered) = (wording::results(&answer.calls), None);
+    } else if answer.text.is_empty() {
         let written = match recollect::told_by_user(asked) {
             Some(told) => Some(told),
             None => recollect::written(asked).await,

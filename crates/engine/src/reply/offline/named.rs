@@ -43,6 +43,7 @@ impl Scene<'_> {
         if !looks_named(phrase) && ask.verb.is_none() && !ask.details {
             return Ok(None);
         }
+        let lists = matches!(ask.verb, Some((Family::List, _)));
         match self.thing_named(phrase)? {
             Found::One(thing) => {
                 query.terms[0].what = What::Thing(thing);
@@ -53,7 +54,12 @@ impl Scene<'_> {
             {
                 Ok(Some(self.several(query, 0, &phrase.text, things)))
             }
-            Found::Unknown | Found::None if phrase.kind.is_none() && self.searching().is_some() => {
+            // "list widgets" asks for a kind of things, and one that nobody knows is not searched for.
+            Found::Unknown | Found::None
+                if phrase.kind.is_none()
+                    && (!lists || looks_named(phrase))
+                    && self.searching().is_some() =>
+            {
                 self.searched(phrase)
             }
             Found::Unknown if phrase.kind.is_none() => Ok(None),

@@ -54,6 +54,15 @@ impl Offer {
         self.slots.iter().find(of).or_else(|| self.slots.iter().find(own))
     }
 
+    /// The word that says what it does, where it is no verb of the lexicon: its description begins with it, too.
+    pub fn command(&self) -> Option<String> {
+        let first = words_of_identifier(&self.tool.tool.name).into_iter().next()?;
+        let says = self.tool.description.split(|c: char| !c.is_alphanumeric());
+        let says = says.map(str::to_lowercase).find(|word| !word.is_empty())?;
+        let known = lexicon::english().family(&first).is_some();
+        (!known && stems(&first) == stems(&says)).then_some(first)
+    }
+
     /// The words of its name without the verb.
     pub fn nouns(&self) -> impl Iterator<Item = &String> {
         let english = lexicon::english();
@@ -115,11 +124,11 @@ pub(super) fn offers(
                 || types.iter().any(|known| known.objects.list_tool.as_deref() == Some(name))
         })
     };
-    let nouns: Vec<Kind> =
-        tools.iter().filter_map(|tool| kind_of(&tool.tool.name, packs)).collect();
+    let nouns: Vec<Kind> = tools.iter().filter_map(|tool| kind_of(tool, tools, packs)).collect();
     let mut offers = Vec::new();
     for tool in tools.iter().filter(|tool| !is_generic(&tool.tool.name)) {
-        offers.push(typed(tool, &nouns, packs, freedom));
+        let kind = kind_of(tool, tools, packs);
+        offers.push(typed(tool, kind, &nouns, packs, freedom));
     }
     for (generic, types) in generic {
         for known in types {
@@ -130,23 +139,38 @@ pub(super) fn offers(
     offers
 }
 
-/// The kind of thing that a tool's name is about: a pack's type, else its noun.
-fn kind_of(tool: &str, packs: &PackSet) -> Option<Kind> {
-    if let Some(known) = packs.type_of_tool(tool) {
+/// The kind of thing that a tool's name is about: a pack's type, where its server calls it so, else its noun.
+fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> Option<Kind> {
+    let english = lexicon::english();
+    let words = words_of_identifier(&tool.tool.name);
+    let known = packs.type_of_tool(&tool.tool.name);
+    // "task" is a countermeasure only to a server that uses words of that pack for something.
+    let same = |other: &&ToolDefinition| other.tool.server == tool.tool.server;
+    let says = |known: &&EntityType| {
+        let own = || packs.types().iter().filter(|other| other.pack == known.pack);
+        let mut names = tools.iter().filter(same).map(|one| words_of_identifier(&one.tool.name));
+        names.any(|name| own().any(|other| other.is_named_in(&name)))
+    };
+    if let Some(known) = known.filter(says) {
         return Some(known.kind.clone());
     }
-    let english = lexicon::english();
-    let words = words_of_identifier(tool);
-    let verb = words.first().and_then(|word| english.family(word));
-    let noun: Vec<String> = words.iter().skip(1).map(|word| english.singular(word)).collect();
-    (verb.is_some() && !noun.is_empty()).then(|| Kind::new(noun.join("_")))
+    let is_verb = |at: &usize| words.get(*at).is_some_and(|word| english.family(word).is_some());
+    let verb = [0, words.len().saturating_sub(1)].into_iter().find(is_verb)?;
+    let rest = words.iter().enumerate().filter(|(at, _)| *at != verb);
+    let noun: Vec<String> = rest.map(|(_, word)| english.singular(word)).collect();
+    (!noun.is_empty()).then(|| Kind::new(noun.join("_")))
 }
 
-fn typed(tool: &ToolDefinition, nouns: &[Kind], packs: &PackSet, freedom: &dyn Freedom) -> Offer {
+fn typed(
+    tool: &ToolDefinition,
+    kind: Option<Kind>,
+    nouns: &[Kind],
+    packs: &PackSet,
+    freedom: &dyn Freedom,
+) -> Offer {
     let english = lexicon::english();
     let name = words_of_identifier(&tool.tool.name);
     let family = name.iter().find_map(|word| english.family(word));
-    let kind = kind_of(&tool.tool.name, packs);
     let mut slots: Vec<Slot> = Vec::new();
     for shape in shapes(&tool.input_schema) {
         let means = means(&shape, kind.as_ref(), family, nouns, packs);
@@ -202,6 +226,9 @@ fn means(
         (_, Some("date" | "date-time")) => return Means::Date,
         (_, Some("time")) => return Means::Time,
         (Form::Integer | Form::Number, _) if is(Class::SlotLimit) => return Means::Limit,
+        (Form::Text, None) if words.last().is_some_and(|word| word == "date") => {
+            return Means::Date;
+        }
         _ => {}
     }
     let (kind_words, field) = without_field(&words);
@@ -243,8 +270,8 @@ fn means(
         return Means::Own(field);
     }
     let noun = Kind::new(singular(&kind_words, english).join("_"));
-    let known = packs.type_of_key(&key).map(|known| known.kind.clone());
-    let known = known.or_else(|| nouns.contains(&noun).then_some(noun));
+    let known = nouns.contains(&noun).then_some(noun);
+    let known = known.or_else(|| packs.type_of_key(&key).map(|known| known.kind.clone()));
     match (known, shape.form) {
         (Some(known), _) if Some(&known) == own => Means::Own(field),
         (Some(known), Form::Integer) => Means::Thing(known, Some(Field::Id)),

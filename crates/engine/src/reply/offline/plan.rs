@@ -1,6 +1,6 @@
 //! The next step of a reply: what the message is, and who answers it.
 
-use super::ask::Ask;
+use super::ask::{Ask, Follow};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said, Scene};
 use crate::lexicon::{Class, Family, Say};
@@ -15,11 +15,15 @@ impl Scene<'_> {
         let mut ask = self.ask(&parts);
         if self.dialogue.open.is_some()
             && !cancels
+            && !self.only_greets(from)
             && let Some(said) = self.answered(&ask, &parts)?
         {
             return Ok(said);
         }
         if let Some(said) = self.social(from) {
+            return Ok(said);
+        }
+        if let Some(said) = self.noted(&ask) {
             return Ok(said);
         }
         let corrects = self.corrects(&parts);
@@ -31,7 +35,11 @@ impl Scene<'_> {
                 return Ok(said);
             }
         }
+        if let Some(said) = self.act_again(&ask, &parts, corrects)? {
+            return Ok(said);
+        }
         if !corrects
+            && ask.follows != Some(Follow::Same)
             && self
                 .dialogue
                 .spoken
@@ -51,7 +59,9 @@ impl Scene<'_> {
                 None => Ok(self.cannot(family, &parts[at..])),
             };
         }
-        if (has_literal(&ask) || self.is_command(&ask, &parts))
+        let commands = parts.iter().any(|part| part.role == Role::Command);
+        let acts = commands || has_literal(&ask) || self.is_valued(&ask);
+        if (acts || self.is_command(&ask, &parts))
             && let Some(said) = self.act(&ask, &parts)?
         {
             return Ok(said);
@@ -62,7 +72,8 @@ impl Scene<'_> {
         if let Some(said) = self.act(&ask, &parts)? {
             return Ok(said);
         }
-        Ok(self.earlier().unwrap_or_else(|| {
+        let earlier = self.earlier().filter(|_| ask.follows != Some(Follow::Same));
+        Ok(earlier.unwrap_or_else(|| {
             let mut said = self.lost();
             let asks = self.language.asks_for_something(self.message) && !self.offers.is_empty();
             if asks {

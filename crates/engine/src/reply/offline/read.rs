@@ -8,7 +8,7 @@
 
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{How, Mention, Noticed, Number, Span};
-use crate::lexicon::{Class, Family, Language};
+use crate::lexicon::{self, Class, Family, Language};
 use crate::pack::{Grammar, Kind, PackSet};
 
 /// What a part of a message is.
@@ -18,6 +18,8 @@ pub(super) enum Role {
     Filler,
     /// The verb of a request.
     Verb(Family),
+    /// The first word of a tool's name that says what it does.
+    Command,
     /// A word for a kind of thing.
     Kind { kind: Kind, many: bool, narrower: Option<String> },
     /// A name, with the kind that its look or the words beside it suggest.
@@ -122,6 +124,10 @@ pub(super) struct Reader<'a> {
     pub packs: &'a PackSet,
     /// Kinds that tools are about and no pack knows.
     pub nouns: &'a [Kind],
+    /// Words with which tools are told what to do, besides the verbs of the lexicon: "convert".
+    pub commands: Vec<String>,
+    /// Where servers are named.
+    pub servers: &'a [Span],
 }
 
 impl Reader<'_> {
@@ -157,6 +163,9 @@ impl Reader<'_> {
             let rest = tokens[at..].iter();
             rest.take_while(|token| token.span.start < span.end).count().max(1)
         };
+        if let Some(span) = self.servers.iter().find(|span| span.start == start) {
+            return (covered(*span), Role::Filler, start);
+        }
         if let Setting::Quoted(number) = token.setting {
             let quoted = tokens[at..].iter();
             let words = quoted.take_while(|one| one.setting == Setting::Quoted(number)).count();
@@ -216,6 +225,9 @@ impl Reader<'_> {
         if let Some(family) = self.language.family(&token.lower).filter(|_| leads) {
             return (1, Role::Verb(family), start);
         }
+        if leads && self.commands.contains(&token.lower) {
+            return (1, Role::Command, start);
+        }
         if let Some((words, role)) = self.kind_at(words()) {
             return (words, role, start);
         }
@@ -266,16 +278,16 @@ impl Reader<'_> {
             let narrower = known.narrows.contains_key(&singular).then_some(singular);
             return Some((count, role(&known.kind, grammar == Grammar::Plural, narrower)));
         }
+        // Tools are named in English, whatever is spoken.
+        let english = lexicon::english();
         self.nouns.iter().find_map(|kind| {
             let own: Vec<&str> = kind.as_str().split('_').collect();
             let mut given = words.clone();
             let fits = own.iter().all(|word| {
-                given
-                    .next()
-                    .is_some_and(|said| said == *word || self.language.singular(said) == *word)
+                given.next().is_some_and(|said| said == *word || english.singular(said) == *word)
             });
             let last = words.clone().nth(own.len() - 1)?;
-            fits.then(|| (own.len(), role(kind, self.language.singular(last) != last, None)))
+            fits.then(|| (own.len(), role(kind, english.singular(last) != last, None)))
         })
     }
 
@@ -349,6 +361,13 @@ impl Reader<'_> {
                     }
                 }
                 _ => joined.push(part),
+            }
+        }
+        for at in 1..joined.len() {
+            let names_server = self.servers.iter().any(|span| *span == joined[at].span);
+            let places = [Class::In, Class::From, Class::With, Class::Of, Class::To];
+            if names_server && places.iter().any(|class| joined[at - 1].is(*class)) {
+                joined[at - 1].role = Role::Filler;
             }
         }
         for at in 0..joined.len().saturating_sub(1) {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::schema::plain;
 use crate::lexicon;
 use crate::pack::{EntityType, Kind, words_of_identifier};
+use crate::reply::wording::number_shown;
 use crate::session::dialogue::Thing;
 use crate::tool::ToolOutput;
 
@@ -172,6 +173,7 @@ pub(super) fn scalar(value: &Value) -> String {
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
         Value::Null => "none".into(),
+        Value::Number(number) => number_shown(number),
         other => other.to_string(),
     }
 }

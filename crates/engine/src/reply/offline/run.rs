@@ -5,11 +5,13 @@
 
 use serde_json::Value;
 
+use super::narrow::thing_value;
 use super::offer::{Means, Offer};
 use super::rows;
 use super::scene::{Flow, Said, Scene, Table};
-use crate::lexicon::Say;
-use crate::pack::Kind;
+use super::schema::put;
+use crate::lexicon::{Family, Say};
+use crate::pack::{Kind, words_of_identifier};
 use crate::reply::wording;
 use crate::session::dialogue::{Missing, Query, SHOWN_MAX, Spoken, Term, Thing, Want, What};
 use crate::session::record::CallRecord;
@@ -32,6 +34,9 @@ impl Scene<'_> {
         let Some(kind) = query.kind.clone() else { return Ok(self.lost()) };
         let kind = self.kind_for(&kind, &query.terms);
         query.kind = Some(kind.clone());
+        if let Some(query) = self.of_one_thing(&kind, &query) {
+            return self.carry_out(query, true);
+        }
         let Some(offer) = self.list_of(&kind) else { return Ok(self.lost()) };
         let mut terms = query.terms.clone();
         match self.narrower_term(&query, offer)? {
@@ -66,6 +71,32 @@ impl Scene<'_> {
             };
         }
         Ok(self.told_list(query, &kind, &table))
+    }
+
+    /// The call for what belongs to one thing, where the list of its kind cannot be narrowed by it and another tool
+    /// is for that: `get_item_tags`.
+    fn of_one_thing(&self, kind: &Kind, query: &Query) -> Option<Query> {
+        let [term] = query.terms.as_slice() else { return None };
+        let thing = as_thing(term).filter(|_| !term.negated && query.want == Want::List)?;
+        if self.list_of(kind).is_some_and(|list| self.takes(list, term)) {
+            return None;
+        }
+        let words = words_of_identifier(kind.as_str());
+        let fits = |offer: &&Offer| {
+            let needs = offer.slots.iter().filter(|slot| slot.shape.required);
+            offer.reads
+                && words.iter().all(|word| offer.words.contains(word))
+                && offer
+                    .slot_for(&thing.kind)
+                    .is_some_and(|own| needs.clone().count() == 1 && own.shape.required)
+        };
+        let offer = self.offers.iter().find(fits)?;
+        let slot = offer.slot_for(&thing.kind)?;
+        let mut arguments = offer.fixed.clone();
+        put(&mut arguments, &slot.shape.path, thing_value(slot, thing)?);
+        let want = Want::Act(Family::List);
+        let call = Some((offer.tool.tool.clone(), arguments));
+        Some(Query { want, kind: Some(kind.clone()), call, ..Query::default() })
     }
 
     /// A list that came as plain text: it is told as it is, or asked about where it had to be filtered.
@@ -199,7 +230,11 @@ impl Scene<'_> {
         offer: &Offer,
     ) -> Result<Table, Box<Said>> {
         if table.rows.is_empty() {
-            return Ok(table);
+            // Where there is nothing, nobody can tell what a word would leave of it.
+            return match term.what {
+                What::Word => Err(Box::new(self.unknown_word(kind, offer, &term.text, &table))),
+                _ => Ok(table),
+            };
         }
         if !table.is_whole() {
             return Err(Box::new(self.read_in_part(kind, &table, &term.text)));

@@ -158,7 +158,7 @@ impl Scene<'_> {
         let json = rows::json_of(calls.get(at.call)?.output.as_ref()?)?;
         match rows::rows(&json) {
             Some((rows, _)) => rows.get(at.row).map(|row| (*row).clone()),
-            None => Some(json.into_owned()),
+            None => Some(wording::unframed(&json).clone()),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::narrow::thing_value;
-use super::offer::Offer;
+use super::offer::{Means, Offer, Slot};
 use super::rows;
 use super::run::{as_thing, is_empty};
 use super::scene::{Flow, Said, Scene, Table};
@@ -24,8 +24,10 @@ impl Scene<'_> {
             Ok(found) => found,
             Err(Unseen::Failed(record)) => {
                 let mut said = self.failed(&record);
-                if lexicon::says_none(&record.result_text()) {
-                    said.absent.push(thing.label.clone());
+                // What was asked about stays what "it" is, though the server could not tell of it.
+                match lexicon::says_none(&record.result_text()) {
+                    true => said.absent.push(thing.label.clone()),
+                    false => said.dialogue.focus_on(thing.clone()),
                 }
                 said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
                 return Ok(said);
@@ -86,7 +88,8 @@ impl Scene<'_> {
                 return Ok(Err(Unseen::Failed(Box::new(record.clone()))));
             }
             let output = record.output.as_ref();
-            let row = output.and_then(rows::json_of).map(std::borrow::Cow::into_owned);
+            let json = output.and_then(rows::json_of);
+            let row = json.map(|json| wording::unframed(&json).clone());
             let row = row.unwrap_or_else(|| output.map_or(Value::Null, |o| o.text.clone().into()));
             let found = rows::thing(&row, &thing.kind, known).filter(|_| row.is_object());
             let mut found = found.unwrap_or_else(|| thing.clone());
@@ -216,10 +219,27 @@ impl Scene<'_> {
                 Query { want, kind: Some(kind.clone()), terms: vec![term], ..Query::default() };
             return self.run_list(query);
         }
+        if let Some(query) = self.marked(&term, field) {
+            return self.run_list(query);
+        }
         let text = self.say(Say::NoField, &[("field", field), ("thing", &thing.label)]);
         let mut said = self.told_thing(query.clone(), thing.clone(), text);
         said.unanswered = Some("not_understood");
         Ok(said)
+    }
+
+    /// The list of what belongs to a thing and has a mark: its interfaces that are connected.
+    fn marked(&self, term: &Term, mark: &str) -> Option<Query> {
+        let flag = |offer: &Offer| {
+            let is = |slot: &&Slot| slot.means == Means::Flag && slot.words == [mark];
+            offer.slots.iter().find(is).map(|slot| slot.name().to_owned())
+        };
+        let mut lists = self.offers.iter().filter(|offer| offer.lists() && self.takes(offer, term));
+        let (offer, field) = lists.find_map(|offer| Some((offer, flag(offer)?)))?;
+        let what = What::Choice { field, value: true.into() };
+        let marked = Term { text: mark.to_owned(), what, negated: false };
+        let (want, kind) = (Want::List, offer.kind.clone());
+        Some(Query { want, kind, terms: vec![term.clone(), marked], ..Query::default() })
     }
 
     /// The field that people mean by a word, as the pack says.

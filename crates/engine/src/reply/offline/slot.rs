@@ -4,12 +4,16 @@ use serde_json::Value;
 
 use super::ask::Phrase;
 use super::fill::Filling;
-use super::narrow::thing_value;
+use super::narrow::{side, thing_value};
 use super::offer::{Means, Slot};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said};
 use crate::lexicon::{self, Class};
+use crate::pack::Field;
 use crate::search::words::stems;
+
+/// Letters before the number of an identifier that tell of which kind it is.
+const SPELLED_LETTERS_MIN: usize = 3;
 
 impl Filling<'_, '_> {
     /// The parameter that a word beside the phrase names: "status to offline", "called Dry Dock".
@@ -71,6 +75,30 @@ impl Filling<'_, '_> {
         self.offer.slots.iter().filter(free).find(named).cloned()
     }
 
+    /// The parameter whose kind an identifier is spelled after: "req-1" is a request, "task-1" a task.
+    pub(super) fn spelled_slot(&self, phrase: &Phrase) -> Option<Slot> {
+        let (word, number) = phrase.text.split_once(['-', '_'])?;
+        let word = word.to_lowercase();
+        let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        if !counted || word.len() < SPELLED_LETTERS_MIN {
+            return None;
+        }
+        let takes = |slot: &&Slot| {
+            let kind = match &slot.means {
+                Means::Thing(kind, _) => Some(kind),
+                Means::Own(_) => self.offer.kind.as_ref(),
+                _ => None,
+            };
+            let first = kind.and_then(|kind| kind.as_str().split('_').next_back());
+            self.is_free(slot) && first.is_some_and(|kind| kind.starts_with(&word))
+        };
+        let mut fitting = self.offer.slots.iter().filter(takes);
+        match (fitting.next(), fitting.next()) {
+            (Some(only), None) => Some(only.clone()),
+            _ => None,
+        }
+    }
+
     /// Values of parameters with choices: "high priority", "leaf".
     pub(super) fn choices(&mut self, phrase: &Phrase) -> bool {
         let words: Vec<&str> = phrase.text.split_whitespace().collect();
@@ -82,11 +110,10 @@ impl Filling<'_, '_> {
         };
         let values: Vec<&str> = words.iter().copied().filter(|word| !own(word)).collect();
         let text = values.join(" ");
-        let slot = self
-            .offer
-            .slots
-            .iter()
-            .find(|slot| self.is_free(slot) && slot.shape.choice(&text).is_some());
+        let takes = |slot: &&Slot| self.is_free(slot) && slot.shape.choice(&text).is_some();
+        let sided = |slot: &&Slot| phrase.placed.is_some_and(|placed| side(slot, placed));
+        let slots = || self.offer.slots.iter().filter(takes);
+        let slot = slots().find(sided).or_else(|| slots().next());
         let Some(slot) = slot.filter(|_| !text.is_empty()).cloned() else { return false };
         let Some(value) = slot.shape.choice(&text).cloned() else { return false };
         self.set(&slot, value);
@@ -95,7 +122,7 @@ impl Filling<'_, '_> {
 
     /// The one parameter that still needs a value of this sort.
     pub(super) fn last_resort(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
-        let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = phrase.text.parse::<f64>().is_ok();
         if number && let Some(slot) = self.counted_slot(phrase) {
             return self.give(&slot, phrase);
         }
@@ -115,6 +142,13 @@ impl Filling<'_, '_> {
                 }
         };
         let mut open = self.offer.slots.iter().filter(takes);
+        // Of two parameters that take ids of different kinds none is certain.
+        let by_id = |slot: &&Slot| {
+            matches!(slot.means, Means::Own(Some(Field::Id)) | Means::Thing(_, Some(Field::Id)))
+        };
+        if phrase.kind.is_none() && open.clone().filter(by_id).count() > 1 {
+            return Ok(Ok(false));
+        }
         match open.next().cloned() {
             Some(slot) => self.give(&slot, phrase),
             None => Ok(Ok(false)),

@@ -1,6 +1,8 @@
 //! What a message does besides asking: it greets, thanks, gives up a question, asks what can be done.
 
+use super::ask::Ask;
 use super::scene::{Said, Scene};
+use crate::fact::gather;
 use crate::lexicon::{Class, Family, Language, Say};
 
 /// Kinds of things that are named when somebody asks what can be done.
@@ -23,6 +25,16 @@ impl Scene<'_> {
             cancels |= cancel;
             start += end;
         }
+    }
+
+    /// Whether a message greets or thanks and neither agrees nor disagrees.
+    pub fn only_greets(&self, from: usize) -> bool {
+        let text = &self.message[from..];
+        let agrees =
+            |word: &String| self.language.is(Class::Yes, word) || self.language.is(Class::No, word);
+        self.consists_of(text, &[Class::SmallTalk, Class::Filler])
+            && !self.consists_of(text, &[Class::Filler])
+            && !lower_words(text).iter().any(agrees)
     }
 
     fn cancels(&self, text: &str) -> bool {
@@ -92,6 +104,23 @@ impl Scene<'_> {
             return Some(said);
         }
         None
+    }
+
+    /// The reply to a message that only tells something of the user: the conversation holds it, and no more is said.
+    pub fn noted(&self, ask: &Ask) -> Option<Said> {
+        if ask.verb.is_some() || self.language.asks_for_something(self.message) {
+            return None;
+        }
+        let stated = gather::stated(self.message);
+        let last = stated.last()?;
+        // Nothing stands beside what was stated.
+        let rest: usize = stated.iter().map(|one| one.sentence.trim().len()).sum();
+        let whole = rest >= self.message.trim().trim_end_matches(['.', '!']).len();
+        let what = if stated.len() == 1 { last.sentence.trim() } else { self.message.trim() };
+        let mut dialogue = self.dialogue.clone();
+        dialogue.open = None;
+        let text = self.say(Say::Noted, &[("what", what)]);
+        whole.then(|| Said { text, dialogue, ..Said::default() })
     }
 
     fn begins(&self, words: &[String], class: Class) -> bool {

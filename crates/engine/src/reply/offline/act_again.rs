@@ -1,0 +1,95 @@
+//! A call made again with another value: "and to Asia/Kolkata", "no, to kelvin", "and 26 kilometers?".
+//!
+//! Invariant: every word that matters takes the place of a value that the call had, and which one is certain.
+
+use serde_json::{Map, Value};
+
+use super::act::takes_literal;
+use super::ask::{Ask, Phrase};
+use super::narrow::side;
+use super::offer::{Means, Offer, Slot};
+use super::read::{Part, Role};
+use super::scene::{Flow, Said, Scene};
+use super::schema::{get, put};
+use crate::lexicon::Class;
+use crate::session::dialogue::Want;
+
+impl Scene<'_> {
+    /// The reply where a message only gives other values to the call before.
+    pub fn act_again(&self, ask: &Ask, parts: &[Part], corrects: bool) -> Flow<Option<Said>> {
+        let plain = ask.verb.is_none()
+            && ask.kinds.is_empty()
+            && ask.pointers.is_empty()
+            && ask.fields.is_empty()
+            && !parts.iter().any(|part| part.role == Role::Command);
+        let goes_on = corrects || ask.follows.is_some();
+        let Some(spoken) = self.dialogue.spoken.first().filter(|_| plain && goes_on) else {
+            return Ok(None);
+        };
+        let (Want::Act(_), Some((tool, before))) = (spoken.query.want, &spoken.query.call) else {
+            return Ok(None);
+        };
+        let Some(offer) = self.offer(tool).filter(|_| !ask.phrases.is_empty()) else {
+            return Ok(None);
+        };
+        let mut arguments = before.clone();
+        let mut given: Vec<String> = Vec::new();
+        for phrase in &ask.phrases {
+            let Some((slot, value)) = replaced(offer, before, phrase, parts, &given) else {
+                return Ok(None);
+            };
+            given.push(slot.path());
+            put(&mut arguments, &slot.shape.path, value);
+        }
+        let mut query = spoken.query.clone();
+        query.call = Some((tool.clone(), arguments));
+        self.carry_out(query, true).map(Some)
+    }
+}
+
+/// The parameter whose value a phrase replaces, and the new value; `None` where that is not certain.
+fn replaced<'o>(
+    offer: &'o Offer,
+    before: &Map<String, Value>,
+    phrase: &Phrase,
+    parts: &[Part],
+    given: &[String],
+) -> Option<(&'o Slot, Value)> {
+    let open = |slot: &&Slot| !slot.shape.many && !given.contains(&slot.path());
+    let had = |slot: &&Slot| get(before, &slot.shape.path).is_some();
+    let sided = |slot: &&Slot| phrase.placed.is_some_and(|placed| side(slot, placed));
+    let only = |slots: Vec<&'o Slot>| -> Option<&'o Slot> {
+        match slots[..] {
+            [one] => Some(one),
+            _ => {
+                let on_side: Vec<&Slot> = slots.into_iter().filter(sided).collect();
+                if let [one] = on_side[..] { Some(one) } else { None }
+            }
+        }
+    };
+    let text = phrase.text.as_str();
+    if let Some(Role::Literal(literal)) = parts.get(phrase.at).map(|part| &part.role) {
+        let takes = |slot: &&Slot| had(slot) && takes_literal(offer, slot, *literal);
+        let slot = only(offer.slots.iter().filter(open).filter(takes).collect())?;
+        return Some((slot, text.into()));
+    }
+    let chooses = |slot: &&Slot| had(slot) && slot.shape.choice(text).is_some();
+    let choosing: Vec<&Slot> = offer.slots.iter().filter(open).filter(chooses).collect();
+    if !choosing.is_empty() {
+        // "and 26 kilometers": what it was before, said again.
+        let same = |slot: &&&Slot| get(before, &slot.shape.path) == slot.shape.choice(text);
+        let unplaced = phrase.placed.is_none();
+        let again = choosing.iter().find(same).copied().filter(|_| unplaced);
+        let slot = again.or_else(|| only(choosing))?;
+        return Some((slot, slot.shape.choice(text)?.clone()));
+    }
+    if text.parse::<f64>().is_ok() {
+        let number = |slot: &&Slot| had(slot) && slot.means == Means::Number;
+        let slot = only(offer.slots.iter().filter(open).filter(number).collect())?;
+        return Some((slot, slot.shape.value(text)?));
+    }
+    let searches = |slot: &&Slot| had(slot) && matches!(slot.means, Means::Search | Means::Text);
+    let slot = only(offer.slots.iter().filter(open).filter(searches).collect())?;
+    let fits = offer.reads && !matches!(phrase.placed, Some(Class::In | Class::From | Class::To));
+    Some((slot, slot.shape.value(text).filter(|_| fits)?))
+}
