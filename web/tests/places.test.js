@@ -255,7 +255,11 @@ test('memory is shown where the server keeps any, with its source; it is correct
   await page.keyboard.press('Enter');
   await row('call me Sam').getByText('added by hand').waitFor();
   await row('R43').getByRole('button', { name: 'Forget' }).click();
+  await page.getByText('The turn stays in the conversation').waitFor();
+  await assertAccessible(page, 'forgetting a memory');
+  await page.getByRole('button', { name: 'Forget it' }).click();
   await row('R43').waitFor({ state: 'detached' });
+  assert.equal((await server.api('GET', `/conversations/${id}/turns/1`)).withheld, true);
   const { memories } = await server.api('GET', '/memories?superseded=true');
   assert.deepEqual(memories.map((memory) => [memory.text, memory.trust]), [['call me Sam', 'told']]);
   await page.getByLabel('Find').fill('nothing of the sort at all');

@@ -130,6 +130,22 @@ def test_memories_and_search(client, name):
     assert client.memories.forget_all()["memories"] >= 1
 
 
+def test_a_turn_and_a_user_are_erased(client, name):
+    client.sessions.create(name)
+    for message in ("I'm allergic to nuts.", "I live in Porto."):
+        client.sessions.record(name, message, "Noted.")
+    nuts = client.memories.search("nuts")[0]["id"]
+    said_in = client.memories.forget(nuts, turns="erased")["said_in"]
+    assert said_in == [{"session": name, "turn": 1, "became": "erased"}]
+    assert client.sessions.erase_turn(name, 2)["turns"] == 1
+    assert [turn["message"] for turn in client.sessions.turns(name)] == ["", ""]
+    kinds = [value["kind"] for value in client.users.export("local")]
+    assert kinds[0] == "user" and "session" in kinds
+    assert client.users.erase("local")["sessions"] >= 1
+    with pytest.raises(NotFoundError):
+        client.sessions.get(name)
+
+
 def test_the_asynchronous_client_does_the_same(server, name):
     async def run() -> None:
         async with AsyncThroughline(server.url) as client:
@@ -140,6 +156,8 @@ def test_the_asynchronous_client_does_the_same(server, name):
             assert events[-1].data["turn"] == 2
             both = await asyncio.gather(client.sessions.get(name), client.memories.list())
             assert both[0]["turns"] == 2
+            kinds = [value["kind"] async for value in client.users.export("local")]
+            assert kinds[0] == "user"
             with pytest.raises(NotFoundError):
                 await client.sessions.get(f"{name}-none")
 

@@ -1,6 +1,6 @@
 /** The client. What is left out is not sent, so the server's defaults hold. */
 
-import { Connection, type Options } from './connection.js';
+import { Connection, lines, type Options } from './connection.js';
 import { type ChatEvent, events } from './events.js';
 import type * as types from './types.js';
 
@@ -90,6 +90,11 @@ export class Sessions {
     return this.connection.json<types.Erasure>({ method: 'DELETE', path: at(session, 'permanent') });
   }
 
+  /** Erases the content of a turn and what was gathered from it. The turn keeps its number. */
+  eraseTurn(session: string, turn: number) {
+    return this.connection.json<types.TurnErasure>({ method: 'DELETE', path: at(session, 'turns', turn), query: { confirm: turn } });
+  }
+
   export(session: string, format: 'json' | 'markdown' = 'json') {
     return this.connection.json<unknown>({ method: 'GET', path: at(session, 'export'), query: { format } });
   }
@@ -176,12 +181,13 @@ export class Memories {
     return (await this.connection.json<{ versions: types.Memory[] }>({ method: 'GET', path })).versions;
   }
 
-  forget(id: string) {
-    return this.connection.json<types.ForgottenMemories>({ method: 'DELETE', path: `memories/${encodeURIComponent(id)}` });
+  /** The turns in which it was said are `withheld` (they stay in the conversation, and no request uses them) or `erased`. */
+  forget(id: string, query: { turns?: types.SaidTurn } = {}) {
+    return this.connection.json<types.ForgottenMemories>({ method: 'DELETE', path: `memories/${encodeURIComponent(id)}`, query });
   }
 
-  forgetAll() {
-    return this.connection.json<types.ForgottenMemories>({ method: 'DELETE', path: 'memories', query: { confirm: 'all' } });
+  forgetAll(query: { turns?: types.SaidTurn } = {}) {
+    return this.connection.json<types.ForgottenMemories>({ method: 'DELETE', path: 'memories', query: { confirm: 'all', ...query } });
   }
 
   export() {
@@ -199,16 +205,34 @@ export class Memories {
   }
 }
 
+/** All data of one user: your own, or, for an administrator, that of any user of the tenant. */
+export class Users {
+  constructor(private readonly connection: Connection) {}
+
+  /** Erases everything that is kept of a user: sessions, memories, files, presets, keys. */
+  erase(user: string) {
+    return this.connection.json<types.ErasedUser>({ method: 'DELETE', path: `users/${encodeURIComponent(user)}`, query: { confirm: user } });
+  }
+
+  /** Everything that is kept of a user, value by value: memories, files, presets and sessions. */
+  async *export(user: string): AsyncGenerator<Record<string, unknown>> {
+    const body = await this.connection.stream({ method: 'GET', path: `users/${encodeURIComponent(user)}/export` });
+    for await (const line of lines(body)) if (line) yield JSON.parse(line);
+  }
+}
+
 /** A client of one server. */
 export class Throughline {
   readonly sessions: Sessions;
   readonly memories: Memories;
+  readonly users: Users;
   readonly #connection: Connection;
 
   constructor(options: Options = {}) {
     this.#connection = new Connection(options);
     this.sessions = new Sessions(this.#connection);
     this.memories = new Memories(this.#connection);
+    this.users = new Users(this.#connection);
   }
 
   /** Has the server answer a message. */

@@ -91,6 +91,26 @@ export class Connection {
   }
 }
 
+/** The lines of an answer while it arrives. Leaving the loop ends the stream. */
+export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      const parts = (rest + (value ?? '')).split('\n');
+      rest = parts.pop() ?? '';
+      yield* parts;
+      if (done) {
+        if (rest) yield rest;
+        return;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
 async function read(response: Response): Promise<unknown> {
   const text = await response.text();
   if (!response.headers.get('content-type')?.includes('json')) return text;

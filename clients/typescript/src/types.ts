@@ -160,6 +160,35 @@ export interface Erasure {
   tombstone: string;
 }
 
+/** What the erasure of a turn removed. */
+export interface TurnErasure {
+  session_id: string;
+  turn: number;
+  at: string;
+  turns: number;
+  memories: number;
+  index_documents: number;
+  left: number;
+  notes: string[];
+}
+
+/** What the erasure of a user removed. */
+export interface ErasedUser {
+  user_id: string;
+  at: string;
+  sessions: number;
+  memories: number;
+  files: number;
+  presets: number;
+  keys: number;
+  others: number;
+  index_documents: number;
+  records: number;
+  bytes: number;
+  left: number;
+  notes: string[];
+}
+
 /** A statement about the user that outlives its session. */
 export interface Memory {
   id: string;
@@ -190,12 +219,18 @@ export interface MemoryPage {
   total: number;
 }
 
+/** What becomes of a turn in which a forgotten memory was said. */
+export type SaidTurn = 'withheld' | 'erased';
+
 /** What was forgotten. */
 export interface ForgottenMemories {
   memories: number;
   versions: number;
   records: number;
   bytes: number;
+  left: number;
+  notes: string[];
+  said_in: { session: string; turn: number; became: SaidTurn }[];
 }
 
 /** The result of a command of Anthropic's memory tool. */

@@ -104,6 +104,21 @@ test('memories and search', async () => {
   assert.ok((await client.health()).status);
 });
 
+test('a turn and a user are erased', async () => {
+  await client.sessions.create({ id: 'f' });
+  for (const message of ["I'm allergic to nuts.", 'I live in Porto.']) await client.sessions.record('f', { message, reply: 'Noted.' });
+  const [nuts] = await client.memories.search('nuts');
+  const { said_in } = await client.memories.forget(nuts.id, { turns: 'erased' });
+  assert.deepEqual(said_in, [{ session: 'f', turn: 1, became: 'erased' }]);
+  assert.equal((await client.sessions.eraseTurn('f', 2)).turns, 1);
+  const kinds = [];
+  for await (const value of client.users.export('local')) kinds.push(value.kind);
+  assert.equal(kinds[0], 'user');
+  assert.ok(kinds.includes('session'));
+  assert.ok((await client.users.erase('local')).sessions >= 1);
+  await assert.rejects(client.sessions.get('f'), { status: 404 });
+});
+
 /** A server that answers what a test says, in turn, and notes what it was asked. */
 async function fake(answers, run) {
   const asked = [];

@@ -20,6 +20,8 @@ export type Answers = [
   Fits<Sent['ChatReply'], ours.ChatReply>,
   Fits<Sent['QueryReply'], ours.QueryReply>,
   Fits<Sent['Erasure'], ours.Erasure>,
+  Fits<Sent['TurnErasure'], ours.TurnErasure>,
+  Fits<Sent['ErasedUser'], ours.ErasedUser>,
   Fits<Sent['Memory'], ours.Memory>,
   Fits<Sent['KeptMemory'], ours.KeptMemory>,
   Fits<Sent['FoundMemory'], ours.FoundMemory>,

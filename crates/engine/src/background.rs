@@ -266,7 +266,8 @@ impl Background {
     /// next compaction on. Where the model fails, the extracted notes stay.
     async fn condense(&self, loaded: &LoadedSession) -> Result<()> {
         let Some((model, before)) = self.summarizer(loaded) else { return Ok(()) };
-        let turns = self.sessions.turns(loaded, before.modelled_to..before.to).await?;
+        let mut turns = self.sessions.turns(loaded, before.modelled_to..before.to).await?;
+        turns.retain(|turn| loaded.head.shows(turn));
         let written = summary::by_model(model.as_ref(), Some(&before.text), &turns).await;
         let text = match written {
             Ok(text) => text,
@@ -283,10 +284,10 @@ impl Background {
             modelled_to: before.to,
             ..before.clone()
         };
-        let erased = loaded.head.erased_turns;
+        let unused = loaded.head.unused_turns();
         self.sessions
             .update(&loaded.key, |head, _| {
-                if head.summary.as_ref() != Some(&before) || head.erased_turns != erased {
+                if head.summary.as_ref() != Some(&before) || head.unused_turns() != unused {
                     return Ok(Step::Leave(()));
                 }
                 head.summary = Some(made.clone());

@@ -96,6 +96,12 @@ pub struct Fact {
 }
 
 impl Fact {
+    /// Whether a message of the user states it.
+    pub(crate) fn is_stated_in(&self, message: &str) -> bool {
+        let text = draft::comparable(&self.text);
+        gather::stated(message).iter().any(|it| draft::comparable(&it.text) == text)
+    }
+
     /// It as a line of a request.
     pub(crate) fn line(text: &str) -> String {
         format!("- {}", text.replace('\n', " "))

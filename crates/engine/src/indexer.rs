@@ -10,7 +10,6 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Result;
 use crate::id::SessionId;
 use crate::index::{Document, Index, Part, Position};
-use crate::session::record::TurnStatus;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, Listed, Page, PageMark, Scope};
 use crate::worklist::Worklist;
@@ -63,8 +62,7 @@ impl Indexer {
             return Ok(loaded.head.title.clone());
         }
         let found = self.sessions.turns(loaded, turn - 1..turn).await?;
-        let Some(record) = found.first().filter(|record| record.status != TurnStatus::Erased)
-        else {
+        let Some(record) = found.first().filter(|record| loaded.head.uses(record)) else {
             self.remove(&loaded.key).await?;
             return Ok(None);
         };
@@ -143,7 +141,7 @@ impl Indexer {
             let end = (next + STEP_TURNS).min(loaded.head.turns);
             let mut documents = Vec::new();
             for turn in self.sessions.turns(loaded, next..end).await? {
-                if turn.status == TurnStatus::Erased {
+                if !loaded.head.uses(&turn) {
                     continue;
                 }
                 for (part, text) in [(Part::Message, &turn.message), (Part::Reply, &turn.reply)] {

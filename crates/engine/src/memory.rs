@@ -5,7 +5,7 @@
 //! use. What was [`stored`] of them is loaded; only what is missing is read from the log and embedded. The
 //! turn index holds no text; what it finds is read from the log again, so erased words cannot come back through it.
 //!
-//! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are erased.
+//! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are taken out of use.
 
 mod across;
 mod cells;
@@ -28,8 +28,8 @@ use crate::id::SessionId;
 use crate::pack::PackSet;
 use crate::piece::HistoryPart;
 use crate::search::{Calibration, Hit, Part, TurnIndex, TurnUnit};
-use crate::session::record::{TurnRecord, TurnStatus};
-use crate::session::{LoadedSession, Sessions};
+use crate::session::record::TurnRecord;
+use crate::session::{LoadedSession, SessionHead, Sessions};
 use crate::store::{Key, Scope};
 use crate::worklist::Worklist;
 
@@ -55,8 +55,8 @@ struct SessionMemory {
     turns: u64,
     /// Turns whose things are known so far.
     known_turns: u64,
-    /// Erased turns when they were taken in.
-    erased: u64,
+    /// Turns out of use when they were taken in.
+    unused: u64,
     index: TurnIndex,
     known: Arc<KnownEntities>,
 }
@@ -156,7 +156,7 @@ impl Memory {
         let read = sessions.turns_at(loaded, &turns).await?;
         let standing: HashMap<u64, Arc<TurnRecord>> = read
             .into_iter()
-            .filter(|record| record.status != TurnStatus::Erased)
+            .filter(|record| loaded.head.uses(record))
             .map(|record| (record.turn, record))
             .collect();
         let recalled = hits.iter().filter_map(|hit| {
@@ -176,7 +176,7 @@ impl Memory {
             is_loaded: false,
             turns: 0,
             known_turns: 0,
-            erased: loaded.head.erased_turns,
+            unused: loaded.head.unused_turns(),
             index: self.empty_index(),
             known: Arc::new(KnownEntities::new()),
         }
@@ -190,7 +190,7 @@ impl Memory {
         memory: &mut SessionMemory,
     ) -> Result<()> {
         if memory.incarnation != loaded.version.incarnation
-            || memory.erased != loaded.head.erased_turns
+            || memory.unused != loaded.head.unused_turns()
         {
             *memory = self.empty(loaded);
         }
@@ -228,7 +228,7 @@ impl Memory {
         while memory.turns < loaded.head.turns {
             let end = (memory.turns + CATCH_UP_TURNS).min(loaded.head.turns);
             let records = sessions.turns(loaded, memory.turns..end).await?;
-            for unit in &self.units(&records).await.0 {
+            for unit in &self.units(&loaded.head, &records).await.0 {
                 memory.index.put(unit.turn, unit);
             }
             memory.turns = end;
@@ -262,9 +262,13 @@ impl Memory {
     }
 
     /// The units of turns, and whether all have their vectors.
-    async fn units(&self, records: &[Arc<TurnRecord>]) -> (Vec<TurnUnit>, bool) {
+    async fn units(
+        &self,
+        head: &SessionHead,
+        records: &[Arc<TurnRecord>],
+    ) -> (Vec<TurnUnit>, bool) {
         let mut parts = Vec::new();
-        for record in records.iter().filter(|record| record.status != TurnStatus::Erased) {
+        for record in records.iter().filter(|record| head.uses(record)) {
             let date = record.at.to_zoned(TimeZone::UTC).date();
             let turn = (record.turn, date);
             parts.push((turn, Part::Message, "User", Cow::Borrowed(record.message.as_str())));

@@ -97,7 +97,7 @@ pub async fn by_model(
         let _ = writeln!(material, "{}", quote("earlier notes", previous));
     }
     let mut room = MATERIAL_TOKENS_MAX;
-    for turn in turns.iter().filter(|turn| turn.is_history()) {
+    for turn in turns {
         let results = history::results_text(turn);
         let origin = format!("turn {}", turn.turn);
         let said = format!("User: {}\n{results}\nAssistant: {}", turn.message, turn.reply);

@@ -5,9 +5,10 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use throughline_engine::engine::{ForgottenFacts, SourceTurns};
 use throughline_engine::fact::stored::AddedFact;
 use throughline_engine::fact::transfer::ImportedFacts;
-use throughline_engine::fact::{Fact, FactHit, FactKind, Forgotten, Trust};
+use throughline_engine::fact::{Fact, FactHit, FactKind, Trust};
 use utoipa::ToSchema;
 
 /// What a memory is about.
@@ -201,20 +202,82 @@ pub struct ForgottenMemories {
     pub bytes: u64,
     /// Copies that the store could not remove.
     pub left: u64,
-    /// What is to be known of those, one sentence each.
+    /// What is to be known of those, and of the turns in which it was said, one sentence each.
     pub notes: Vec<String>,
+    /// The turns in which it was said.
+    pub said_in: Vec<SaidIn>,
 }
 
-impl From<Forgotten> for ForgottenMemories {
-    fn from(Forgotten { facts, stored }: Forgotten) -> Self {
-        Self {
-            memories: facts,
-            versions: stored.entries,
-            records: stored.records,
-            bytes: stored.bytes,
-            left: stored.left,
-            notes: stored.notes,
+/// A turn in which a forgotten memory was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
+pub struct SaidIn {
+    /// The session.
+    pub session: String,
+    /// The turn, from 1.
+    pub turn: u64,
+    /// What became of it.
+    pub became: SaidTurn,
+}
+
+/// What becomes of the turns in which a memory was said.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum SaidTurn {
+    /// They stay in the conversation, and no request or search uses them.
+    #[default]
+    Withheld,
+    /// Their content is erased, and everything gathered from them is forgotten.
+    Erased,
+}
+
+impl From<SaidTurn> for SourceTurns {
+    fn from(turns: SaidTurn) -> Self {
+        match turns {
+            SaidTurn::Withheld => Self::Withheld,
+            SaidTurn::Erased => Self::Erased,
         }
+    }
+}
+
+impl From<ForgottenFacts> for ForgottenMemories {
+    fn from(ForgottenFacts { forgotten, said_in, turns }: ForgottenFacts) -> Self {
+        let became = match turns {
+            SourceTurns::Withheld => SaidTurn::Withheld,
+            SourceTurns::Erased => SaidTurn::Erased,
+        };
+        let said_in: Vec<SaidIn> = said_in
+            .iter()
+            .flat_map(|(session, turns)| turns.iter().map(move |turn| (session, *turn)))
+            .map(|(session, turn)| SaidIn { session: session.to_string(), turn, became })
+            .collect();
+        let mut notes = forgotten.stored.notes;
+        notes.extend((!said_in.is_empty()).then(|| fate(became, &said_in)));
+        Self {
+            memories: forgotten.facts,
+            versions: forgotten.stored.entries,
+            records: forgotten.stored.records,
+            bytes: forgotten.stored.bytes,
+            left: forgotten.stored.left,
+            notes,
+            said_in,
+        }
+    }
+}
+
+/// What became of the turns, as a sentence.
+fn fate(became: SaidTurn, said_in: &[SaidIn]) -> String {
+    let place = match said_in {
+        [one] => format!("turn {} of session {}", one.turn, one.session),
+        several => format!("{} turns", several.len()),
+    };
+    match became {
+        SaidTurn::Withheld => format!(
+            "It was said in {place}. The words stay in the conversation, but no request or search uses them any \
+             more; erase the turn to remove them, too."
+        ),
+        SaidTurn::Erased => format!("It was said in {place}, which is erased, too."),
     }
 }
 

@@ -438,7 +438,8 @@ export interface paths {
         get: operations["turns_turn"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** Erases the content of a turn and what was gathered from it, and counts what went. The turn keeps its number. */
+        delete: operations["turns_erase_turn"];
         options?: never;
         head?: never;
         patch?: never;
@@ -749,7 +750,7 @@ export interface paths {
         get: operations["memories_show"];
         put?: never;
         post?: never;
-        /** Forgets a memory and its earlier versions, and counts what went. */
+        /** Forgets a memory and its earlier versions, and counts what went. The turns in which it was said are used no more. */
         delete: operations["memories_forget"];
         options?: never;
         head?: never;
@@ -1962,8 +1963,10 @@ export interface components {
             bytes: number;
             /** @description Copies that the store could not remove. */
             left: number;
-            /** @description What is to be known of those, one sentence each. */
+            /** @description What is to be known of those, and of the turns in which it was said, one sentence each. */
             notes: string[];
+            /** @description The turns in which it was said. */
+            said_in: components["schemas"]["SaidIn"][];
         };
         /** @description Where to fork. */
         ForkBody: {
@@ -2776,6 +2779,15 @@ export interface components {
             /** @description Whether it holds for everybody, which only an administrator may say. */
             everyone?: boolean;
         };
+        /** @description A turn in which a forgotten memory was said. */
+        SaidIn: {
+            /** @description The session. */
+            session: string;
+            /** @description The turn, from 1. */
+            turn: number;
+            /** @description What became of it. */
+            became: components["schemas"]["SaidTurn"];
+        };
         /** @description Tokens of a turn by our count. */
         SaidTokens: {
             /** @description Of the message. */
@@ -2783,6 +2795,11 @@ export interface components {
             /** @description Of the reply. */
             reply: number;
         };
+        /**
+         * @description What becomes of the turns in which a memory was said.
+         * @enum {string}
+         */
+        SaidTurn: "withheld" | "erased";
         /**
          * @description What an approval holds for.
          * @enum {string}
@@ -2936,7 +2953,7 @@ export interface components {
         SourceView: {
             /**
              * @description `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
-             *     `earlier_result`, `history`, `preferences`, `given` or `message`.
+             *     `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
              */
             kind: string;
             /** @description Which part. */
@@ -2953,6 +2970,21 @@ export interface components {
             to?: number | null;
             /** @description The turn. */
             turn?: number | null;
+            /** @description The user's other session that the turn is of, for `elsewhere`. */
+            session?: string | null;
+            /** @description The day it was said, as `2026-03-01`. */
+            on?: string | null;
+            /** @description What the day is told of: `message`, `turn` or `above`. */
+            of?: string | null;
+            /** @description The memory's id, for `fact`. */
+            id?: string | null;
+            /**
+             * Format: date-time
+             * @description The version of the memory that was shown: when its text last changed.
+             */
+            at?: string | null;
+            /** @description The size of what a client sent. */
+            bytes?: number | null;
             /** @description The thing's type. */
             entity?: string | null;
         };
@@ -3147,6 +3179,8 @@ export interface components {
             reply: string;
             /** @description `complete`, `partial`, `failed`, `refused` or `erased`. */
             status: string;
+            /** @description Whether no request or search uses it any more: a memory that was said in it was forgotten. */
+            withheld: boolean;
             error?: components["schemas"]["TurnFailure"] | null;
             /** @description How the reply came about. */
             form: components["schemas"]["ReplyForm"];
@@ -3165,6 +3199,30 @@ export interface components {
             attachments: string[];
             /** @description Whatever the application kept with it. */
             metadata?: Record<string, never> | null;
+        };
+        /** @description What the erasure of a turn removed. */
+        TurnErasure: {
+            /** @description The session. */
+            session_id: string;
+            /** @description The turn; its number stays. */
+            turn: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Turns whose content went: 1, or 0 where it was gone already. */
+            turns: number;
+            /** @description Memories that were gathered from it and are forgotten with it. */
+            memories: number;
+            /** @description Earlier versions of those. */
+            versions: number;
+            /** @description Documents that the search index removed; it is made again without the turn. */
+            index_documents: number;
+            /** @description Copies that the store could not remove, or that go later by themselves. */
+            left: number;
+            /** @description What is to be known of those. */
+            notes: string[];
         };
         /** @description Why a turn failed. */
         TurnFailure: {
@@ -4483,6 +4541,53 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    turns_erase_turn: {
+        parameters: {
+            query?: {
+                /** @description The turn's number once more: its words cannot be brought back. */
+                confirm?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+                /** @description The turn, from 1 */
+                turn: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TurnErasure"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     turns_content: {
         parameters: {
             query?: never;
@@ -5010,6 +5115,8 @@ export interface operations {
             query?: {
                 /** @description `all`, to say that everything is meant. */
                 confirm?: string;
+                /** @description What becomes of the turns in which they were said. */
+                turns?: ("withheld" | "erased") & Record<string, never>;
             };
             header?: never;
             path?: never;
@@ -5215,7 +5322,13 @@ export interface operations {
     };
     memories_forget: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description What becomes of the turns in which it was said: `withheld`, so that they stay in the conversation and no
+                 *     request or search uses them, or `erased`.
+                 */
+                turns?: ("withheld" | "erased") & Record<string, never>;
+            };
             header?: never;
             path: {
                 /** @description The memory's id */
@@ -5232,6 +5345,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ForgottenMemories"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description There is none, or it belongs to somebody else. */

@@ -150,6 +150,8 @@ export interface TurnBrief {
   message: string;
   reply: string;
   status: 'complete' | 'partial' | 'failed' | 'refused' | 'erased';
+  /** No request or search uses it any more. */
+  withheld?: boolean;
   error: { code: string; message: string } | null;
   form: { by: 'caller' | 'model' | 'offline' | 'sampling'; model?: string; why?: string };
   tools_used: string[];

@@ -1,10 +1,11 @@
 // What is remembered about you: each statement with where it came from; correct it, forget it, add one.
 import { useSignal } from '@preact/signals';
 import type { Memory } from '../api/types';
-import { addMemory, changeMemory, forgetMemory, memories } from '../state/memories';
+import { addMemory, changeMemory, memories } from '../state/memories';
 import { attempt, tell } from '../state/notices';
 import { addressOf } from '../state/route';
 import { ago, moment } from '../text/numbers';
+import { ForgetDialog } from './ForgetDialog';
 import { Page } from './Page';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
@@ -21,7 +22,7 @@ export function MemoryPage() {
     tell(said);
   };
   return (
-    <Page title="Memory" lead="Short statements that outlive their session. Each opens at the turn it came from; what you forget here is gone everywhere.">
+    <Page title="Memory" lead="Short statements that outlive their session. Each opens at the turn it came from; what you forget here is told to no model again.">
       <AddMemory onAdded={() => done('Remembered.')} />
       <label class="field inline"><span>Find</span><input type="search" value={words.value} onInput={(event) => (words.value = event.currentTarget.value)} /></label>
       {loaded.state !== 'here' ? <Waiting loaded={loaded} />
@@ -47,6 +48,7 @@ function AddMemory({ onAdded }: { onAdded: () => void }) {
 
 function MemoryRow({ memory, onDone }: { memory: Memory; onDone: (said: string) => void }) {
   const editing = useSignal<string | null>(null);
+  const forgetting = useSignal(false);
   const { source } = memory;
   const save = () => attempt(async () => {
     await changeMemory(memory.id, editing.value!.trim());
@@ -72,8 +74,9 @@ function MemoryRow({ memory, onDone }: { memory: Memory; onDone: (said: string) 
         {editing.value === null
           ? <button class="button small" onClick={() => (editing.value = memory.text)}>Correct</button>
           : <><button class="button small primary" disabled={!editing.value.trim()} onClick={save}>Save</button><button class="button small" onClick={() => (editing.value = null)}>Cancel</button></>}
-        <button class="button small danger-text" onClick={() => attempt(async () => { await forgetMemory(memory.id); onDone('Forgotten.'); })}>Forget</button>
+        <button class="button small danger-text" onClick={() => (forgetting.value = true)}>Forget</button>
       </div>
+      {forgetting.value && <ForgetDialog memory={memory} onClose={() => (forgetting.value = false)} onForgotten={onDone} />}
     </div>
   );
 }

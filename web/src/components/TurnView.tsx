@@ -48,6 +48,7 @@ export function TurnView({ turns, turn }: { turns: Turns; turn: number }) {
       {brief.reply && <Markdown text={brief.reply} />}
       {failure && <FailedTurn session={turns.session} turn={brief} failure={failure} last={last} />}
       {brief.status === 'refused' && <p class="status">A call was refused.</p>}
+      {brief.withheld && brief.status !== 'erased' && <p class="status">No request uses this turn: a memory that was said in it was forgotten.</p>}
       {brief.status === 'erased' && <p class="status">The content of this turn was erased.</p>}
       <footer>
         <ContextLine turn={brief} />

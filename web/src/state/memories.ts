@@ -33,6 +33,7 @@ export function changeMemory(id: string, text: string): Promise<Memory> {
   return change('PATCH', at('memories', id), { text });
 }
 
-export async function forgetMemory(id: string) {
-  await change('DELETE', at('memories', id));
+/** Forgets a memory; `turns` says what becomes of the turns in which it was said. Answers what is to be known of them. */
+export function forgetMemory(id: string, turns: 'withheld' | 'erased'): Promise<{ notes: string[] }> {
+  return change('DELETE', `${at('memories', id)}${query({ turns })}`);
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
+from typing import Any
 
 from . import operations as op
 from .events import ChatEvent, EventParser
@@ -21,6 +23,7 @@ class Sessions(HasConnection):
     fork = blocking(op.fork_session)
     archive = blocking(op.archive_session)
     erase = blocking(op.erase_session)
+    erase_turn = blocking(op.erase_turn)
     export = blocking(op.export_session)
     import_ = blocking(op.import_session)
     history = blocking(op.history)
@@ -47,6 +50,18 @@ class Memories(HasConnection):
     tool = blocking(op.memory_tool)
 
 
+class Users(HasConnection):
+    """All data of one user: your own, or, for an administrator, that of any user of the tenant."""
+
+    erase = blocking(op.erase_user)
+
+    def export(self, user: str) -> Iterator[dict[str, Any]]:
+        """Everything that is kept of a user, value by value: memories, files, presets and sessions."""
+        for line in self.connection.lines(op.user_export_request(user)):
+            if line:
+                yield json.loads(line)
+
+
 class Throughline(HasConnection):
     """A client that blocks.
 
@@ -61,6 +76,7 @@ class Throughline(HasConnection):
         super().__init__(Connection(base_url, api_key, retries=retries, timeout=timeout))
         self.sessions = Sessions(self.connection)
         self.memories = Memories(self.connection)
+        self.users = Users(self.connection)
 
     chat = blocking(op.chat)
     query = blocking(op.query)
@@ -109,6 +125,7 @@ class AsyncSessions(HasAsyncConnection):
     fork = asynchronous(op.fork_session)
     archive = asynchronous(op.archive_session)
     erase = asynchronous(op.erase_session)
+    erase_turn = asynchronous(op.erase_turn)
     export = asynchronous(op.export_session)
     import_ = asynchronous(op.import_session)
     history = asynchronous(op.history)
@@ -135,6 +152,18 @@ class AsyncMemories(HasAsyncConnection):
     tool = asynchronous(op.memory_tool)
 
 
+class AsyncUsers(HasAsyncConnection):
+    """All data of one user: your own, or, for an administrator, that of any user of the tenant."""
+
+    erase = asynchronous(op.erase_user)
+
+    async def export(self, user: str) -> AsyncIterator[dict[str, Any]]:
+        """Everything that is kept of a user, value by value: memories, files, presets and sessions."""
+        async for line in self.connection.lines(op.user_export_request(user)):
+            if line:
+                yield json.loads(line)
+
+
 class AsyncThroughline(HasAsyncConnection):
     """The same client for asyncio."""
 
@@ -144,6 +173,7 @@ class AsyncThroughline(HasAsyncConnection):
         super().__init__(AsyncConnection(base_url, api_key, retries=retries, timeout=timeout))
         self.sessions = AsyncSessions(self.connection)
         self.memories = AsyncMemories(self.connection)
+        self.users = AsyncUsers(self.connection)
 
     chat = asynchronous(op.chat)
     query = asynchronous(op.query)

@@ -110,6 +110,12 @@ def erase_session(session: str) -> Steps[types.Erasure]:
     return cast(types.Erasure, (yield Request("DELETE", _at(session, "permanent"))))
 
 
+def erase_turn(session: str, turn: int) -> Steps[types.TurnErasure]:
+    """Erases the content of a turn and what was gathered from it. The turn keeps its number."""
+    path = _at(session, "turns", str(turn))
+    return cast(types.TurnErasure, (yield Request("DELETE", path, {"confirm": turn})))
+
+
 def export_session(session: str, *, format: Literal["json", "markdown"] = "json") -> Steps[Any]:
     """The session as JSON (for `import_session`) or as text for people."""
     return (yield Request("GET", _at(session, "export"), {"format": format}))
@@ -280,14 +286,16 @@ def memory_history(id: str) -> Steps[list[types.Memory]]:
     return cast(list[types.Memory], found["versions"])
 
 
-def forget_memory(id: str) -> Steps[types.ForgottenMemories]:
-    """Erases a memory with its earlier versions."""
-    return cast(types.ForgottenMemories, (yield Request("DELETE", f"memories/{quote(id, safe='')}")))
+def forget_memory(id: str, *, turns: types.SaidTurn | None = None) -> Steps[types.ForgottenMemories]:
+    """Erases a memory with its earlier versions. The turns in which it was said are `withheld` (they stay in the
+    conversation, and no request uses them) or `erased`."""
+    path = f"memories/{quote(id, safe='')}"
+    return cast(types.ForgottenMemories, (yield Request("DELETE", path, {"turns": turns})))
 
 
-def forget_all_memories() -> Steps[types.ForgottenMemories]:
+def forget_all_memories(*, turns: types.SaidTurn | None = None) -> Steps[types.ForgottenMemories]:
     """Erases every memory of the user."""
-    return cast(types.ForgottenMemories, (yield Request("DELETE", "memories", {"confirm": "all"})))
+    return cast(types.ForgottenMemories, (yield Request("DELETE", "memories", {"confirm": "all", "turns": turns})))
 
 
 def export_memories() -> Steps[dict[str, Any]]:
@@ -303,6 +311,20 @@ def import_memories(exported: Mapping[str, Any]) -> Steps[dict[str, int]]:
 def memory_tool(command: Mapping[str, Any]) -> Steps[types.ToolResult]:
     """Carries out a command of Anthropic's memory tool, as the model wrote it."""
     return cast(types.ToolResult, (yield Request("POST", "memories/tool", body=dict(command))))
+
+
+# Users
+
+
+def erase_user(user: str) -> Steps[types.ErasedUser]:
+    """Erases everything that is kept of a user: sessions, memories, files, presets, keys."""
+    path = f"users/{quote(user, safe='')}"
+    return cast(types.ErasedUser, (yield Request("DELETE", path, {"confirm": user})))
+
+
+def user_export_request(user: str) -> Request:
+    """The request for everything that is kept of a user, a JSON value a line."""
+    return Request("GET", f"users/{quote(user, safe='')}/export")
 
 
 # The rest

@@ -14,6 +14,7 @@ else:
     from typing_extensions import NotRequired
 
 MemoryKind = Literal["instruction", "profile", "preference", "fact"]
+SaidTurn = Literal["withheld", "erased"]
 
 
 class Settings(TypedDict, total=False):
@@ -212,6 +213,37 @@ class Erasure(TypedDict):
     tombstone: str
 
 
+class TurnErasure(TypedDict):
+    """What the erasure of a turn removed."""
+
+    session_id: str
+    turn: int
+    at: str
+    turns: int
+    memories: int
+    index_documents: int
+    left: int
+    notes: list[str]
+
+
+class ErasedUser(TypedDict):
+    """What the erasure of a user removed."""
+
+    user_id: str
+    at: str
+    sessions: int
+    memories: int
+    files: int
+    presets: int
+    keys: int
+    others: int
+    index_documents: int
+    records: int
+    bytes: int
+    left: int
+    notes: list[str]
+
+
 class MemorySource(TypedDict):
     """The sentence that a memory was gathered from."""
 
@@ -255,6 +287,14 @@ class Memories(TypedDict):
     total: int
 
 
+class SaidIn(TypedDict):
+    """A turn in which a forgotten memory was said."""
+
+    session: str
+    turn: int
+    became: SaidTurn
+
+
 class ForgottenMemories(TypedDict):
     """What was forgotten."""
 
@@ -262,6 +302,9 @@ class ForgottenMemories(TypedDict):
     versions: int
     records: int
     bytes: int
+    left: int
+    notes: list[str]
+    said_in: list[SaidIn]
 
 
 class ToolResult(TypedDict):

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
+use crate::fact::Forgotten;
 use crate::id::SessionId;
 use crate::session;
 use crate::session::unreadable::damage;
@@ -37,12 +38,14 @@ pub struct ErasureReceipt {
 }
 
 /// What the erasure of single turns removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErasedTurns {
     /// Turns that were erased now.
     pub turns: u64,
     /// Facts that were gathered from them and are forgotten with them.
-    pub facts: u64,
+    pub forgotten: Forgotten,
+    /// Documents that the search index removed; it is made again without them.
+    pub index_documents: u64,
 }
 
 impl Engine {
@@ -102,10 +105,8 @@ impl Engine {
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
         let erased = session::erase::erase_turns(&self.sessions, &key, turns).await?;
-        let facts = self.facts.forget_of(caller, id, Some(turns)).await?.facts;
-        if erased > 0 {
-            self.indexer.remove(&key).await?;
-        }
-        Ok(ErasedTurns { turns: erased, facts })
+        let forgotten = self.facts.forget_of(caller, id, Some(turns)).await?;
+        let index_documents = if erased > 0 { self.indexer.remove(&key).await? } else { 0 };
+        Ok(ErasedTurns { turns: erased, forgotten, index_documents })
     }
 }

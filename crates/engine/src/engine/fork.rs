@@ -47,6 +47,7 @@ impl Engine {
             next = end;
         }
         head.summary = loaded.head.summary.clone().filter(|summary| summary.to <= turn);
+        head.withheld = loaded.head.withheld.up_to(turn);
         head.imported_turns = loaded.head.imported_turns.min(turn);
         head.forked_from = Some(ForkedFrom { session: id.clone(), turn });
         head.touch(self.now());

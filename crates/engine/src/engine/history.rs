@@ -11,6 +11,7 @@ use crate::receipt::Receipt;
 use crate::receipt_diff::{self, ReceiptDiff};
 use crate::session::LoadedSession;
 use crate::session::record::TurnRecord;
+use crate::session::withheld::Withheld;
 
 use super::Engine;
 
@@ -45,6 +46,8 @@ pub struct HistoryPage {
     pub turns: Vec<Arc<TurnRecord>>,
     /// The turn at which the next answer begins.
     pub next: Option<u64>,
+    /// Those of the session that are used no more.
+    pub withheld: Withheld,
 }
 
 impl Engine {
@@ -79,7 +82,7 @@ impl Engine {
         if query.order == Order::Descending {
             turns.reverse();
         }
-        Ok(HistoryPage { turns, next })
+        Ok(HistoryPage { turns, next, withheld: loaded.head.withheld.clone() })
     }
 
     /// One turn.

@@ -46,12 +46,8 @@ impl FactDraft {
         }
         let text = checked_text(&self.text, limits)?;
         let subject = self.subject.map(|s| checked_subject(&s, limits)).transpose()?.flatten();
-        // What is told without a subject has the one that the same words would have in a conversation.
-        let stated = match subject {
-            None if self.trust != Trust::Imported => stated_subject(&text),
-            _ => None,
-        };
-        Ok(Self { text, subject: subject.or(stated), ..self })
+        let subject = subject.or_else(|| gather::subject_of(&text));
+        Ok(Self { text, subject, ..self })
     }
 
     pub(super) fn into_fact(self, id: String, now: Timestamp) -> Fact {
@@ -97,12 +93,6 @@ impl FactPatch {
         }
         Ok(changed)
     }
-}
-
-/// The subject of a text that states one thing.
-fn stated_subject(text: &str) -> Option<String> {
-    let [statement] = <[_; 1]>::try_from(gather::stated(text)).ok()?;
-    statement.subject
 }
 
 /// The text as facts are compared by it: neither case nor spacing nor the final stop counts.

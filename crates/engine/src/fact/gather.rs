@@ -68,6 +68,59 @@ pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &s
         && newer.text.to_lowercase() != older_text.to_lowercase()
 }
 
+/// What a text is about that somebody wants to be kept: it may name a thing in more ways than talk, and speak of
+/// "the user". None where it states more than one thing.
+pub(super) fn subject_of(text: &str) -> Option<String> {
+    let mine = told_of(text);
+    let text = mine.as_deref().unwrap_or(text);
+    match <[_; 1]>::try_from(stated(text)) {
+        Ok([statement]) => statement.subject,
+        Err(several) if !several.is_empty() => None,
+        Err(_) => named(text),
+    }
+}
+
+/// The subject of a text of one clause that has a form, whatever the value is: "my scooter is red".
+fn named(text: &str) -> Option<String> {
+    let sentences = prose::own_sentences(text);
+    let [sentence] = sentences.as_slice() else { return None };
+    lexicon::languages().iter().filter(|_| !sentence.is_question).find_map(|language| {
+        let clauses = clauses(language, sentence.text);
+        let [clause] = clauses.as_slice() else { return None };
+        let named = language.forms.iter().filter(|form| form.subject.contains("{what}"));
+        let (form, groups) =
+            named.filter_map(|form| Some((form, form.says.captures(clause)?))).next()?;
+        Some(subject::from_template(language, &form.subject, &groups))
+    })
+}
+
+/// A text about "the user", or about nobody, as other products write it, in the user's own words.
+fn told_of(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (first, rest) = text.split_once(' ')?;
+    let of_user = rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("user"));
+    let (first, rest) = match first.eq_ignore_ascii_case("the") && of_user {
+        true => rest.split_once(' ')?,
+        false => (first, rest),
+    };
+    match first.to_lowercase().replace('’', "'").as_str() {
+        "user's" => Some(format!("my {rest}")),
+        "user" => in_first_person(rest),
+        _ => in_first_person(text).filter(|own| !stated(own).is_empty()),
+    }
+}
+
+/// "lives in Porto" as "I live in Porto".
+fn in_first_person(text: &str) -> Option<String> {
+    let (verb, rest) = text.split_once(' ')?;
+    let verb = match verb.to_lowercase().as_str() {
+        "is" => "am".to_owned(),
+        "has" => "have".to_owned(),
+        verb => verb.strip_suffix('s').filter(|stem| stem.len() > 2)?.to_owned(),
+    };
+    Some(format!("I {verb} {rest}"))
+}
+
 /// The same text for subjects that name the same thing.
 pub(super) fn subject_key(subject: &str) -> String {
     Vec::from_iter(subject::words(subject)).join(" ")

@@ -46,6 +46,14 @@ pub struct Forgotten {
     pub stored: Erased,
 }
 
+impl Forgotten {
+    /// Adds what was forgotten besides.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.facts += more.facts;
+        self.stored.add(more.stored);
+    }
+}
+
 /// Stores and finds facts.
 pub struct Facts {
     threads: Threads,
@@ -310,7 +318,7 @@ impl Facts {
     }
 
     /// All facts of the caller, superseded ones included, oldest first.
-    pub(super) async fn all(&self, caller: &Caller) -> Result<Vec<Fact>> {
+    pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<Fact>> {
         authorize(caller, Action::Read)?;
         let mut all: Vec<Fact> = self.book(&caller.scope).await?.facts().cloned().collect();
         all.sort_by(|a, b| a.created_at.cmp(&b.created_at).then_with(|| a.id.cmp(&b.id)));

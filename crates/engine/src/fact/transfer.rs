@@ -133,6 +133,8 @@ impl Facts {
                 report.known += 1;
             }
         }
+        // Of several about one thing the newest stands, whatever the order of the file.
+        wanted.sort_by_key(|fact| fact.changed_at);
         for added in self.write(caller, wanted).await? {
             report.imported += usize::from(!added.known);
             report.known += usize::from(added.known);

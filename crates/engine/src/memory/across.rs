@@ -22,7 +22,7 @@ use crate::id::{AgentName, SessionId};
 use crate::piece::Source;
 use crate::search::{Hit, TURNS_EACH, TurnIndex, TurnUnit};
 use crate::session::head::SessionHead;
-use crate::session::record::{TurnRecord, TurnStatus};
+use crate::session::record::TurnRecord;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, Listed, Page, PageMark, Scope, Version};
 
@@ -76,7 +76,7 @@ impl Current {
             id: head.id.clone(),
             version: loaded.version,
             turns: head.turns,
-            erased: head.erased_turns,
+            erased: head.unused_turns(),
             agent: head.agent.clone(),
             is_open: is_open(head),
         }
@@ -337,7 +337,7 @@ impl Memory {
             while turns < current.turns {
                 let end = (turns + STEP_TURNS).min(current.turns);
                 let records = sessions.turns(&loaded, turns..end).await?;
-                for unit in &self.units(&records).await.0 {
+                for unit in &self.units(&loaded.head, &records).await.0 {
                     user.index.put(number * TURNS_EACH + unit.turn, unit);
                 }
                 turns = end;
@@ -383,7 +383,7 @@ pub async fn standing(
             continue;
         }
         for record in sessions.turns_at(&loaded, turns).await? {
-            if record.status != TurnStatus::Erased && record.is_history() {
+            if loaded.head.shows(&record) {
                 standing.insert((id.clone(), record.turn), record);
             }
         }

@@ -131,7 +131,7 @@ impl Memory {
         while writing.turns < end {
             let next = (writing.turns + CATCH_UP_TURNS).min(end);
             let records = sessions.turns(loaded, writing.turns..next).await?;
-            let (mut units, complete) = self.units(&records).await;
+            let (mut units, complete) = self.units(&loaded.head, &records).await;
             if !complete {
                 return Ok(false);
             }

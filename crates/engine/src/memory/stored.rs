@@ -72,7 +72,7 @@ impl MadeOf {
             embedder: embedder.to_owned(),
             version: loaded.version,
             turns: head.turns,
-            erased: head.erased_turns,
+            erased: head.unused_turns(),
             forgotten: forgotten(head),
             known: Known::Not,
             agent: head.agent.clone(),
@@ -84,7 +84,7 @@ impl MadeOf {
     pub(super) fn fits(&self, version: Version, head: &SessionHead) -> bool {
         self.version.incarnation == version.incarnation
             && self.version.number <= version.number
-            && self.erased == head.erased_turns
+            && self.erased == head.unused_turns()
             && self.forgotten == forgotten(head)
             && self.turns <= head.turns
     }

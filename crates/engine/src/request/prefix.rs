@@ -140,8 +140,8 @@ pub struct PrefixCache(moka::sync::Cache<Key, Arc<CachedRequest>>);
 
 struct CachedRequest {
     hash: ContentHash,
-    /// Erased turns of the session when it was kept.
-    erased_turns: u64,
+    /// Turns of the session that were out of use when it was kept.
+    unused_turns: u64,
     pieces: Arc<Vec<Arc<SentPiece>>>,
 }
 
@@ -166,7 +166,7 @@ impl PrefixCache {
         hash: &ContentHash,
     ) -> Option<Arc<Vec<Arc<SentPiece>>>> {
         let cached = self.0.get(&session.key)?;
-        let is_it = cached.hash == *hash && cached.erased_turns == session.head.erased_turns;
+        let is_it = cached.hash == *hash && cached.unused_turns == session.head.unused_turns();
         is_it.then(|| cached.pieces.clone())
     }
 
@@ -177,8 +177,8 @@ impl PrefixCache {
         hash: ContentHash,
         pieces: Arc<Vec<Arc<SentPiece>>>,
     ) {
-        let erased_turns = session.head.erased_turns;
-        let cached = CachedRequest { hash, erased_turns, pieces };
+        let unused_turns = session.head.unused_turns();
+        let cached = CachedRequest { hash, unused_turns, pieces };
         self.0.insert(session.key.clone(), Arc::new(cached));
     }
 

@@ -1,4 +1,4 @@
-//! Erasing the content of single turns: what a session's head has of them goes too.
+//! Erasing the content of single turns, or taking them out of use: what a session's head has of them goes too.
 //!
 //! It needs a store and nothing else, for it is also done again in a copy that was restored. What recall derived of
 //! the session goes as a whole and is made again later. What lies outside the store (the search index, look-ups) is
@@ -14,7 +14,7 @@ use crate::store::Key;
 use super::apply::title;
 use super::head::SessionHead;
 use super::record::{TurnRecord, TurnStatus};
-use super::sessions::Sessions;
+use super::sessions::{Sessions, Step};
 
 /// Erases the content of `turns`; answers how many were erased now.
 pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
@@ -50,10 +50,42 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
     Ok(fresh.len() as u64)
 }
 
+/// Takes `turns` out of use: their words stay in the log, and what was derived from them goes. Answers how many are
+/// out of use now and were not before.
+pub async fn withhold_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
+    let loaded = sessions.load(key).await?;
+    let (mut fresh, mut titles) = (BTreeSet::new(), Vec::new());
+    for &turn in turns.range(1..=loaded.head.turns) {
+        let found = sessions.turns(&loaded, turn - 1..turn).await?;
+        let Some(record) = found.first().filter(|record| loaded.head.uses(record)) else {
+            continue;
+        };
+        titles.extend(title(&record.message));
+        fresh.insert(turn);
+    }
+    if !fresh.is_empty() {
+        let update = sessions.update(key, |head, _| {
+            head.dialogue = None;
+            head.withheld.add(&fresh, head.turns);
+            forget_notes(head, &fresh);
+            head.title = head.title.take().filter(|title| !titles.contains(title));
+            Ok(Step::Commit(None, ()))
+        });
+        update.await?;
+    }
+    sessions.store().erase(&key.derived()).await?;
+    Ok(fresh.len() as u64)
+}
+
 /// Takes what was derived from `turns` out of the head.
 fn forget(head: &mut SessionHead, turns: &BTreeSet<u64>) {
     head.contents.retain(|_, turn| !turns.contains(turn));
     head.tool_history.retain(|execution| !turns.contains(&execution.turn));
+    forget_notes(head, turns);
+}
+
+/// Notes that were made of `turns` are made again without them.
+fn forget_notes(head: &mut SessionHead, turns: &BTreeSet<u64>) {
     let summarised =
         |summary: &super::head::Summary| turns.range(summary.from..=summary.to).next().is_some();
     if head.summary.as_ref().is_some_and(summarised) {

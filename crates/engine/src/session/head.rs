@@ -27,9 +27,11 @@ use crate::tool::ToolName;
 
 use super::dialogue::Dialogue;
 use super::pending::PendingTurn;
+use super::record::{TurnRecord, TurnStatus};
 use super::tool_words::ToolWords;
 use super::unsettled::UnsettledTurn;
 use super::usage::ItemUsage;
+use super::withheld::Withheld;
 
 /// The version of this shape; a newer one is refused.
 pub const FORMAT: u32 = 1;
@@ -158,6 +160,9 @@ pub struct SessionHead {
     /// Turns whose content was erased.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_turns: u64,
+    /// Turns that are used no more.
+    #[serde(default, skip_serializing_if = "Withheld::is_empty")]
+    pub withheld: Withheld,
 }
 
 fn no_entities(entities: &Entities) -> bool {
@@ -360,7 +365,23 @@ impl SessionHead {
             item_usage: Vec::new(),
             forked_from: None,
             erased_turns: 0,
+            withheld: Withheld::default(),
         }
+    }
+
+    /// Whether a request may quote a turn of the session.
+    pub fn shows(&self, record: &TurnRecord) -> bool {
+        record.is_history() && self.uses(record)
+    }
+
+    /// Whether a turn may be searched and recalled.
+    pub fn uses(&self, record: &TurnRecord) -> bool {
+        record.status != TurnStatus::Erased && !self.withheld.holds(record.turn)
+    }
+
+    /// How many turns were taken out of use: what was derived before the last of them does not hold.
+    pub fn unused_turns(&self) -> u64 {
+        self.erased_turns + self.withheld.count()
     }
 
     /// Marks activity now and moves the expiry along.

@@ -3,7 +3,7 @@
 //! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`sessions`] loads and
 //! commits through a cache that is never trusted without its version, [`turns`] reads turns, [`group_commit`] writes turns that
 //! wait at the same time in one commit, [`usage`] counts which items were used. [`unreadable`] stands in for a turn
-//! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out.
+//! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out or, as [`withheld`] ones, out of use.
 //!
 //! Invariant: a turn enters the log only through [`Sessions::update`] or [`Sessions::commit_batched`].
 
@@ -23,6 +23,7 @@ mod turns;
 pub mod unreadable;
 pub mod unsettled;
 pub mod usage;
+pub mod withheld;
 
 pub use cache::CacheStatistics;
 pub use head::SessionHead;

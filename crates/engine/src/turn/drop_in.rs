@@ -170,7 +170,7 @@ impl Pipeline {
             MemoryScope::Off => Vec::new(),
             _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
         };
-        recalled.retain(|found| found.record.is_history());
+        recalled.retain(|found| head.shows(&found.record));
         let understood = Understood { noticed, entities: &head.entities, known };
         let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
         recalled.extend(self.recall_across(turn, message).await?);

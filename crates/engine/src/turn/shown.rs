@@ -41,7 +41,8 @@ impl Pipeline {
         zone: &TimeZone,
         tokens: u32,
     ) -> Result<Shown> {
-        let recent = self.sessions.tail(session, RECENT_TURNS).await?;
+        let mut recent = self.sessions.tail(session, RECENT_TURNS).await?;
+        recent.retain(|record| !session.head.withheld.holds(record.turn));
         if let Some(prefix) = self.prefix(session, kind, &recent, zone).await? {
             let is_whole = prefix.window_from <= 1;
             return Ok(Shown { prefix: Some(prefix), history: Vec::new(), is_whole, recent });
@@ -69,6 +70,9 @@ impl Pipeline {
                 since.push(record.clone());
                 continue;
             };
+            if session.head.withheld.may_be_shown_by(record.turn) {
+                return Ok(None);
+            }
             since.reverse();
             let cached = self.prefixes.get(session, &receipt.request_hash);
             let pieces = match cached {
@@ -128,7 +132,7 @@ impl Pipeline {
         while end > 0 && total <= tokens {
             let start = end.saturating_sub(STEP_TURNS);
             let read = self.sessions.turns(session, start..end).await?;
-            for record in read.iter().rev().filter(|record| record.is_history()) {
+            for record in read.iter().rev().filter(|record| session.head.shows(record)) {
                 let turn = HistoryTurn::of(record, zone);
                 total += turn.tokens();
                 newest_first.push(turn);

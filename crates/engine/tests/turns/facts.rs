@@ -310,7 +310,7 @@ async fn what_was_gathered_goes_with_its_turn_and_its_session() {
     facts.add(&bench.caller, said("I live in Lisbon", "another", 1)).await.unwrap();
     let erased =
         bench.engine.erase_turns(&bench.caller, &session(), &BTreeSet::from([2])).await.unwrap();
-    assert_eq!((erased.turns, erased.facts), (1, 1));
+    assert_eq!((erased.turns, erased.forgotten.facts), (1, 1));
     let left = ["Call me Sam", "I live in Lisbon", "My rack is R42"];
     assert_eq!(texts(facts, &bench.caller).await, left);
     let receipt = bench.engine.erase(&bench.caller, &session()).await.unwrap();

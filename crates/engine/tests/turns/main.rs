@@ -11,6 +11,7 @@ mod crashes;
 mod doubles;
 mod enrichment;
 mod facts;
+mod forget;
 mod growing;
 mod imports;
 mod keys;

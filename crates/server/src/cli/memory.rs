@@ -91,6 +91,9 @@ enum Verb {
         /// Everything is meant.
         #[arg(long, short)]
         yes: bool,
+        /// Erase the turns in which it was said, too; else they stay in the conversation, and no request uses them.
+        #[arg(long)]
+        erase_turns: bool,
     },
     /// What was known before, oldest first.
     History {
@@ -161,16 +164,19 @@ impl Verb {
                 let call = Call::patch(&["memories", &whole(api, &id).await?]).body(body);
                 show_kept(&api.json(call).await?, json)
             }
-            Self::Forget { id, .. } => {
+            Self::Forget { id, erase_turns, .. } => {
                 let call = match &id {
                     Some(id) => Call::delete(&["memories", &whole(api, id).await?]),
                     None => Call::delete(&["memories"]).with("confirm", "all"),
                 };
-                let forgotten = api.json(call).await?;
+                let turns = if erase_turns { "erased" } else { "withheld" };
+                let forgotten = api.json(call.with("turns", turns)).await?;
                 if json {
                     return output::json(&forgotten);
                 }
-                output::line(format!("forgot {} memories", field(&forgotten, "memories")))
+                output::line(format!("forgot {} memories", field(&forgotten, "memories")))?;
+                let notes = output::list(&forgotten, "notes").iter().filter_map(Value::as_str);
+                notes.map(output::plain).try_for_each(output::line)
             }
             Self::History { id } => {
                 let call = Call::get(&["memories", &whole(api, &id).await?, "history"]);

@@ -3,12 +3,16 @@
 //! The engine serialises these itself; here they are only described, so that generated clients have types. A test
 //! calls every operation and checks the answers against them.
 
+mod pieces;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+
+pub use pieces::{ChangedPieceView, MovedPieceView, SourceView};
 
 /// How a reply came about.
 #[derive(Serialize, ToSchema)]
@@ -152,64 +156,6 @@ pub struct ItemCounts {
     references: ModeCounts,
     /// Tools.
     tools: ModeCounts,
-}
-
-/// Where a piece of a request came from. `kind` says which of the other fields are there.
-#[derive(Serialize, ToSchema)]
-pub struct SourceView {
-    /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
-    /// `earlier_result`, `history`, `preferences`, `given` or `message`.
-    kind: String,
-    /// Which part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<String>,
-    /// Its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    /// How it came in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<String>,
-    /// The server, for a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<String>,
-    /// The first turn of a summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<u64>,
-    /// The last turn of a summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<u64>,
-    /// The turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    turn: Option<u64>,
-    /// The thing's type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entity: Option<String>,
-}
-
-/// A piece that one request sent and the other did not.
-#[derive(Serialize, ToSchema)]
-pub struct MovedPieceView {
-    /// Where it came from.
-    source: SourceView,
-    /// Why the first did not send it; null where it did.
-    first: Option<String>,
-    /// Why the second did not send it; null where it did.
-    second: Option<String>,
-    /// Whether its text differs too.
-    changed: bool,
-}
-
-/// A piece whose text differs.
-#[derive(Serialize, ToSchema)]
-pub struct ChangedPieceView {
-    /// Where it came from.
-    source: SourceView,
-    /// Hash of the first text.
-    first: String,
-    /// Hash of the second text.
-    second: String,
-    /// Tokens of both.
-    tokens: Vec<u32>,
 }
 
 /// An item of a session.

@@ -85,6 +85,7 @@ async fn a_foreign_session_looks_like_one_that_is_not_there() {
             ("GET", "/workflows", None),
             ("DELETE", "", None),
             ("DELETE", "/permanent", None),
+            ("DELETE", "/turns/1?confirm=1", None),
             ("PATCH", "", Some(json!({"title": "x"}))),
             ("POST", "/turns", Some(json!({"message": "m", "reply": "r"}))),
             ("POST", "/prepare", Some(json!({"message": "m"}))),

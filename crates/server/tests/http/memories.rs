@@ -92,6 +92,9 @@ async fn another_users_memories_answer_nothing_whatever_is_asked() {
     let id = kept["id"].as_str().unwrap();
     let note = json!({"command": "create", "path": "/memories/pin.md", "file_text": "4711"});
     ann.post("/memories/tool", note).await.expect(200);
+    ann.post("/conversations", json!({"id": "s"})).await.expect(201);
+    let said = json!({"message": "My door code is 4711.", "reply": "Noted: 4711."});
+    ann.post("/conversations/s/turns", said).await.expect(201);
     for (tenant, name) in [("acme", "bob"), ("other", "ann")] {
         let stranger = user(&app, tenant, name).await;
         let mut answers = vec![
@@ -105,7 +108,17 @@ async fn another_users_memories_answer_nothing_whatever_is_asked() {
             stranger.get(&format!("/memories/{id}/history")).await,
             stranger.call(Method::PATCH, &format!("/memories/{id}"), json!({"text": "x"})).await,
             stranger.call(Method::DELETE, &format!("/memories/{id}"), Value::Null).await,
+            stranger
+                .call(Method::DELETE, &format!("/memories/{id}?turns=erased"), Value::Null)
+                .await,
+            stranger.call(Method::DELETE, "/conversations/s/turns/1?confirm=1", Value::Null).await,
+            stranger.get("/memories?session=s").await,
+            stranger.get("/search?q=door+code").await,
+            stranger.get("/conversations/s/turns/1").await,
         ];
+        stranger.post("/conversations", json!({"id": "own"})).await.expect(201);
+        let asked = json!({"message": "What are my door code and my pin?"});
+        answers.push(stranger.post("/conversations/own/prepare", asked).await);
         for command in [
             json!({"command": "view", "path": "/memories"}),
             json!({"command": "view", "path": "/memories/pin.md"}),
@@ -124,10 +137,14 @@ async fn another_users_memories_answer_nothing_whatever_is_asked() {
         assert_eq!(stranger.post("/memories", mine).await.expect(201)["superseded"], json!([]));
         let export = json!({"format": "throughline.memories/1", "memories": [{
             "id": id, "text": "taken over", "kind": "fact", "trust": "told",
+            "source": {"session": "s", "turn": 1, "sentence": "My door code is 4711."},
             "created_at": "2026-01-01T00:00:00Z", "changed_at": "2026-01-01T00:00:00Z"}]});
         stranger.post("/memories/import", export).await.expect(200);
-        stranger.call(Method::DELETE, "/memories?confirm=all", Value::Null).await.expect(200);
+        let all = "/memories?confirm=all&turns=erased";
+        stranger.call(Method::DELETE, all, Value::Null).await.expect(200);
     }
+    let turn = ann.get("/conversations/s/turns/1").await.expect(200);
+    assert_eq!((&turn["reply"], &turn["withheld"]), (&json!("Noted: 4711."), &json!(false)));
     assert_eq!(ann.get(&format!("/memories/{id}")).await.expect(200)["text"], "My pin is 4711");
     let view = json!({"command": "view", "path": "/memories/pin.md"});
     assert!(ann.post("/memories/tool", view).await.text.contains("4711"));
@@ -277,4 +294,75 @@ async fn the_memory_tool_answers_in_its_own_words() {
         let create = json!({"command": "create", "path": path, "file_text": "x"});
         assert!(run(create).await.1, "{path}");
     }
+}
+
+#[tokio::test]
+async fn whoever_forgets_is_told_what_becomes_of_the_turn_and_may_erase_it() {
+    let app = TestApp::start().await;
+    let ann = user(&app, "acme", "ann").await;
+    let eve = user(&app, "acme", "eve").await;
+    ann.post("/conversations", json!({"id": "s"})).await.expect(201);
+    for message in ["I'm allergic to nuts.", "I live in Porto."] {
+        let turn = json!({"message": message, "reply": "Noted."});
+        ann.post("/conversations/s/turns", turn).await.expect(201);
+    }
+    let id = async |words: &str| {
+        let found = ann.get(&format!("/memories/search?q={words}")).await.expect(200);
+        found["hits"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let nuts = format!("/memories/{}", id("nuts").await);
+    for wrong in ["?turns=burned", "?turn=erased"] {
+        ann.call(Method::DELETE, &format!("{nuts}{wrong}"), Value::Null).await.expect(400);
+    }
+    let kept = ann.call(Method::DELETE, &nuts, Value::Null).await.expect(200);
+    assert_eq!(kept["said_in"], json!([{"session": "s", "turn": 1, "became": "withheld"}]));
+    assert!(kept["notes"][0].as_str().unwrap().contains("stay in the conversation"), "{kept}");
+    let turn = ann.get("/conversations/s/turns/1").await.expect(200);
+    assert_eq!(
+        (&turn["message"], &turn["withheld"]),
+        (&json!("I'm allergic to nuts."), &json!(true))
+    );
+    let history = ann.get("/conversations/s/history").await.expect(200);
+    assert_eq!(
+        (&history["turns"][0]["withheld"], &history["turns"][1]["withheld"]),
+        (&json!(true), &json!(false))
+    );
+
+    let porto = format!("/memories/{}?turns=erased", id("Porto").await);
+    let gone = ann.call(Method::DELETE, &porto, Value::Null).await.expect(200);
+    assert_eq!((&gone["memories"], &gone["said_in"][0]["became"]), (&json!(1), &json!("erased")));
+    assert_eq!(ann.get("/conversations/s/turns/2").await.expect(200)["message"], "");
+
+    // A single turn, by itself.
+    let (delete, first) = (|| Method::DELETE, "/conversations/s/turns/1?confirm=1");
+    for wrong in ["/conversations/s/turns/1", "/conversations/s/turns/1?confirm=2"] {
+        ann.call(delete(), wrong, Value::Null).await.expect(400);
+    }
+    eve.call(delete(), first, Value::Null).await.expect(404);
+    ann.call(delete(), "/conversations/s/turns/9?confirm=9", Value::Null).await.expect(404);
+    let erased = ann.call(delete(), first, Value::Null).await.expect(200);
+    assert_eq!((&erased["turns"], &erased["memories"]), (&json!(1), &json!(0)), "{erased}");
+    let again = ann.call(delete(), first, Value::Null).await.expect(200);
+    assert_eq!(again["turns"], 0, "{again}");
+    assert!(!ann.get("/conversations/s/export").await.text.contains("nuts"));
+}
+
+#[tokio::test]
+async fn what_is_told_or_imported_without_a_subject_supersedes_what_it_is_about() {
+    let app = TestApp::start().await;
+    let ann = user(&app, "acme", "ann").await;
+    ann.post("/memories", json!({"text": "My scooter is red"})).await.expect(201);
+    let blue = ann.post("/memories", json!({"text": "My scooter is blue"})).await.expect(201);
+    assert_eq!(texts(&blue, "superseded"), ["My scooter is red"]);
+    let mem0 = json!({"results": [
+        {"memory": "User lives in Porto", "created_at": "2026-03-01T00:00:00Z"},
+        {"memory": "User's scooter is green", "created_at": "2026-02-01T00:00:00Z"},
+        {"memory": "Lives in Faro", "created_at": "2026-01-01T00:00:00Z"}]});
+    let report = ann.post("/memories/import", mem0).await.expect(200);
+    assert_eq!((&report["imported"], &report["contradicting"]), (&json!(3), &json!(1)), "{report}");
+    let mut known = texts(&ann.get("/memories").await.expect(200), "memories");
+    known.sort();
+    assert_eq!(known, ["My scooter is blue", "User lives in Porto"], "the newest of each");
+    let all = texts(&ann.get("/memories?superseded=true").await.expect(200), "memories");
+    assert_eq!(all.len(), 5, "what is older stays in the history: {all:?}");
 }

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use reqwest::Method;
 use serde_json::{Value, json};
 use throughline::config::{Environment, ModelEntry};
+use throughline_engine::id::SessionId;
+use throughline_engine::piece::{DayOf, HistoryPart, IncludeMode, Source};
 use throughline_testkit::scripted_model::{ScriptedModel, Turn};
 
 use crate::app::{TestApp, send};
@@ -86,6 +88,62 @@ async fn the_document_is_one_that_generators_accept() {
     }
     assert!(document["components"]["securitySchemes"]["bearer"].is_object());
     assert_eq!(document["paths"]["/api/v1/health"]["get"]["security"], json!([]));
+}
+
+#[tokio::test]
+async fn every_source_of_a_piece_is_documented() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let schema = &document["components"]["schemas"]["SourceView"]["properties"];
+    let kinds = schema["kind"]["description"].as_str().unwrap().to_owned();
+    let (turn, on, name) = (1, jiff::civil::date(2026, 3, 1), String::from("x"));
+    let (part, mode) = (HistoryPart::Message, IncludeMode::Always);
+    let session = SessionId::new("s").unwrap();
+    let sources = [
+        Source::Instructions { part: name.clone() },
+        Source::Persona { name: name.clone() },
+        Source::Calm,
+        Source::Rule { name: name.clone(), mode },
+        Source::Reference { name: name.clone(), mode },
+        Source::Tool { server: name.clone(), name: name.clone(), mode },
+        Source::Summary { from: 1, to: 2 },
+        Source::Topic,
+        Source::Entity { entity: name.clone(), name: name.clone() },
+        Source::Recalled { turn, part, on: Some(on) },
+        Source::Elsewhere { session, turn, part, on },
+        Source::Fact { id: name.clone(), at: jiff::Timestamp::UNIX_EPOCH },
+        Source::EarlierResult { turn, on: Some(on) },
+        Source::Day { on, of: DayOf::Message },
+        Source::History { turn, part },
+        Source::Preferences,
+        Source::Given { name },
+        Source::ClientRequest { bytes: 1 },
+        Source::Message,
+    ];
+    for source in sources {
+        let shown = serde_json::to_value(&source).unwrap();
+        let kind = shown["kind"].as_str().unwrap();
+        assert!(kinds.contains(&format!("`{kind}`")), "{kind} is not among {kinds}");
+        for field in shown.as_object().unwrap().keys() {
+            assert!(schema[field].is_object(), "{field} of {kind} is not documented");
+        }
+    }
+}
+
+#[tokio::test]
+async fn documented_limits_are_those_in_force() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    for path in ["/api/v1/memories", "/api/v1/memories/search?q=x", "/api/v1/search?q=x"] {
+        let (template, query) = path.split_once('?').unwrap_or((path, ""));
+        let parameters = document["paths"][template]["get"]["parameters"].as_array().unwrap();
+        let limit = parameters.iter().find(|parameter| parameter["name"] == "limit").unwrap();
+        let most = limit["schema"]["maximum"].as_u64().unwrap();
+        for (limit, status) in [(most, 200), (most + 1, 400)] {
+            let path = format!("{template}?{query}&limit={limit}").replace("?&", "?");
+            assert_eq!(send(app.request(Method::GET, &path)).await.status, status, "{path}");
+        }
+    }
 }
 
 /// The document without its examples, which have a file of their own.
@@ -234,6 +292,8 @@ async fn walk_conversations(walk: &mut Walk) {
     walk.get(&of_one("/context/usage"), &format!("{at}/context/usage")).await;
     let export = walk.get(&of_one("/export"), &format!("{at}/export")).await;
     walk.post(&of_one("/fork"), &format!("{at}/fork"), json!({"turn": 1, "id": "b"})).await;
+    let first = "/api/v1/conversations/b/turns/1?confirm=1";
+    walk.delete(&of_one("/turns/{turn}"), first).await;
     walk.delete(ONE, "/api/v1/conversations/b").await;
     walk.delete(&of_one("/permanent"), &format!("{at}/permanent")).await;
     walk.post("/api/v1/import", "/api/v1/import", export).await;

@@ -123,3 +123,24 @@ fn a_document_is_cut_and_stays_cheap() {
     assert_eq!(stated(&"a".repeat(100_000)), []);
     assert_eq!(stated(&"é".repeat(100_000)), []);
 }
+
+#[test]
+fn what_is_told_without_a_subject_has_that_of_its_words() {
+    for (text, subject) in [
+        ("My scooter is red", Some("scooter")),
+        ("my scooter is blue", Some("scooter")),
+        ("User's scooter is blue.", Some("scooter")),
+        ("The user's rack is R42", Some("rack")),
+        ("User lives in Porto", Some("home")),
+        ("Lives in Porto", Some("home")),
+        ("Mein Roller ist rot", Some("roller")),
+        ("Ada: likes tea", None),
+        ("My dog is brown and my cat is white", None),
+        ("Paris is nice", None),
+        ("Is my scooter red?", None),
+        ("user", None),
+        ("é", None),
+    ] {
+        assert_eq!(subject_of(text).as_deref(), subject, "{text}");
+    }
+}

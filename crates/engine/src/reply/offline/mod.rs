@@ -277,12 +277,13 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     told(asked, answer)
 }
 
-/// What the conversation began with, unless it was erased.
+/// What the conversation began with, unless it was erased or forgotten.
 async fn first_message(asked: &ReplyRequest<'_>) -> Option<String> {
     let read = asked.notes.sessions.turns(asked.session, 0..1).await;
     let turns = read.inspect_err(|error| tracing::warn!(%error, "the first turn was not read"));
-    let first = turns.ok()?.first()?.message.clone();
-    (!first.is_empty()).then_some(first)
+    let first = turns.ok()?.into_iter().next()?;
+    let head = &asked.session.head;
+    (head.uses(&first) && !first.message.is_empty()).then(|| first.message.clone())
 }
 
 /// Which of the agent's servers have no tools now, and why.

@@ -97,11 +97,11 @@ async fn erase_turns(api: &Api, id: &str, turns: BTreeSet<u64>, json: bool) -> R
     let erased = local.engine.erase_turns(&local.caller, &session_id(id)?, &turns).await?;
     if json {
         return output::json(&json!({
-            "session": id, "erased_turns": erased.turns, "forgotten_memories": erased.facts,
+            "session": id, "erased_turns": erased.turns, "forgotten_memories": erased.forgotten.facts,
         }));
     }
     output::line(format!("erased the content of {} turns of session {id}", erased.turns))?;
-    match erased.facts {
+    match erased.forgotten.facts {
         0 => Ok(()),
         facts => output::line(format!("forgot {facts} memories gathered from them")),
     }

@@ -1,17 +1,17 @@
-//! `DELETE /conversations/{id}` and `DELETE /conversations/{id}/permanent`.
+//! `DELETE /conversations/{id}`, `DELETE /conversations/{id}/permanent` and `DELETE /conversations/{id}/turns/{turn}`.
 
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use throughline_engine::engine::ErasureReceipt;
 use throughline_engine::id::SessionId;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::view::{Conversation, Versioned, versioned};
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::part::Path;
+use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 
 /// What an erasure removed.
@@ -82,4 +82,71 @@ pub async fn erase(
     Path(id): Path<SessionId>,
 ) -> Result<Json<Erasure>, Problem> {
     Ok(Json(app.engine().erase(&caller, &id).await?.into()))
+}
+
+/// Whether the turn is meant.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TurnConfirmation {
+    /// The turn's number once more: its words cannot be brought back.
+    confirm: Option<u64>,
+}
+
+/// What the erasure of a turn removed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TurnErasure {
+    /// The session.
+    pub session_id: String,
+    /// The turn; its number stays.
+    pub turn: u64,
+    /// When.
+    pub at: Timestamp,
+    /// Turns whose content went: 1, or 0 where it was gone already.
+    pub turns: u64,
+    /// Memories that were gathered from it and are forgotten with it.
+    pub memories: u64,
+    /// Earlier versions of those.
+    pub versions: u64,
+    /// Documents that the search index removed; it is made again without the turn.
+    pub index_documents: u64,
+    /// Copies that the store could not remove, or that go later by themselves.
+    pub left: u64,
+    /// What is to be known of those.
+    pub notes: Vec<String>,
+}
+
+/// Erases the content of a turn and what was gathered from it, and counts what went. The turn keeps its number.
+#[utoipa::path(delete, path = "/conversations/{id}/turns/{turn}", tag = "turns",
+    params(("id" = String, Path, description = "The session's id"),
+        ("turn" = u64, Path, description = "The turn, from 1"), TurnConfirmation),
+    responses((status = 200, body = TurnErasure), (status = 400, body = Problem),
+        (status = 404, body = Problem)))]
+pub async fn erase_turn(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path((id, turn)): Path<(SessionId, u64)>,
+    Query(query): Query<TurnConfirmation>,
+) -> Result<Json<TurnErasure>, Problem> {
+    if query.confirm != Some(turn) {
+        let reason = format!(
+            "the content of turn {turn} would be erased; add ?confirm={turn} if that is meant"
+        );
+        return Err(Problem::invalid("confirm", reason));
+    }
+    let (engine, session) = (app.engine().clone(), id.clone());
+    let erasing = async move { engine.erase_turns(&caller, &session, &[turn].into()).await };
+    let erased = app.to_the_end(erasing).await??;
+    let stored = erased.forgotten.stored;
+    Ok(Json(TurnErasure {
+        session_id: id.to_string(),
+        turn,
+        at: app.engine().now(),
+        turns: erased.turns,
+        memories: erased.forgotten.facts,
+        versions: stored.entries,
+        index_documents: erased.index_documents,
+        left: stored.left,
+        notes: stored.notes,
+    }))
 }

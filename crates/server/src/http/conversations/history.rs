@@ -71,7 +71,7 @@ pub async fn history(
     let query = HistoryQuery { limit: parameters.limit, order, from };
     let page = app.engine().history(&caller, &id, query).await?;
     Ok(Json(History {
-        turns: page.turns.iter().map(|turn| TurnBrief::from(turn.as_ref())).collect(),
+        turns: page.turns.iter().map(|turn| TurnBrief::of(turn, &page.withheld)).collect(),
         next_cursor: page.next.map(|turn| turn.to_string()),
     }))
 }

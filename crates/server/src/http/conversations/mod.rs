@@ -33,7 +33,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(history::history))
         .routes(routes!(prepare::prepare))
         .routes(routes!(record::record))
-        .routes(routes!(turn::show))
+        .routes(routes!(turn::show, delete::erase_turn))
         .routes(routes!(context::show))
         .routes(routes!(compare::compare))
         .routes(routes!(context::request))

@@ -9,6 +9,7 @@ use throughline_engine::id::SessionId;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::ReceiptPiece;
 use throughline_engine::session::record::{CallRecord, TurnKind, TurnRecord};
+use throughline_engine::session::withheld::Withheld;
 use utoipa::ToSchema;
 
 use super::view::{Raw, json};
@@ -40,6 +41,8 @@ pub struct TurnBrief {
     /// `complete`, `partial`, `failed`, `refused` or `erased`.
     #[schema(value_type = String)]
     pub status: Raw,
+    /// Whether no request or search uses it any more: a memory that was said in it was forgotten.
+    pub withheld: bool,
     /// Why it failed.
     #[schema(value_type = Option<shapes::TurnFailure>)]
     pub error: Raw,
@@ -68,6 +71,13 @@ pub struct TurnBrief {
     pub metadata: Raw,
 }
 
+impl TurnBrief {
+    /// A turn of a session with these withheld ones.
+    pub fn of(record: &TurnRecord, withheld: &Withheld) -> Self {
+        Self { withheld: withheld.holds(record.turn), ..record.into() }
+    }
+}
+
 impl From<&TurnRecord> for TurnBrief {
     fn from(record: &TurnRecord) -> Self {
         Self {
@@ -77,6 +87,7 @@ impl From<&TurnRecord> for TurnBrief {
             message: record.message.clone(),
             reply: record.reply.clone(),
             status: json(&record.status),
+            withheld: false,
             error: json(&record.error),
             form: json(&record.form),
             no_tool_called: record.no_tool_called,
@@ -190,6 +201,7 @@ pub async fn show(
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,
 ) -> Result<Json<Turn>, Problem> {
-    let (_, record) = app.engine().turn(&caller, &id, turn).await?;
-    Ok(Json(Turn::from(record.as_ref())))
+    let (loaded, record) = app.engine().turn(&caller, &id, turn).await?;
+    let brief = TurnBrief::of(&record, &loaded.head.withheld);
+    Ok(Json(Turn { brief, ..record.as_ref().into() }))
 }

@@ -21,7 +21,9 @@ use super::body::Body;
 use super::caller::Authenticated;
 use super::part::{Path, Query};
 use super::problem::Problem;
-use crate::memory_view::{ForgottenMemories, FoundMemory, KeptMemory, Memory, MemoryKind};
+use crate::memory_view::{
+    ForgottenMemories, FoundMemory, KeptMemory, Memory, MemoryKind, SaidTurn,
+};
 
 pub use transfer::MemoryExport;
 
@@ -149,6 +151,20 @@ pub struct MemoryHistory {
 pub struct Confirmation {
     /// `all`, to say that everything is meant.
     confirm: Option<String>,
+    /// What becomes of the turns in which they were said.
+    #[param(inline, default = "withheld")]
+    turns: SaidTurn,
+}
+
+/// How a memory is forgotten.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Forgetting {
+    /// What becomes of the turns in which it was said: `withheld`, so that they stay in the conversation and no
+    /// request or search uses them, or `erased`.
+    #[param(inline, default = "withheld")]
+    turns: SaidTurn,
 }
 
 /// What is known about the caller.
@@ -244,16 +260,20 @@ pub async fn change(
     Ok(Json(app.engine().facts().change(&caller, &id, &patch).await?.into()))
 }
 
-/// Forgets a memory and its earlier versions, and counts what went.
+/// Forgets a memory and its earlier versions, and counts what went. The turns in which it was said are used no more.
 #[utoipa::path(delete, path = "/memories/{id}", tag = "memories",
-    params(("id" = String, Path, description = "The memory's id")),
-    responses((status = 200, body = ForgottenMemories), (status = 404, body = Problem)))]
+    params(("id" = String, Path, description = "The memory's id"), Forgetting),
+    responses((status = 200, body = ForgottenMemories), (status = 400, body = Problem),
+        (status = 404, body = Problem)))]
 pub async fn forget(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
+    Query(query): Query<Forgetting>,
 ) -> Result<Json<ForgottenMemories>, Problem> {
-    Ok(Json(app.engine().facts().forget(&caller, &id).await?.into()))
+    let engine = app.engine().clone();
+    let forgetting = async move { engine.forget_fact(&caller, &id, query.turns.into()).await };
+    Ok(Json(app.to_the_end(forgetting).await??.into()))
 }
 
 /// Forgets everything that is known about the caller.
@@ -268,9 +288,9 @@ pub async fn forget_all(
         let reason = "everything would be forgotten; add ?confirm=all if that is meant";
         return Err(Problem::invalid("confirm", reason));
     }
-    let facts = app.engine().facts().clone();
-    let forgotten = app.to_the_end(async move { facts.forget_all(&caller).await }).await??;
-    Ok(Json(forgotten.into()))
+    let engine = app.engine().clone();
+    let forgetting = async move { engine.forget_all_facts(&caller, query.turns.into()).await };
+    Ok(Json(app.to_the_end(forgetting).await??.into()))
 }
 
 /// What was known before, oldest first.

@@ -5,6 +5,7 @@
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use throughline_engine::engine::SourceTurns;
 use throughline_engine::error::Result;
 use throughline_engine::fact::{FactDraft, FactFilter, Trust};
 use throughline_engine::store::Page;
@@ -148,8 +149,11 @@ pub async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
 
 pub async fn forget(call: &Call<'_>) -> Result<CallToolResult> {
     let Forget { id } = call.arguments()?;
-    let forgotten = call.mcp.engine.facts().forget(&call.caller, &id).await?;
-    Ok(answered(&ForgottenMemories::from(forgotten), format!("{id} is forgotten")))
+    let forgotten = call.mcp.engine.forget_fact(&call.caller, &id, SourceTurns::Withheld).await?;
+    let forgotten = ForgottenMemories::from(forgotten);
+    let mut lines = vec![format!("{id} is forgotten")];
+    lines.extend(forgotten.notes.iter().cloned());
+    Ok(answered(&forgotten, lines.join("\n")))
 }
 
 pub async fn list(call: &Call<'_>) -> Result<CallToolResult> {

@@ -1,0 +1,143 @@
+//! Forgetting what is known of a user: the memory goes, and so does the use of the turns in which it was said.
+//!
+//! A fact is gathered when a turn is committed, never from the log, so it does not come back by itself. But the turn
+//! could be recalled and would say it again. So it is taken out of use, or erased where the caller asks for that.
+//!
+//! Invariant: turns go before the fact, so that what failed halfway can be asked for again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::access::{Action, Caller, authorize};
+use crate::error::{Error, Result};
+use crate::fact::{Fact, Forgotten};
+use crate::id::SessionId;
+use crate::session::erase::withhold_turns;
+
+use super::Engine;
+
+/// Turns that are looked at for having said the same.
+const SAID_AGAIN_MAX: usize = 50;
+
+/// What becomes of the turns in which a forgotten fact was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SourceTurns {
+    /// They stay in the conversation, and no request or search uses them.
+    #[default]
+    Withheld,
+    /// Their content is erased, and everything gathered from them is forgotten.
+    Erased,
+}
+
+/// What was forgotten, and where it was said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ForgottenFacts {
+    /// The facts.
+    pub forgotten: Forgotten,
+    /// The turns in which they were said.
+    pub said_in: BTreeMap<SessionId, BTreeSet<u64>>,
+    /// What became of those.
+    pub turns: SourceTurns,
+}
+
+impl Engine {
+    /// Forgets a fact with its earlier versions, and the use of the turns that state it.
+    pub async fn forget_fact(
+        &self,
+        caller: &Caller,
+        id: &str,
+        turns: SourceTurns,
+    ) -> Result<ForgottenFacts> {
+        authorize(caller, Action::Write)?;
+        let fact = self.facts.get(caller, id).await?;
+        let mut said_in = sources([&fact]);
+        self.add_restatements(caller, &fact, &mut said_in).await?;
+        let mut forgotten = self.leave_unused(caller, &mut said_in, turns).await?;
+        match self.facts.forget(caller, id).await {
+            Ok(more) => forgotten.add(more),
+            // It went with its turn.
+            Err(Error::Missing { .. }) if turns == SourceTurns::Erased => {}
+            Err(error) => return Err(error),
+        }
+        Ok(ForgottenFacts { forgotten, said_in, turns })
+    }
+
+    /// Forgets everything that is known about the caller, and the use of the turns it was gathered from.
+    pub async fn forget_all_facts(
+        &self,
+        caller: &Caller,
+        turns: SourceTurns,
+    ) -> Result<ForgottenFacts> {
+        authorize(caller, Action::Write)?;
+        let mut said_in = sources(&self.facts.all(caller).await?);
+        let mut forgotten = self.leave_unused(caller, &mut said_in, turns).await?;
+        forgotten.add(self.facts.forget_all(caller).await?);
+        Ok(ForgottenFacts { forgotten, said_in, turns })
+    }
+
+    /// Adds the turns in which the user said the same as `fact`.
+    async fn add_restatements(
+        &self,
+        caller: &Caller,
+        fact: &Fact,
+        said_in: &mut BTreeMap<SessionId, BTreeSet<u64>>,
+    ) -> Result<()> {
+        let vector = self.turns.selector.embed(&fact.text).await?;
+        let looked_for = (fact.text.as_str(), vector.as_slice());
+        let memory = &self.turns.memory;
+        let found =
+            memory.search_sessions(&self.sessions, &caller.scope, looked_for, SAID_AGAIN_MAX);
+        let mut similar: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
+        for (session, turn, _) in found.await? {
+            similar.entry(session).or_default().insert(turn);
+        }
+        for (session, turns) in similar {
+            let key = caller.session_key(&session);
+            let Some(loaded) = self.sessions.find(&key).await? else { continue };
+            for record in self.sessions.turns_at(&loaded, &turns).await? {
+                if fact.is_stated_in(&record.message) {
+                    said_in.entry(session.clone()).or_default().insert(record.turn);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes turns out of use; those that are gone already are taken out of the list.
+    async fn leave_unused(
+        &self,
+        caller: &Caller,
+        said_in: &mut BTreeMap<SessionId, BTreeSet<u64>>,
+        then: SourceTurns,
+    ) -> Result<Forgotten> {
+        let mut forgotten = Forgotten::default();
+        for (id, turns) in said_in.iter_mut() {
+            let key = caller.session_key(id);
+            let count = self.sessions.find(&key).await?.map_or(0, |loaded| loaded.head.turns);
+            turns.retain(|turn| *turn <= count);
+            if turns.is_empty() {
+                continue;
+            }
+            match then {
+                SourceTurns::Withheld => {
+                    self.forget_derived(&key);
+                    withhold_turns(&self.sessions, &key, turns).await?;
+                    self.indexer.remove(&key).await?;
+                }
+                SourceTurns::Erased => {
+                    forgotten.add(self.erase_turns(caller, id, turns).await?.forgotten);
+                }
+            }
+        }
+        said_in.retain(|_, turns| !turns.is_empty());
+        Ok(forgotten)
+    }
+}
+
+/// Where facts were said.
+fn sources<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> BTreeMap<SessionId, BTreeSet<u64>> {
+    let mut said_in: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
+    for source in facts.into_iter().filter_map(|fact| fact.source.as_ref()) {
+        said_in.entry(source.session.clone()).or_default().insert(source.turn);
+    }
+    said_in
+}
