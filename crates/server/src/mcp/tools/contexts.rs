@@ -45,7 +45,6 @@ struct Arguments {
     is_active: Option<bool>,
     agent: Option<String>,
     page: Option<usize>,
-    #[schemars(extend("default" = 10))]
     page_size: Option<usize>,
     include_expired: Option<bool>,
     idempotency_key: Option<String>,

@@ -25,7 +25,6 @@ struct Arguments {
     #[serde(alias = "sessionId", alias = "session_id")]
     context_id: String,
     page: Option<usize>,
-    #[schemars(extend("default" = 20))]
     page_size: Option<usize>,
     /// Newest first.
     #[schemars(extend("default" = true))]

@@ -18,7 +18,6 @@ struct Remember {
     text: String,
     /// A newer memory of the same subject replaces the older.
     subject: Option<String>,
-    #[schemars(extend("default" = "fact"))]
     kind: Option<MemoryKind>,
 }
 
@@ -26,7 +25,6 @@ struct Remember {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Recall {
     query: String,
-    #[schemars(extend("default" = 10))]
     limit: Option<usize>,
 }
 
@@ -41,7 +39,6 @@ struct Forget {
 struct ListMemories {
     kind: Option<MemoryKind>,
     subject: Option<String>,
-    #[schemars(extend("default" = 50))]
     limit: Option<usize>,
 }
 

@@ -11,7 +11,6 @@ use super::{Call, answered, define};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     query: String,
-    #[schemars(extend("default" = 10))]
     limit: Option<usize>,
     offset: Option<usize>,
 }

@@ -36,7 +36,6 @@ struct Arguments {
     default_settings: Option<Settings>,
     metadata: Option<Map<String, Value>>,
     page: Option<usize>,
-    #[schemars(extend("default" = 10))]
     page_size: Option<usize>,
     include_inactive: Option<bool>,
     idempotency_key: Option<String>,

@@ -19,7 +19,6 @@ use crate::persona_view::plain;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SearchArguments {
     query: String,
-    #[schemars(extend("default" = 10))]
     limit: Option<usize>,
 }
 
