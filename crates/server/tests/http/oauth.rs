@@ -114,12 +114,8 @@ async fn a_token_that_is_not_valid_here_lets_nobody_in() {
     let hmac = encode(&hmac, &claims, &EncodingKey::from_secret(public.as_bytes())).unwrap();
     let with = |name: &str, value: Value| token(&issuer, &app, |claims| claims[name] = value);
     let now = claims["iat"].as_u64().unwrap();
-    let changed = valid.replacen(
-        payload,
-        &token(&issuer, &app, |c| c["sub"] = json!("bob")).split('.').nth(1).unwrap().to_owned(),
-        1,
-    );
-
+    let of_bob = token(&issuer, &app, |claims| claims["sub"] = json!("bob"));
+    let changed = valid.replacen(payload, of_bob.split('.').nth(1).unwrap(), 1);
     let refused = [
         ("wrong audience", with("aud", json!("https://other.example/mcp")), "is not for http"),
         ("several wrong audiences", with("aud", json!(["a", "b"])), "is not for http"),
