@@ -1,7 +1,7 @@
 //! What OAuth asks of a resource server: metadata that says where tokens come from (RFC 9728), and a challenge on every
 //! answer that refuses a credential (RFC 6750).
 //!
-//! Tokens themselves are checked in [`crate::access::token`].
+//! Tokens themselves are checked where keys are, at the gate.
 
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

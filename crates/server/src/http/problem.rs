@@ -66,7 +66,7 @@ impl Problem {
         Error::invalid(field, reason).into()
     }
 
-    /// What the answer tells [`super::oauth::challenge`].
+    /// What the answer tells the layer that adds the challenge.
     pub fn challenge(&self) -> Extensions {
         let mut extensions = Extensions::new();
         if let Some(needed) = self.needed {
