@@ -32,6 +32,21 @@ pub enum Grants {
     Admin,
 }
 
+impl Grants {
+    /// What it takes to do the action of an [`Error::Forbidden`].
+    pub fn needed_to(action: &str) -> Self {
+        match action {
+            READ => Self::Read,
+            WRITE => Self::Write,
+            _ => Self::Admin,
+        }
+    }
+}
+
+/// What [`Error::Forbidden`] calls the actions.
+const READ: &str = "read";
+const WRITE: &str = "write";
+
 /// What is about to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
@@ -46,8 +61,8 @@ pub enum Action {
 /// Whether `caller` may do `action`. The one gate of the product.
 pub fn authorize(caller: &Caller, action: Action) -> Result<()> {
     let (needed, name) = match action {
-        Action::Read => (Grants::Read, "read"),
-        Action::Write => (Grants::Write, "write"),
+        Action::Read => (Grants::Read, READ),
+        Action::Write => (Grants::Write, WRITE),
         Action::Administer => (Grants::Admin, "administer"),
     };
     if caller.grants >= needed { Ok(()) } else { Err(Error::Forbidden { action: name }) }

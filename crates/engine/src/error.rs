@@ -132,7 +132,7 @@ pub enum Error {
         state: &'static str,
     },
     /// The credential lacks the scope.
-    #[error("this key may not {action}")]
+    #[error("this credential may not {action}")]
     Forbidden {
         /// What was tried.
         action: &'static str,
@@ -294,7 +294,7 @@ impl Error {
             }
             Self::NoApproval { .. } => "it was answered, has expired, or never existed".into(),
             Self::Inactive { .. } => "restore it by PATCH with active: true".into(),
-            Self::Forbidden { .. } => "use a key with that scope".into(),
+            Self::Forbidden { .. } => "use a key or a token with that scope".into(),
             Self::ToolNotApproved { .. } => "look at the definition, then approve the tool".into(),
             Self::Upstream(_) => "what was said is kept; try again".into(),
             Self::Store(StoreError::Refused { hint, .. }) => hint.clone(),

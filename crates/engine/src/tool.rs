@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::failure::UpstreamError;
 use crate::hash::ContentHash;
 
-pub use output::ToolOutput;
+pub use output::{Media, MediaKind, ToolOutput};
 
 /// The tools of all configured MCP servers.
 #[async_trait]

@@ -30,6 +30,7 @@ pub mod http;
 pub mod json_limits;
 pub mod mcp;
 pub mod memory_view;
+pub mod names;
 pub mod persona_view;
 pub mod request_key;
 #[cfg(feature = "sabotage")]

@@ -1242,6 +1242,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where access tokens for this server come from.
+         * @description Protected-resource metadata (RFC 9728), only with `oauth.issuer`; 404 otherwise. Also with the resource's path behind it, such as `/.well-known/oauth-protected-resource/mcp`.
+         */
+        get: operations["server_oauth_metadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -5775,7 +5795,7 @@ export interface operations {
                     "application/json": components["schemas"]["Approved"];
                 };
             };
-            /** @description The key does not allow this. */
+            /** @description The key or token does not allow this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5823,7 +5843,7 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionView"];
                 };
             };
-            /** @description The key does not allow this. */
+            /** @description The key or token does not allow this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5868,7 +5888,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The key does not allow this. */
+            /** @description The key or token does not allow this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5922,7 +5942,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this. */
+            /** @description The key or token does not allow this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5964,7 +5984,7 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
-            /** @description The key does not allow this. */
+            /** @description The key or token does not allow this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6641,6 +6661,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    server_oauth_metadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource, its authorization server and the scopes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resource: string;
+                        resource_name?: string;
+                        authorization_servers: string[];
+                        scopes_supported: string[];
+                        bearer_methods_supported: string[];
+                    };
                 };
             };
             default: components["responses"]["Problem"];

@@ -93,7 +93,7 @@ impl Facts {
         }
         if query.len() > self.limits.message_bytes_max {
             return Err(Error::OverLimit {
-                what: "the length of q in bytes".into(),
+                what: "the length of the query in bytes".into(),
                 size: query.len() as u64,
                 limit: "message_bytes_max",
                 allowed: self.limits.message_bytes_max as u64,

@@ -26,6 +26,29 @@ pub struct ToolOutput {
     /// How many characters the text had before it was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_characters: Option<u64>,
+    /// Pictures and recordings, for whoever called the tool. They are not kept; the text names them.
+    #[serde(skip)]
+    pub media: Vec<Media>,
+}
+
+/// A picture or a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    /// Which of the two.
+    pub kind: MediaKind,
+    /// Its media type.
+    pub mime_type: String,
+    /// Its bytes in base64, as the server sent them.
+    pub data: String,
+}
+
+/// What is not text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaKind {
+    /// A picture.
+    Image,
+    /// A recording.
+    Audio,
 }
 
 impl ToolOutput {

@@ -1,10 +1,11 @@
-//! Who may come in: the holder of a key, or the person at this machine while there are no keys.
+//! Who may come in: the holder of a key or of a token, or the person at this machine while there are neither.
 //!
 //! A key that was checked is remembered for a short time, so that a request does not cost a read of the
 //! store. A key revoked through this process is forgotten at once; one revoked by another process lives
 //! for that short time at most.
 //!
-//! Invariant: nobody comes in without a key once the installation has one, or beyond loopback.
+//! Invariant: nobody comes in without a credential once the installation has a key, takes tokens, or is reached from
+//! beyond loopback.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,7 @@ use moka::sync::Cache;
 use throughline_engine::access::Caller;
 use throughline_engine::error::Error;
 
-use super::{ApiKey, KeyRecord, Keys};
+use super::{ApiKey, KeyRecord, Keys, TokenError, Tokens};
 use crate::failure::Failure;
 
 /// Keys that are remembered.
@@ -34,6 +35,9 @@ pub enum Refusal {
     /// The key is unknown or was revoked; which of the two is not said.
     #[error("the API key is not valid")]
     Invalid,
+    /// An access token that lets nobody in.
+    #[error(transparent)]
+    Token(#[from] TokenError),
     /// The keys could not be read.
     #[error(transparent)]
     Engine(#[from] Error),
@@ -45,6 +49,9 @@ impl Refusal {
         match self {
             Self::NoKey => "key_needed",
             Self::NotAKey | Self::Invalid => "key_invalid",
+            Self::Token(TokenError::Invalid(_)) => "token_invalid",
+            Self::Token(TokenError::NoScope(_)) => "insufficient_scope",
+            Self::Token(TokenError::Away(_)) => "issuer_unreachable",
             Self::Engine(error) => error.code(),
         }
     }
@@ -53,6 +60,7 @@ impl Refusal {
 /// The gate.
 pub struct Gate {
     keys: Keys,
+    tokens: Option<Tokens>,
     known: Cache<String, KeyRecord>,
     keyless: Cache<(), ()>,
     keyless_allowed: bool,
@@ -61,20 +69,25 @@ pub struct Gate {
 
 impl Gate {
     /// The gate of a server on `address`; refused when it would let strangers in.
-    pub async fn open(keys: Keys, address: IpAddr) -> Result<Self, Failure> {
+    pub async fn open(
+        keys: Keys,
+        tokens: Option<Tokens>,
+        address: IpAddr,
+    ) -> Result<Self, Failure> {
         let any = keys.any().await?;
-        if !any && !address.is_loopback() {
+        if !any && tokens.is_none() && !address.is_loopback() {
             return Err(Failure::new(
                 format!("{address} can be reached from other machines, and there is no API key"),
-                "make one with throughline key create, or bind 127.0.0.1",
+                "make one with throughline key create, set oauth.issuer, or bind 127.0.0.1",
             ));
         }
         let remembered = || Cache::builder().time_to_live(REMEMBERED_FOR);
         Ok(Self {
             keys,
+            keyless_allowed: address.is_loopback() && tokens.is_none(),
+            tokens,
             known: remembered().max_capacity(REMEMBERED_MAX).build(),
             keyless: Cache::builder().time_to_live(REMEMBERED_FOR).max_capacity(1).build(),
-            keyless_allowed: address.is_loopback(),
             keys_seen: AtomicBool::new(any),
         })
     }
@@ -84,7 +97,12 @@ impl Gate {
         let Some(text) = credential else {
             return if self.keyless().await? { Ok(Caller::local()) } else { Err(Refusal::NoKey) };
         };
-        let key = ApiKey::parse(text).ok_or(Refusal::NotAKey)?;
+        let Some(key) = ApiKey::parse(text) else {
+            return match &self.tokens {
+                Some(tokens) => Ok(tokens.caller(text).await?),
+                None => Err(Refusal::NotAKey),
+            };
+        };
         let record = match self.known.get(key.id()) {
             Some(record) => record,
             None => self.look_up(&key).await?,
@@ -94,6 +112,17 @@ impl Gate {
         } else {
             Err(Refusal::Invalid)
         }
+    }
+
+    /// Whether `text` is meant for this gate: a key, or what says that it is a token of the issuer.
+    pub fn is_ours(&self, text: &str) -> bool {
+        ApiKey::parse(text).is_some()
+            || self.tokens.as_ref().is_some_and(|tokens| tokens.claims_issuer(text))
+    }
+
+    /// The tokens that are taken, if any are.
+    pub fn tokens(&self) -> Option<&Tokens> {
+        self.tokens.as_ref()
     }
 
     /// The keys behind the gate.

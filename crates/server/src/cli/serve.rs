@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::task::TaskTracker;
 
 use super::Settings;
-use crate::access::{Gate, Keys};
+use crate::access::{Gate, Keys, Tokens};
 use crate::agents::{demo, watch};
 use crate::assemble::{self, Assembled, Demo};
 use crate::background;
@@ -44,7 +44,7 @@ impl Serve {
         assemble::can_note_erasures(&config)?;
         let (store, kept) = assemble::store_and_copies(&config).await?;
         let keys = Keys::new(store.clone(), crate::clock::system());
-        let gate = Gate::open(keys, config.server.bind.ip()).await?;
+        let gate = Gate::open(keys, Tokens::of(&config.oauth)?, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         raise_open_files();
         let listener = listen(config.server.bind).await?;

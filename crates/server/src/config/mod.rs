@@ -10,12 +10,13 @@
 //!
 //! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
 //! - [`mod@settings`]: every setting with its default, range and sentence. [`places`]: where the store lies and what belongs to it.
-//! - [`server`], [`models`], [`servers`], [`sections`]: the sections, typed.
+//! - [`server`], [`oauth`], [`models`], [`servers`], [`sections`]: the sections, typed.
 
 mod environment;
 mod file;
 mod layers;
 mod models;
+mod oauth;
 mod places;
 mod sections;
 mod server;
@@ -31,6 +32,7 @@ use throughline_engine::limits::Limits;
 pub use environment::Environment;
 pub use layers::{Layers, Origin, Shown};
 pub use models::{ModelEntry, ModelsSettings};
+pub use oauth::{OauthSettings, is_safe as is_safe_address};
 pub use sections::{
     AgentsSettings, BackupSettings, CacheSettings, EmbedderKind, EmbedderSettings, LexiconSettings,
     LogSettings, PacksSettings, StoreSettings, TelemetrySettings, ToolsSettings,
@@ -52,6 +54,8 @@ pub const FILE_NAME: &str = "throughline.toml";
 pub struct Config {
     /// Where and how to serve.
     pub server: ServerSettings,
+    /// Whose access tokens are taken.
+    pub oauth: OauthSettings,
     /// What is logged.
     pub log: LogSettings,
     /// Where threads live.
@@ -121,6 +125,7 @@ impl Config {
         if !self.store.url.is_empty() {
             self.store.url.parse::<throughline_store::StoreUrl>()?;
         }
+        self.oauth.check()?;
         models::check(self)?;
         servers::check(&self.servers)
     }

@@ -1,20 +1,20 @@
-//! Who is asking: the holder of the key in the request, or the user that they act for.
+//! Who is asking: the holder of the key or token in the request, or the user that they act for.
 //!
 //! An application that serves many users has one key and names each of them in `x-user-id`. With a key that takes one with
 //! the grant `admin`; while there are no keys, the person at this machine may name anybody.
 //!
-//! Invariant: a user is named only within the tenant of the key.
+//! Invariant: a user is named only within the tenant of the credential.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
-use throughline_engine::access::{Caller, acting_for};
+use throughline_engine::access::{Caller, Grants, acting_for};
 use throughline_engine::id::UserId;
 
 use super::App;
-use super::names::name_of;
 use super::problem::Problem;
-use crate::access::{ApiKey, Refusal};
+use crate::access::{Refusal, TokenError};
+use crate::names::name_of;
 
 /// The header that names the user whom a request is for.
 pub const USER: &str = "x-user-id";
@@ -36,7 +36,7 @@ impl FromRequestParts<App> for Authenticated {
 
 /// Who sent a request.
 pub async fn authenticate(parts: &Parts, app: &App) -> Result<Caller, Problem> {
-    let key = credential(parts)?;
+    let key = credential(parts, app)?;
     let caller = app.gate().caller(key.as_deref()).await?;
     of_user(caller, &parts.headers)
 }
@@ -55,11 +55,11 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The key in `Authorization: Bearer …` or `x-api-key`.
-fn credential(parts: &Parts) -> Result<Option<String>, Problem> {
+/// The key or token in `Authorization: Bearer …` or `x-api-key`.
+fn credential(parts: &Parts, app: &App) -> Result<Option<String>, Problem> {
     let bearer = bearer(&parts.headers);
     // A client of a model provider may send the provider's key in the other place.
-    if let Some(key) = bearer.filter(|key| ApiKey::parse(key).is_some()) {
+    if let Some(key) = bearer.filter(|key| app.gate().is_ours(key)) {
         return Ok(Some(key.to_owned()));
     }
     if let Some(key) = parts.headers.get("x-api-key") {
@@ -74,14 +74,28 @@ fn credential(parts: &Parts) -> Result<Option<String>, Problem> {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Engine(error) => error.into(),
-            refusal => Self::new(
+        let (status, hint) = match refusal {
+            Refusal::Engine(error) => return error.into(),
+            Refusal::NoKey | Refusal::NotAKey | Refusal::Invalid => (
                 StatusCode::UNAUTHORIZED,
-                refusal.code(),
-                refusal.to_string(),
                 "send the header authorization: Bearer tl_…; throughline key create makes a key",
             ),
+            Refusal::Token(TokenError::Invalid(_)) => (
+                StatusCode::UNAUTHORIZED,
+                "get a new token; /.well-known/oauth-protected-resource says where and for what",
+            ),
+            Refusal::Token(TokenError::NoScope(_)) => {
+                (StatusCode::FORBIDDEN, "ask the issuer for a token with that scope")
+            }
+            Refusal::Token(TokenError::Away(_)) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "try again in a few seconds; keys of this server still work",
+            ),
+        };
+        let mut problem = Self::new(status, refusal.code(), refusal.to_string(), hint);
+        if status == StatusCode::FORBIDDEN {
+            problem.needed = Some(Grants::Read);
         }
+        problem
     }
 }

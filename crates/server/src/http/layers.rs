@@ -18,7 +18,7 @@ use tower_http::trace::TraceLayer;
 
 use super::dropin::refusal;
 use super::problem::Problem;
-use super::{App, guard};
+use super::{App, guard, oauth};
 use crate::telemetry;
 
 /// What the page may load: nothing from elsewhere, and neither scripts nor styles within the text.
@@ -40,6 +40,7 @@ pub fn around(router: Router, app: &App) -> Router {
         .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
         .layer(fixed(header::REFERRER_POLICY, "no-referrer"))
         .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(from_fn_with_state(app.clone(), oauth::challenge))
         .layer(CompressionLayer::new())
         .layer(from_fn_with_state(app.clone(), guard::host))
         .layer(csrf);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -22,9 +22,9 @@ use throughline_engine::access::Caller;
 use throughline_engine::store::Scope;
 
 use super::App;
-use super::caller::authenticate;
+use super::caller::Authenticated;
 use super::problem::Problem;
-use crate::mcp::Mcp;
+use crate::mcp::{Mcp, Refused};
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
@@ -86,23 +86,32 @@ impl Owners {
     }
 }
 
-/// Finds out who is asking and lets the handler know.
+/// Finds out who is asking and lets the handler know. Where the credential does not allow what was asked and tokens are
+/// taken, the answer is 403.
 async fn with_caller(
     State((app, owners)): State<(App, Owners)>,
     request: Request,
     next: Next,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
-    let caller = match authenticate(&parts, &app).await {
-        Ok(caller) => caller,
+    let caller = match Authenticated::from_request_parts(&mut parts, &app).await {
+        Ok(Authenticated(caller)) => caller,
         Err(problem) => return problem.into_response(),
     };
     let named = session_of(&parts.headers);
     if named.as_ref().is_some_and(|named| owners.is_of_another(named, &caller)) {
         return no_session().into_response();
     }
+    let refused = Refused::default();
     parts.extensions.insert(caller.clone());
+    parts.extensions.insert(refused.clone());
     let response = next.run(Request::from_parts(parts, body)).await;
+    if let Some(error) = refused.take()
+        && app.gate().tokens().is_some()
+    {
+        // A client that can ask for more scopes looks for this status.
+        return Problem::from(error).into_response();
+    }
     if let (None, Some(opened)) = (named, session_of(response.headers())) {
         owners.0.insert(opened, caller.scope);
     }

@@ -6,7 +6,7 @@
 //! # Layout
 //!
 //! - [`problem`]: errors. [`body`], [`part`]: requests, checked. [`condition`],
-//!   [`idempotency`]: headers. [`caller`]: who is asking. [`names`]: ids that clients made.
+//!   [`idempotency`]: headers. [`caller`]: who is asking. [`oauth`]: where tokens come from.
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, a file a verb.
 //! - [`dropin`]: the endpoints of model providers, for their own clients.
 //! - [`connections`], [`stall`]: what a connection may cost. [`layers`], [`guard`]: what every request passes
@@ -29,7 +29,7 @@ pub mod idempotency;
 mod layers;
 mod mcp;
 pub mod memories;
-mod names;
+mod oauth;
 pub mod openapi;
 pub mod page;
 pub mod part;
@@ -241,6 +241,7 @@ fn routes(app: &App) -> axum::Router {
         .merge(openapi::route(document))
         .merge(page::routes())
         .merge(about::health_routes())
+        .merge(oauth::routes())
         .merge(mcp::routes(app))
         .merge(dropin::routes())
         .fallback(layers::no_route)

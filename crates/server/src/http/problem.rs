@@ -6,9 +6,10 @@
 //! Invariant: `code` is stable for ever; an internal failure shows no detail of the inside.
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{Extensions, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use throughline_engine::access::Grants;
 use throughline_engine::error::{Error, Fault};
 use throughline_engine::id::InvalidName;
 use utoipa::ToSchema;
@@ -35,6 +36,9 @@ pub struct Problem {
     /// The version that the thing is at, on a version conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<u64>,
+    /// What the credential would have to allow; part of the answer's challenge.
+    #[serde(skip)]
+    pub needed: Option<Grants>,
 }
 
 impl Problem {
@@ -53,12 +57,22 @@ impl Problem {
             code: code.to_owned(),
             hint: hint.into(),
             current_version: None,
+            needed: None,
         }
     }
 
     /// A part of the request is wrong.
     pub fn invalid(field: &str, reason: impl Into<String>) -> Self {
         Error::invalid(field, reason).into()
+    }
+
+    /// What the answer tells the layer that adds the challenge.
+    pub fn challenge(&self) -> Extensions {
+        let mut extensions = Extensions::new();
+        if let Some(needed) = self.needed {
+            extensions.insert(needed);
+        }
+        extensions
     }
 
     /// The status to answer with.
@@ -100,6 +114,9 @@ impl From<Error> for Problem {
         }
         let mut problem =
             Self::new(status_of(fault), error.code(), error.to_string(), error.hint());
+        if let Error::Forbidden { action } = error {
+            problem.needed = Some(Grants::needed_to(action));
+        }
         if let Error::VersionConflict { current, .. } = error {
             problem.current_version = Some(current);
         }
@@ -117,6 +134,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status(), Json(&self)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        response.extensions_mut().extend(self.challenge());
         response
     }
 }

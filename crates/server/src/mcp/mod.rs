@@ -33,6 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use throughline_engine::access::Caller;
 use throughline_engine::engine::Engine;
+use throughline_engine::error::Error;
 
 use changes::Changes;
 use state::Seal;
@@ -47,6 +48,26 @@ pub struct Mcp {
     local: Option<Caller>,
     /// What one connection of the older era keeps; none where requests stand alone.
     connection: Option<Connection>,
+}
+
+/// What a tool was refused for want of a scope, told to the transport. Known before the answer begins, except in a session
+/// of the older era, whose stream is open by then; the tool's answer says the same.
+#[derive(Debug, Clone, Default)]
+pub struct Refused(Arc<Mutex<Option<&'static str>>>);
+
+impl Refused {
+    /// Notes a refusal.
+    fn note(&self, error: &Error) {
+        if let Error::Forbidden { action } = error {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(action);
+        }
+    }
+
+    /// The refusal, if there was one.
+    pub fn take(&self) -> Option<Error> {
+        let action = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(Error::Forbidden { action })
+    }
 }
 
 /// What one connection keeps.

@@ -10,7 +10,18 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of `T`, without references, for arguments.
+/// The schema of `T`, without references, for answers: programs read it, and the names say enough.
+pub fn of_answer<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = Value::Object(JsonObject::clone(&of::<T>()));
+    strip(&mut schema, Place::Schema, "description");
+    match schema {
+        Value::Object(object) => Arc::new(object),
+        _ => Arc::default(),
+    }
+}
+
+/// The schema of `T`, without references, for arguments. What a tool is for stands in its description alone, and an
+/// argument that there is not is refused without being announced.
 pub fn of<T: JsonSchema>() -> Arc<JsonObject> {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -20,6 +31,7 @@ pub fn of<T: JsonSchema>() -> Arc<JsonObject> {
     match value {
         Value::Object(mut object) => {
             object.remove("$schema");
+            object.remove("description");
             object.entry("type").or_insert_with(|| "object".into());
             Arc::new(object)
         }
@@ -39,12 +51,22 @@ fn clean(value: &mut Value, place: Place) {
         Value::Object(object) => {
             if place == Place::Schema {
                 object.remove("title");
-                object.remove("format");
+                // For Rust's sake: unsigned numbers, maps of anything, structs that know their fields.
+                if object
+                    .remove("format")
+                    .is_some_and(|format| format.as_str().is_some_and(|f| f.starts_with("uint")))
+                {
+                    object.remove("minimum");
+                }
+                if object.get("additionalProperties").is_some_and(Value::is_boolean) {
+                    object.remove("additionalProperties");
+                }
                 object
                     .remove("default")
                     .filter(|default| !default.is_null())
                     .map(|default| object.insert("default".into(), default));
                 drop_null(object);
+                join_constants(object);
             }
             for (key, inner) in object.iter_mut() {
                 let next = match key.as_str() {
@@ -81,5 +103,39 @@ fn drop_null(object: &mut JsonObject) {
     }
     if let Some(Value::Array(choices)) = object.get_mut("enum") {
         choices.retain(|choice| !choice.is_null());
+    }
+}
+
+/// A choice of words is an `enum`; what each is for stands where the field is described.
+fn join_constants(object: &mut JsonObject) {
+    let Some(Value::Array(choices)) = object.get("oneOf") else { return };
+    let words: Option<Vec<Value>> =
+        choices.iter().map(|choice| choice.get("const").cloned()).collect();
+    if let Some(words) = words.filter(|words| words.iter().all(Value::is_string)) {
+        object.remove("oneOf");
+        object.insert("type".into(), "string".into());
+        object.insert("enum".into(), words.into());
+    }
+}
+
+/// Takes `keyword` out of every schema; a field of that name stays.
+fn strip(value: &mut Value, place: Place, keyword: &str) {
+    match value {
+        Value::Object(object) => {
+            if place == Place::Schema {
+                object.remove(keyword);
+            }
+            for (key, inner) in object.iter_mut() {
+                let next = match key.as_str() {
+                    "properties" if place == Place::Schema => Place::Properties,
+                    _ => Place::Schema,
+                };
+                strip(inner, next, keyword);
+            }
+        }
+        Value::Array(values) => {
+            values.iter_mut().for_each(|value| strip(value, Place::Schema, keyword))
+        }
+        _ => {}
     }
 }

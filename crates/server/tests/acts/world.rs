@@ -148,7 +148,7 @@ impl World {
         let address = listener.local_addr().unwrap();
         let config = self.config(address);
         let keys = Keys::new(self.store.clone(), throughline::clock::system());
-        let gate = Gate::open(keys, address.ip()).await.unwrap();
+        let gate = Gate::open(keys, None, address.ip()).await.unwrap();
         let assembled = assemble::engine(&config, self.store.clone(), Demo::Without).await.unwrap();
         let upstreams = Upstreams::of(&config).unwrap();
         let app = App::new(Setup {

@@ -115,10 +115,10 @@ async fn a_foreign_session_looks_like_one_that_is_not_there() {
 async fn other_machines_are_let_in_only_with_keys() {
     let app = TestApp::start().await;
     let everywhere: IpAddr = "0.0.0.0".parse().unwrap();
-    let refused = Gate::open(app.keys.clone(), everywhere).await.map(|_| ()).unwrap_err();
+    let refused = Gate::open(app.keys.clone(), None, everywhere).await.map(|_| ()).unwrap_err();
     assert!(refused.message.contains("no API key"), "{}", refused.message);
     assert!(refused.hint.unwrap().contains("throughline key create"));
     app.key("acme", "ann", Grants::Read).await;
-    let gate = Gate::open(app.keys.clone(), everywhere).await.unwrap();
+    let gate = Gate::open(app.keys.clone(), None, everywhere).await.unwrap();
     assert!(gate.caller(None).await.is_err());
 }

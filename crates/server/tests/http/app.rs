@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
-use throughline::access::{Gate, Keys, NewKey};
+use throughline::access::{Gate, Keys, NewKey, Tokens};
 use throughline::agents::demo;
 use throughline::assemble::{self, Demo};
 use throughline::config::Config;
@@ -82,11 +82,15 @@ impl Builder {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         self.config.server.bind = address;
+        if self.config.oauth.enabled() {
+            self.config.oauth.resource = format!("http://{address}/mcp");
+        }
         let data = tempfile::tempdir().unwrap();
         self.config.backups.folder = data.path().to_owned();
         let store = assemble::store(&self.config).await.unwrap();
         let keys = Keys::new(store.clone(), throughline::clock::system());
-        let gate = Gate::open(keys.clone(), address.ip()).await.unwrap();
+        let tokens = Tokens::of(&self.config.oauth).unwrap();
+        let gate = Gate::open(keys.clone(), tokens, address.ip()).await.unwrap();
         let assembled = assemble::engine(&self.config, store, self.demo).await.unwrap();
         let upstreams = Upstreams::of(&self.config).unwrap();
         let app = App::new(Setup {

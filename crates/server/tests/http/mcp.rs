@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use futures::stream::{self, StreamExt};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use throughline::config::ServerEntry;
 use throughline_engine::access::Grants;
+use throughline_engine::tokens;
 
 use crate::app::{TestApp, send};
 
 const NEWER: &str = "2026-07-28";
 
 /// A call of the newer era, with everything that it must bring.
-fn call(
+pub fn call(
     app: &TestApp,
     id: Value,
     method: &str,
@@ -33,7 +35,7 @@ fn call(
     request.json(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
-fn tool(app: &TestApp, id: Value, name: &str, arguments: Value) -> RequestBuilder {
+pub fn tool(app: &TestApp, id: Value, name: &str, arguments: Value) -> RequestBuilder {
     call(app, id, "tools/call", Some(name), json!({"name": name, "arguments": arguments}))
 }
 
@@ -152,6 +154,101 @@ async fn the_published_tools_are_these() {
     let again = message(call(&app, json!(2), "tools/list", None, json!({}))).await;
     assert_eq!(&again["result"]["tools"], tools);
     insta::assert_json_snapshot!(tools);
+}
+
+/// Every prompt of a client with these tools pays for the list.
+#[tokio::test]
+async fn the_list_of_tools_costs_less_than_half_of_what_it_did() {
+    let app = TestApp::start().await;
+    let listed = message(call(&app, json!(1), "tools/list", None, json!({}))).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let tokens_of = |keys: &[&str]| {
+        let part = |tool: &Value| -> Value {
+            let fields = tool.as_object().unwrap().iter();
+            fields
+                .filter(|(key, _)| keys.contains(&key.as_str()))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect()
+        };
+        tokens::count(&Value::Array(tools.iter().map(part).collect()).to_string())
+    };
+    let shown = tokens_of(&["name", "description", "inputSchema"]);
+    let listed = tokens_of(&["name", "description", "inputSchema", "title", "annotations"]);
+    let whole = tokens::count(&Value::Array(tools.clone()).to_string());
+    let costs =
+        format!("{shown} tokens for a model, {listed} without output schemas, {whole} in all");
+    println!("tools/list: {costs}");
+    // It was 2821, 3147 and 8902.
+    assert!(shown < 1_300 && listed < 1_510 && whole < 4_450, "{costs}");
+}
+
+#[tokio::test]
+async fn arguments_agree_and_errors_name_them_with_what_is_allowed() {
+    let app = TestApp::builder().demo().start().await;
+    let text = async |name: &str, arguments: Value| {
+        let answer = message(tool(&app, json!(1), name, arguments)).await;
+        answer["result"]["content"][0]["text"].as_str().unwrap_or(&answer.to_string()).to_owned()
+    };
+    for name in ["memory-search", "recall", "tools-search", "context-query"] {
+        let said = text(name, json!({"query": " "})).await;
+        assert!(said.starts_with("query is not valid: "), "{name}: {said}");
+    }
+    let said = text("context-manage", json!({"action": "creat"})).await;
+    assert!(said.starts_with("action is not valid: "), "{said}");
+    for action in ["create", "create_from_preset", "list", "get", "update", "delete"] {
+        assert!(said.contains(&format!("`{action}`")), "{said}");
+    }
+    let said = text("remember", json!({"text": "x", "kind": "opinion"})).await;
+    assert!(said.contains("`preference`") && said.contains("`instruction`"), "{said}");
+    let said = text("recall", json!({"question": "x"})).await;
+    assert!(said.contains("`question`") && said.contains("`query`"), "{said}");
+    let preset = json!({"action": "create_from_preset", "presetId": "nobody"});
+    assert!(text("context-manage", preset).await.contains("preset-calm-counselor"));
+    let agent = json!({"query": "List all sites", "agent": "nobody"});
+    assert!(text("context-query", agent).await.contains("demo"), "the agents there are");
+    let unknown = json!({"server": "inventory", "name": "list_nothing"});
+    assert!(text("tools-call", unknown).await.contains("list_sites"), "the tools there are");
+
+    let first = text("context-query", json!({"query": "List all sites"})).await;
+    let id = first.split("(sessionId: ").nth(1).unwrap().trim_end_matches(')').to_owned();
+    for name in ["sessionId", "session_id", "contextId"] {
+        let mut arguments = json!({"query": "List all sites"});
+        arguments[name] = json!(id);
+        let again = tool(&app, json!(1), "context-query", arguments);
+        assert_eq!(message(again).await["result"]["structuredContent"]["session_id"], id, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_picture_of_an_upstream_tool_stays_a_picture() {
+    let variable = |name: &str| std::env::var(name).ok();
+    let found = variable("THROUGHLINE_TEST_NODE").zip(variable("THROUGHLINE_TEST_NPM_DIR"));
+    let Some((command, folder)) = found else {
+        println!("skipped: a real MCP server with pictures (THROUGHLINE_TEST_NODE is not set)");
+        return;
+    };
+    let entry = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    let args = vec![format!("{folder}/{entry}")];
+    let server = ServerEntry {
+        command,
+        args,
+        reads_only: true,
+        list_seconds: 60,
+        connect_seconds: 60,
+        ..ServerEntry::default()
+    };
+    let app = TestApp::builder()
+        .set(|config| {
+            config.servers.insert("everything".into(), server);
+        })
+        .start()
+        .await;
+    let arguments = json!({"server": "everything", "name": "get-tiny-image"});
+    let answer = message(tool(&app, json!(1), "tools-call", arguments)).await;
+    let content = answer["result"]["content"].as_array().unwrap();
+    let image = content.iter().find(|block| block["type"] == "image").expect("a picture");
+    assert_eq!(image["mimeType"], "image/png", "{answer}");
+    assert!(image["data"].as_str().unwrap().starts_with("iVBOR"), "a PNG in base64");
 }
 
 /// A message of the older era, in a session where one is named.

@@ -454,6 +454,24 @@ async fn walk_drop_in(walk: &mut Walk) {
     walk.seen.append(&mut door.seen);
 }
 
+/// What a server says that takes access tokens.
+async fn walk_oauth(walk: &mut Walk) {
+    let issuer = |config: &mut throughline::config::Config| {
+        config.oauth.issuer = "https://login.example.com".into();
+    };
+    let app = TestApp::builder().set(issuer).start().await;
+    let address = app.address.to_string();
+    let document = walk.document.clone();
+    let mut door = Walk { app, document, seen: BTreeMap::new() };
+    let path = "/.well-known/oauth-protected-resource";
+    door.get(path, path).await;
+    for (at, seen) in door.seen {
+        let text =
+            seen.to_string().replace(&format!("http://{address}"), "https://memory.example.com");
+        walk.seen.insert(at, serde_json::from_str(&text).unwrap());
+    }
+}
+
 /// An example that a person reads: of a long list its beginning, of a long text too.
 fn shortened(value: &Value) -> Value {
     match value {
@@ -487,6 +505,7 @@ async fn every_operation_answers_as_documented() {
     walk_memories(&mut walk).await;
     walk_server(&mut walk).await;
     walk_drop_in(&mut walk).await;
+    walk_oauth(&mut walk).await;
     for (method, path, _) in operations(&walk.document) {
         let at = format!("{method} {path}");
         assert!(walk.seen.contains_key(&at) || NOT_WALKED.contains(&at.as_str()), "{at}");

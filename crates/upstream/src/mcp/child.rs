@@ -2,15 +2,16 @@
 //!
 //! A launcher such as `npx` starts the real server as its own child, so a server is a process group:
 //! when the connection goes, the whole group goes. What it writes to standard error is logged at debug
-//! level, in bounded lines, without secrets.
+//! level, in bounded lines, without secrets; the last lines are kept for the error of a server that cannot start.
 //!
 //! Invariant: no process of the group outlives its [`ChildTransport`].
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
 
 use super::config;
 use crate::redact::Redactor;
@@ -46,6 +48,58 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The longest line of standard error that is logged; the rest of it is dropped.
 const STDERR_LINE_BYTES_MAX: u64 = 2_000;
 
+/// Lines of standard error that are kept.
+const LAST_LINES: usize = 5;
+/// How long the end of standard error is waited for, once the server is gone.
+const LAST_LINES_WAIT: Duration = Duration::from_secs(1);
+
+/// The last lines that a server wrote to standard error, without secrets.
+#[derive(Clone, Default)]
+pub struct LastLines(Arc<Mutex<Written>>);
+
+#[derive(Default)]
+struct Written {
+    lines: VecDeque<String>,
+    reading: Option<JoinHandle<()>>,
+}
+
+impl LastLines {
+    /// Begins anew with what `stderr` brings.
+    fn follow(&self, server: &str, redactor: &Redactor, stderr: ChildStderr) {
+        let reading = log_stderr(server.to_owned(), redactor.clone(), stderr, self.clone());
+        let reading = Some(tokio::spawn(reading));
+        *self.written() = Written { lines: VecDeque::new(), reading };
+    }
+
+    /// `message`, and what the server wrote last where it wrote anything. The server is expected to be gone.
+    pub async fn added_to(&self, message: &str) -> String {
+        let reading = self.written().reading.take();
+        if let Some(reading) = reading {
+            let _read = tokio::time::timeout(LAST_LINES_WAIT, reading).await;
+        }
+        let lines: Vec<String> = self.written().lines.iter().cloned().collect();
+        match lines.is_empty() {
+            true => message.to_owned(),
+            false => format!("{message}; it wrote last: {}", lines.join(" | ")),
+        }
+    }
+
+    fn note(&self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        let mut written = self.written();
+        if written.lines.len() == LAST_LINES {
+            written.lines.pop_front();
+        }
+        written.lines.push_back(line.to_owned());
+    }
+
+    fn written(&self) -> MutexGuard<'_, Written> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The two pipes of a child, and the child.
 pub struct ChildTransport {
     pipes: AsyncRwTransport<RoleClient, Bounded<ChildStdout>, ChildStdin>,
@@ -58,6 +112,7 @@ pub fn start(
     server: &config::ServerConfig,
     redactor: &Redactor,
     oversized: Arc<AtomicBool>,
+    last_lines: &LastLines,
 ) -> io::Result<ChildTransport> {
     let config::Transport::Stdio { command, args, env, cwd } = &server.transport else {
         return Err(io::Error::other("not a server on standard input and output"));
@@ -77,7 +132,7 @@ pub fn start(
     let stdin = child.stdin().take().ok_or_else(missing)?;
     let stdout = child.stdout().take().ok_or_else(missing)?;
     let stderr = child.stderr().take().ok_or_else(missing)?;
-    tokio::spawn(log_stderr(server.name.clone(), redactor.clone(), stderr));
+    last_lines.follow(&server.name, redactor, stderr);
     let stdout = Bounded {
         inner: stdout,
         line: 0,
@@ -121,7 +176,7 @@ impl Drop for ChildTransport {
     }
 }
 
-async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr) {
+async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr, last: LastLines) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -132,6 +187,7 @@ async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr) {
         }
         let text = redactor.clean(String::from_utf8_lossy(&line).trim_end());
         tracing::debug!(server.name = server, "the MCP server says: {text}");
+        last.note(&text);
     }
 }
 

@@ -22,6 +22,7 @@ use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::tool::{ToolDefinition, ToolOutput};
 use tokio::sync::Mutex;
 
+use super::child::LastLines;
 use super::config::{ServerConfig, Transport};
 use super::fault::Faults;
 use super::handler::Handler;
@@ -66,8 +67,8 @@ pub struct Listed {
 }
 
 impl Connection {
-    /// Opens a connection. `older` is what is known of the server's era; `changed` is set whenever the
-    /// server says that its tools have changed.
+    /// Opens a connection within the time for it. `older` is what is known of the server's era; `changed` is set whenever
+    /// the server says that its tools have changed. The error of a child that cannot start ends with what it wrote.
     pub async fn open(
         config: &ServerConfig,
         redactor: &Redactor,
@@ -75,8 +76,29 @@ impl Connection {
         changed: Arc<AtomicBool>,
     ) -> Result<Self, UpstreamError> {
         let faults = Faults::new(&config.name, redactor.clone());
+        let last_lines = LastLines::default();
+        let opening = Self::open_with(config, redactor, older, changed, &faults, &last_lines);
+        let opened = tokio::time::timeout(config.connect_timeout, opening).await;
+        let late = || faults.error(UpstreamFault::TimedOut, "it did not start in time");
+        match opened.unwrap_or_else(|_| Err(late())) {
+            Err(error) => {
+                Err(UpstreamError { message: last_lines.added_to(&error.message).await, ..error })
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_with(
+        config: &ServerConfig,
+        redactor: &Redactor,
+        older: bool,
+        changed: Arc<AtomicBool>,
+        faults: &Faults,
+        last_lines: &LastLines,
+    ) -> Result<Self, UpstreamError> {
         let signs = Signs::default();
-        let attempt = |older| attempt(config, redactor, &faults, older, &changed, &signs);
+        let attempt =
+            |older| attempt(config, redactor, faults, older, &changed, &signs, last_lines);
         let mut opened = attempt(older).await?;
         // Some older servers end, or answer outside the protocol, when asked what they do not know.
         if let Err(error) = &opened
@@ -97,7 +119,7 @@ impl Connection {
         if !version.has_initialize() && tells == Some(true) {
             tokio::spawn(watch(peer.clone(), changed));
         }
-        let (config, service) = (config.clone(), Mutex::new(service));
+        let (config, faults, service) = (config.clone(), faults.clone(), Mutex::new(service));
         Ok(Self { config, faults, peer, version, service, signs })
     }
 
@@ -226,6 +248,7 @@ async fn attempt(
     older: bool,
     changed: &Arc<AtomicBool>,
     signs: &Signs,
+    last_lines: &LastLines,
 ) -> Result<Opened, UpstreamError> {
     let handler = Handler { changed: changed.clone() };
     let lifecycle = if older {
@@ -238,7 +261,7 @@ async fn attempt(
     };
     match &config.transport {
         Transport::Stdio { command, .. } => {
-            let child = child::start(config, redactor, signs.oversized.clone());
+            let child = child::start(config, redactor, signs.oversized.clone(), last_lines);
             let child = child.map_err(|error| {
                 faults
                     .error(UpstreamFault::Unreachable, format!("cannot start {command:?}: {error}"))

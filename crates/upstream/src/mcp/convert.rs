@@ -1,10 +1,13 @@
 //! From the protocol's tools and results to the engine's.
 //!
-//! Invariant: an output holds at most the limit in bytes of text, and no JSON beyond it.
+//! Invariant: an output holds at most the limit in bytes of text, and no JSON beyond it; pictures are within the limit of
+//! messages.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
 use serde_json::Value;
-use throughline_engine::tool::{ToolDefinition, ToolEffects, ToolName, ToolOutput};
+use throughline_engine::tool::{
+    Media, MediaKind, ToolDefinition, ToolEffects, ToolName, ToolOutput,
+};
 
 /// A tool as the engine knows it.
 pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
@@ -35,7 +38,18 @@ pub fn output(result: CallToolResult, bytes_max: usize) -> ToolOutput {
     }
     let json = result.structured_content.or_else(|| parsed(&text));
     let is_error = result.is_error.unwrap_or(false);
-    ToolOutput { text, json, is_error, ..ToolOutput::default() }.cut(bytes_max)
+    let media = result.content.iter().filter_map(media).collect();
+    ToolOutput { text, json, is_error, media, ..ToolOutput::default() }.cut(bytes_max)
+}
+
+/// What is for eyes and ears, as it came. A message as a whole is within its own limit.
+fn media(block: &ContentBlock) -> Option<Media> {
+    let (kind, mime_type, data) = match block {
+        ContentBlock::Image(image) => (MediaKind::Image, &image.mime_type, &image.data),
+        ContentBlock::Audio(audio) => (MediaKind::Audio, &audio.mime_type, &audio.data),
+        _ => return None,
+    };
+    Some(Media { kind, mime_type: mime_type.clone(), data: data.clone() })
 }
 
 /// Words stay as they are; what is no text is named, with its type and size.

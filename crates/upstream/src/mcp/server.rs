@@ -258,11 +258,7 @@ impl Server {
         let mut config = self.config.clone();
         config.probe_timeout = doubled(config.probe_timeout, link.failures, config.connect_timeout);
         let open = Connection::open(&config, &self.redactor, link.older, self.changed.clone());
-        let opened =
-            tokio::time::timeout(config.connect_timeout, open).await.unwrap_or_else(|_| {
-                Err(self.faults.error(UpstreamFault::TimedOut, "it did not start in time"))
-            });
-        match opened {
+        match open.await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 tracing::info!(

@@ -297,3 +297,18 @@ fn names_that_clash_or_cannot_be_shown_are_refused() {
     let secret = format!("{:?}", config(Script::default()));
     assert!(!secret.contains("hunter2"), "{secret}");
 }
+
+#[tokio::test]
+async fn a_server_that_cannot_start_is_told_with_what_it_wrote_last() {
+    let script =
+        "for n in 1 2 3 4 5 6; do echo \"line $n\" >&2; done; echo \"no key $SECRET\" >&2; exit 3";
+    let env = BTreeMap::from([("SECRET".to_owned(), "hunter2hunter2".into())]);
+    let args = vec!["-c".to_owned(), script.to_owned()];
+    let transport = Transport::Stdio { command: "sh".into(), args, env, cwd: None };
+    let mut config = ServerConfig::new("broken", transport);
+    (config.list_timeout, config.connect_timeout) = (AMPLE, AMPLE);
+    let proxy = McpProxy::new(vec![config]).unwrap();
+    let (_, said) = proxy.list().await.unavailable.remove(0);
+    assert!(said.contains("it wrote last: line 3 | line 4 | line 5 | line 6 | no key "), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+}

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use throughline_engine::tool::{ToolName, ToolOutput, Tools};
+use throughline_engine::tool::{MediaKind, ToolName, ToolOutput, Tools};
 use throughline_upstream::mcp::{McpProxy, ServerConfig, ServerState, Transport};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -79,6 +79,9 @@ async fn the_official_everything_server_is_spoken_to_in_the_older_era() {
     assert_eq!((output.text.as_str(), output.is_error), ("Echo: hällo", false));
     let image = call(&proxy, "get-tiny-image", json!({})).await;
     assert!(image.text.contains("[image image/png, about "), "{}", image.text);
+    let media: Vec<_> = image.media.iter().map(|media| (media.kind, &*media.mime_type)).collect();
+    assert_eq!(media, [(MediaKind::Image, "image/png")]);
+    assert!(image.media[0].data.starts_with("iVBOR"), "a PNG in base64");
     let wrong = call(&proxy, "echo", json!({})).await;
     assert!(wrong.is_error, "{}", wrong.text);
     proxy.shutdown().await;

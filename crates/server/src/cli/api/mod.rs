@@ -93,7 +93,7 @@ impl Api {
         telemetry.enabled = false;
         let local = Local::with(config, who, demo).await?;
         let keys = Keys::new(local.engine.store().clone(), crate::clock::system());
-        let gate = Gate::open(keys, IpAddr::V4(Ipv4Addr::LOCALHOST)).await?;
+        let gate = Gate::open(keys, None, IpAddr::V4(Ipv4Addr::LOCALHOST)).await?;
         let (engine, servers) = (local.engine.clone(), local.servers.clone());
         let app = App::new(Setup { engine, gate, settings: server, servers, telemetry });
         let routes = http::in_process(&app);

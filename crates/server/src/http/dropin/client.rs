@@ -1,15 +1,15 @@
 //! Who asks, and with whose credential the provider is asked.
 //!
 //! While there are no keys, the person at this machine asks, and whatever credential their client sends is the
-//! provider's. Once there are keys, one of the client's credentials must be ours; another one is the provider's.
+//! provider's. Once there are keys, or tokens are taken, one of the client's credentials must be ours; another one is the
+//! provider's.
 //!
-//! Invariant: what looks like a Throughline key is never lent.
+//! Invariant: what looks like a Throughline key, or like a token of the configured issuer, is never lent.
 
 use axum::http::HeaderMap;
 use throughline_engine::access::{Action, Caller, authorize};
 use throughline_upstream::model::pass_through::LentKey;
 
-use crate::access::ApiKey;
 use crate::http::App;
 use crate::http::caller::{USER, bearer, of_user};
 use crate::http::problem::Problem;
@@ -29,7 +29,7 @@ impl Client {
     pub async fn of(app: &App, headers: &HeaderMap) -> Result<Self, Problem> {
         let bearer = bearer(headers);
         let key = headers.get("x-api-key").and_then(|key| key.to_str().ok());
-        let is_ours = |text: &&str| ApiKey::parse(text).is_some();
+        let is_ours = |text: &&str| app.gate().is_ours(text);
         let lent = match (key.filter(|key| !is_ours(key)), bearer.filter(|key| !is_ours(key))) {
             (Some(key), _) => Some(LentKey::ApiKey(key.into())),
             (None, Some(token)) => Some(LentKey::Bearer(token.into())),

@@ -21,7 +21,9 @@ pub fn in_format(format: Provider, problem: &Problem) -> Response {
             "message": message, "type": kind, "param": null, "code": problem.code,
         }}),
     };
-    (problem.status(), Json(body)).into_response()
+    let mut response = (problem.status(), Json(body)).into_response();
+    response.extensions_mut().extend(problem.challenge());
+    response
 }
 
 /// `problem` for whoever sends these headers to `path`.

@@ -26,8 +26,8 @@ use super::client::Client;
 use super::client_body::place;
 use super::splice::edited;
 use crate::http::App;
-use crate::http::names::name_of;
 use crate::http::problem::Problem;
+use crate::names::name_of;
 
 /// What the ids of our replies begin with; a provider's own look otherwise.
 const REPLY: &str = "resp_tl_";

@@ -13,7 +13,7 @@ const OTHERS: &str = include_str!("others.json");
 /// Real requests and answers, by operation.
 const EXAMPLES: &str = include_str!("examples.json");
 /// Operations that need no key.
-const OPEN: [&str; 3] = ["/api/v1/health", "/health", "/api/openapi.json"];
+const OPEN: [&str; 4] = ["/api/v1/health", "/health", "/api/openapi.json", "/.well-known/"];
 
 /// The whole document.
 pub fn complete(document: OpenApi) -> Value {
@@ -22,7 +22,8 @@ pub fn complete(document: OpenApi) -> Value {
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
     document["components"]["securitySchemes"] = json!({
         "bearer": {"type": "http", "scheme": "bearer",
-            "description": "An API key: throughline key create. Needed once there is one, and beyond loopback."},
+            "description": "An API key (throughline key create), or an access token of the configured issuer \
+                            (oauth.issuer). Needed once there is either, and beyond loopback."},
         "key": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "The same key."},
     });
     document["security"] = json!([{"bearer": []}, {"key": []}, {}]);
@@ -169,8 +170,10 @@ fn meaning(status: &str) -> &'static str {
         "202" => "It waits for somebody's approval.",
         "204" => "Done; there is nothing to say.",
         "400" => "Something in the request is wrong; `detail` names it.",
-        "401" => "A key is needed, or the key is not valid.",
-        "403" => "The key does not allow this.",
+        "401" => {
+            "A key or a token is needed, or it is not valid; `WWW-Authenticate` says how to get one."
+        }
+        "403" => "The key or token does not allow this.",
         "404" => "There is none, or it belongs to somebody else.",
         "409" => "It has changed, or exists already; `current_version` says where it is.",
         "413" => "It is over a limit; `detail` names the limit.",

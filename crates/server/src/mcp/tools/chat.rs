@@ -32,17 +32,15 @@ const INPUT: &str = "reply";
 /// Share of the history budget from which a notice is given, in percent.
 const NOTICE_PERCENT: u64 = 80;
 
-/// A message to a context.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
-    /// The context.
+    #[serde(alias = "sessionId", alias = "session_id")]
     context_id: String,
-    /// What the user says.
     message: String,
-    /// Whether heated messages bring a reminder to stay calm, which they do unless said otherwise.
+    /// Stay calm when the message is heated.
+    #[schemars(extend("default" = true))]
     maintain_personality: Option<bool>,
-    /// The same key answers the same exchange and asks no model again.
     idempotency_key: Option<String>,
 }
 
@@ -98,8 +96,7 @@ pub fn tool() -> Tool {
     define::<Arguments, Answer>(
         "context-chat",
         "Talk to a context",
-        "Sends a message to a context and answers in its personality, with the history of the conversation. The \
-         personality stays calm and consistent, however heated the message.",
+        "Sends the user's message to a context; returns its reply, in character and with its history.",
         ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
     )
 }

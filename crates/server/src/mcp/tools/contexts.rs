@@ -3,6 +3,7 @@
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use throughline_engine::engine::{ContextPatch, NewContext, StartingPoint};
 use throughline_engine::error::{Error, Result};
 use throughline_engine::id::AgentName;
@@ -23,63 +24,40 @@ enum Action {
     Delete,
 }
 
-/// What to do with a context.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
-    /// What to do.
     action: Action,
-    /// The context; needed for get, update and delete.
+    #[serde(alias = "sessionId", alias = "session_id")]
     context_id: Option<String>,
-    /// Its name, 1-200 characters; needed for create.
     name: Option<String>,
-    /// The prompt that makes the persona; needed for create.
     system_prompt: Option<String>,
-    /// The persona's character in a sentence.
     personality: Option<String>,
-    /// 0.0-1.0; 0.7 unless said otherwise.
     temperature: Option<f64>,
-    /// The longest reply in tokens, 1-200000; 1000 unless said otherwise.
     max_tokens: Option<i64>,
-    /// The most history in tokens, 1-2000000; 15000 unless said otherwise (a 16K window less 1000).
     max_history_tokens: Option<i64>,
-    /// Days from the last interaction until it expires, 1-3650; 7 unless said otherwise.
     expiry_days: Option<i64>,
-    /// The preset; needed for create_from_preset.
     preset_id: Option<String>,
-    /// What is other than in the preset.
+    #[schemars(with = "Option<Map<String, Value>>")]
     preset_overrides: Option<Overrides>,
-    /// A context template to start from in place of a preset (see throughline://personality-templates).
     template_id: Option<String>,
-    /// Labels.
     tags: Option<Vec<String>>,
-    /// For update: true brings a deleted or expired context back and extends it.
     is_active: Option<bool>,
-    /// The agent whose rules and tools it uses; the default one unless said otherwise.
     agent: Option<String>,
-    /// Page of the list, from 1.
     page: Option<usize>,
-    /// Contexts on a page, 1-100; 10 unless said otherwise.
     page_size: Option<usize>,
-    /// Whether the list has expired and deleted contexts too.
     include_expired: Option<bool>,
-    /// The same key answers the same context and creates no second one.
     idempotency_key: Option<String>,
 }
 
-/// What is other than in the preset.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+/// What is other than in the preset; the arguments of the same names do the same.
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Overrides {
-    /// Its name.
     name: Option<String>,
-    /// 0.0-1.0.
     temperature: Option<f64>,
-    /// 1-200000.
     max_tokens: Option<i64>,
-    /// 1-2000000.
     max_history_tokens: Option<i64>,
-    /// 1-3650.
     expiry_days: Option<i64>,
 }
 
@@ -114,9 +92,8 @@ pub fn tool() -> Tool {
     define::<Arguments, Answer>(
         "context-manage",
         "Manage contexts",
-        "Creates, lists, shows, changes and deletes contexts: lasting conversation partners with a stable \
-         personality and a memory. Create one from a preset or from a prompt, then talk to it with \
-         context-chat. A deleted context can be brought back by update with isActive until it is purged.",
+        "Lasting chat partners with a personality and a memory, for context-chat. create needs name and systemPrompt; \
+         create_from_preset needs presetId or templateId; update with isActive true brings a deleted or expired one back.",
         ToolAnnotations::new()
             .read_only(false)
             .destructive(false)

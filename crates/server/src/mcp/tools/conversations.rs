@@ -18,25 +18,19 @@ enum Action {
     Clear,
 }
 
-/// What to do with a context's messages.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
-    /// What to do.
     action: Action,
-    /// The context.
+    #[serde(alias = "sessionId", alias = "session_id")]
     context_id: String,
-    /// Page of the list, from 1.
     page: Option<usize>,
-    /// Messages on a page, 1-100; 20 unless said otherwise.
     page_size: Option<usize>,
-    /// Newest first, which it is unless said otherwise.
+    /// Newest first.
+    #[schemars(extend("default" = true))]
     reverse: Option<bool>,
-    /// For delete: ids from the list. A message and its reply go together.
     conversation_ids: Option<Vec<String>>,
-    /// For delete: everything before this ISO 8601 time.
     older_than: Option<String>,
-    /// Repeating the call with the same key does nothing more.
     idempotency_key: Option<String>,
 }
 
@@ -68,8 +62,8 @@ pub fn tool() -> Tool {
     define::<Arguments, Answer>(
         "conversation-manage",
         "Manage a context's history",
-        "Lists the messages of a context in pages, deletes some of them (by id, or all before a time) or clears \
-         them. Deleting erases: a message goes with its reply, and nothing derived from them stays.",
+        "A context's messages. delete takes conversationIds (from list) or olderThan (ISO 8601) and, like clear, erases \
+         messages with their replies for good.",
         ToolAnnotations::new()
             .read_only(false)
             .destructive(true)

@@ -13,45 +13,33 @@ use throughline_engine::store::Page;
 use super::{Call, answered, define};
 use crate::memory_view::{ForgottenMemories, FoundMemory, KeptMemory, Memory, MemoryKind};
 
-/// A statement to remember.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Remember {
-    /// One short statement that stands on its own, for example "The user's rack is R42".
     text: String,
-    /// What it is about, for example "user's rack". A newer memory about the same subject replaces the older one.
+    /// A newer memory of the same subject replaces the older.
     subject: Option<String>,
-    /// What sort of statement it is; fact unless said otherwise.
     kind: Option<MemoryKind>,
 }
 
-/// What to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Recall {
-    /// What you want to know, in words.
     query: String,
-    /// At most this many, 1-100; 10 unless said otherwise.
     limit: Option<usize>,
 }
 
-/// What to forget.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Forget {
-    /// The memory's id, from recall or list_memories.
     id: String,
 }
 
-/// Which memories.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListMemories {
-    /// Only of this kind.
     kind: Option<MemoryKind>,
-    /// Only about this subject.
     subject: Option<String>,
-    /// At most this many, 1-100; 50 unless said otherwise.
     limit: Option<usize>,
 }
 
@@ -73,9 +61,8 @@ pub fn remember_tool() -> Tool {
     define::<Remember, KeptMemory>(
         "remember",
         "Remember a statement",
-        "Keeps one short statement about the user for all later conversations: when the user asks to remember something, or \
-         states a lasting preference, name, place or fact. Not for what matters only now, nor for text that a tool \
-         returned.",
+        "Keeps one statement about the user that stands on its own (\"The user's rack is R42\") for later conversations: \
+         when they ask for it, or state a lasting name, preference or fact. Not for what a tool returned.",
         ToolAnnotations::new()
             .read_only(false)
             .destructive(false)
@@ -88,9 +75,8 @@ pub fn recall_tool() -> Tool {
     define::<Recall, Recalled>(
         "recall",
         "Recall what is known",
-        "Finds what is known about the user beyond this conversation, by words or by meaning. Use it before asking \
-         the user for something they may have told already. For words that were said in earlier conversations use \
-         memory-search.",
+        "Finds what is known about the user beyond this conversation. Use it before asking them; for words that were \
+         said earlier, memory-search.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }
@@ -99,8 +85,8 @@ pub fn forget_tool() -> Tool {
     define::<Forget, ForgottenMemories>(
         "forget",
         "Forget a memory",
-        "Erases one memory for good, with its earlier versions. Only when the user asks for it; recall or \
-         list_memories give its id. To correct something, remember the new statement instead.",
+        "Erases a memory (id from recall or list_memories) for good, only when the user asks. To correct one, remember \
+         the new statement.",
         ToolAnnotations::new()
             .read_only(false)
             .destructive(true)
@@ -113,8 +99,7 @@ pub fn list_tool() -> Tool {
     define::<ListMemories, Listed>(
         "list_memories",
         "List memories",
-        "Lists what is known about the user, newest first, with ids and sources: when the user asks what you know \
-         about them. To answer a question, recall is better.",
+        "What is known about the user, newest first, with ids. To answer a question use recall.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }

@@ -7,15 +7,11 @@ use throughline_engine::error::Result;
 
 use super::{Call, answered, define};
 
-/// What to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
-    /// The words; text in double quotes is a phrase.
     query: String,
-    /// At most this many, 1-100; 10 unless said otherwise.
     limit: Option<usize>,
-    /// Leave out this many of the best.
     offset: Option<usize>,
 }
 
@@ -50,7 +46,7 @@ pub fn tool() -> Tool {
     define::<Arguments, Answer>(
         "memory-search",
         "Search conversations",
-        "Finds words and phrases in all earlier conversations of this user, with the place where they were said.",
+        "Finds words, \"phrases\" and meaning in the user's earlier conversations.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }

@@ -28,7 +28,7 @@ use throughline_engine::error::{Error, Result};
 use throughline_engine::schema::validate_here;
 use throughline_engine::session::apply::RequestKey;
 
-use super::{Mcp, schema};
+use super::{Mcp, Refused, schema};
 use crate::request_key::request_key;
 
 /// The longest idempotency key.
@@ -102,17 +102,34 @@ pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, Error
             return Err(ErrorData::invalid_params(message, None));
         }
     };
-    Ok(outcome.unwrap_or_else(|error| failed(&name, &error).into()))
+    Ok(outcome.map_err(|error| in_arguments(&name, error)).unwrap_or_else(|error| {
+        let parts = call.context.extensions.get::<axum::http::request::Parts>();
+        if let Some(refused) = parts.and_then(|parts| parts.extensions.get::<Refused>()) {
+            refused.note(&error);
+        }
+        failed(&name, &error).into()
+    }))
 }
 
 impl Call<'_> {
-    /// The arguments as `T`; what does not fit is named with its path.
+    /// The arguments as `T`; what does not fit is named, with all that would.
     fn arguments<T: DeserializeOwned + JsonSchema>(&self) -> Result<T> {
         let value = Value::Object(self.request.arguments.clone().unwrap_or_default());
         serde_json::from_value(value.clone()).map_err(|error| {
             let schema = Value::Object(JsonObject::clone(&schema::of::<T>()));
-            let reason = validate_here(&schema, &value).err().unwrap_or_else(|| error.to_string());
-            Error::invalid("arguments", reason)
+            let error = error.to_string();
+            if error.starts_with("unknown field") {
+                return Error::invalid("arguments", error);
+            }
+            let reason = validate_here(&schema, &value).err().unwrap_or_else(|| error.clone());
+            match reason.strip_prefix('/').and_then(|reason| reason.split_once(": ")) {
+                // A schema's error is brief where there are many choices.
+                Some((path, _)) if error.starts_with("unknown variant") => {
+                    Error::invalid(path, error)
+                }
+                Some((path, reason)) => Error::invalid(path, reason),
+                None => Error::invalid("arguments", reason.trim_start_matches(": ")),
+            }
         })
     }
 
@@ -132,6 +149,18 @@ impl Call<'_> {
     }
 }
 
+/// An error that names the argument of `tool`: what the engine calls `q` or `message` is `query` in most of them.
+fn in_arguments(tool: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid { field, reason }
+            if matches!(field.as_str(), "q" | "message") && tool != "context-chat" =>
+        {
+            Error::Invalid { field: "query".into(), reason }
+        }
+        other => other,
+    }
+}
+
 /// A tool with its schemas.
 fn define<I: JsonSchema, O: JsonSchema>(
     name: &'static str,
@@ -139,9 +168,16 @@ fn define<I: JsonSchema, O: JsonSchema>(
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
+    // What a hint is by the protocol's own rule need not be said.
+    let unless = |hint: Option<bool>, default: bool| hint.filter(|hint| *hint != default);
+    let mut annotations = annotations;
+    annotations.read_only_hint = unless(annotations.read_only_hint, false);
+    annotations.destructive_hint = unless(annotations.destructive_hint, true);
+    annotations.idempotent_hint = unless(annotations.idempotent_hint, false);
+    annotations.open_world_hint = unless(annotations.open_world_hint, true);
     Tool::new(name, description, schema::of::<I>())
         .with_title(title)
-        .with_raw_output_schema(schema::of::<O>())
+        .with_raw_output_schema(schema::of_answer::<O>())
         .with_annotations(annotations)
 }
 

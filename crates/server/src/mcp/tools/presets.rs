@@ -22,47 +22,32 @@ enum Action {
     Restore,
 }
 
-/// What to do with a preset.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
-    /// What to do; restore makes a built-in preset what it was.
     action: Action,
-    /// The preset; needed for get, update, delete and restore.
     preset_id: Option<String>,
-    /// Its name, 1-200 characters; needed for create.
     name: Option<String>,
-    /// What it is good for.
     description: Option<String>,
-    /// The prompt that makes the persona; needed for create.
     system_prompt: Option<String>,
-    /// The persona's character in a sentence.
     default_personality: Option<String>,
-    /// Settings of contexts made from it.
+    /// temperature, maxTokens, maxHistoryTokens, expiryDays
+    #[schemars(with = "Option<Map<String, Value>>")]
     default_settings: Option<Settings>,
-    /// Whatever is to be kept with it.
     metadata: Option<Map<String, Value>>,
-    /// Page of the list, from 1.
     page: Option<usize>,
-    /// Presets on a page, 1-100; 10 unless said otherwise.
     page_size: Option<usize>,
-    /// Whether the list has deactivated presets too.
     include_inactive: Option<bool>,
-    /// The same key answers the same preset and creates no second one.
     idempotency_key: Option<String>,
 }
 
 /// Settings of contexts made from a preset.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Settings {
-    /// 0.0-1.0; 0.7 unless said otherwise.
     temperature: Option<f64>,
-    /// 1-200000; 1000 unless said otherwise.
     max_tokens: Option<i64>,
-    /// 1-2000000; 15000 unless said otherwise.
     max_history_tokens: Option<i64>,
-    /// 1-3650; 7 unless said otherwise.
     expiry_days: Option<i64>,
 }
 
@@ -97,9 +82,8 @@ pub fn tool() -> Tool {
     define::<Arguments, Answer>(
         "personality-preset-manage",
         "Manage personality presets",
-        "Creates, lists, shows, changes and deletes personality presets, the starting points for contexts. \
-         Six are built in; a built-in one that was changed or deleted can be restored. Prompts are reviewed \
-         for what is commonly missing, with advice on what to write.",
+        "Starting points for contexts. create needs name and systemPrompt; restore resets a built-in one. Prompts are \
+         reviewed, with advice.",
         ToolAnnotations::new()
             .read_only(false)
             .destructive(true)

@@ -12,18 +12,13 @@ use throughline_engine::turn::{TurnOutcome, TurnRequest};
 
 use super::{Call, answered, define};
 
-/// A question for the upstream tools.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
-    /// The question.
     query: String,
-    /// The conversation it belongs to; a new one unless said otherwise.
+    #[serde(alias = "session_id", alias = "contextId")]
     session_id: Option<String>,
-    /// The agent of a new conversation; the default one unless said otherwise.
     agent: Option<String>,
-    /// The same key answers the same exchange and runs no tool again.
-    #[serde(rename = "idempotencyKey")]
     idempotency_key: Option<String>,
 }
 
@@ -47,8 +42,8 @@ pub fn tool() -> Tool {
     define::<Arguments, Answer>(
         "context-query",
         "Ask the upstream tools",
-        "Answers a question by choosing one of the configured upstream tools with the conversation's history in \
-         mind, calling it and wording the result. The exchange is kept; pass session_id to go on.",
+        "Answers a question by choosing, calling and wording a configured upstream tool. Pass the sessionId of the answer \
+         to go on.",
         ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
     )
 }
@@ -87,9 +82,12 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
             error: Some("a person has to approve the call first".into()),
         },
     };
-    let text = match &answer.error {
+    let mut text = match &answer.error {
         Some(error) if answer.response.is_empty() => error.clone(),
         _ => answer.response.clone(),
     };
+    if arguments.session_id.is_none() {
+        text.push_str(&format!("\n(sessionId: {})", answer.session_id));
+    }
     Ok(answered(&answer, text))
 }

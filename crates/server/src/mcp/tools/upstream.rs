@@ -1,6 +1,6 @@
 //! `tools-search` and `tools-call`: many upstream tools behind two.
 
-use rmcp::model::{CallToolResponse, CallToolResult, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,19 +9,16 @@ use throughline_engine::error::{Error, Result};
 use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::session::pending::AwaitedCall;
 use throughline_engine::session::record::CallRecord;
-use throughline_engine::tool::ToolName;
+use throughline_engine::tool::{MediaKind, ToolName};
 
 use super::{Call, answered, define};
 use crate::mcp::approval::{self, Decision};
 use crate::persona_view::plain;
 
-/// What is to be done.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SearchArguments {
-    /// What is to be done, in words.
     query: String,
-    /// At most this many, 1-50; 10 unless said otherwise.
     limit: Option<usize>,
 }
 
@@ -51,21 +48,16 @@ struct FoundTool {
     refused: Option<String>,
 }
 
-/// A call of an upstream tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CallArguments {
-    /// The server, from tools-search.
     server: String,
-    /// The tool, from tools-search.
     name: String,
-    /// Its arguments, by its schema.
     arguments: Option<Map<String, Value>>,
-    /// The agent whose tools and rules hold; the default one unless said otherwise. Not beside a session.
     agent: Option<String>,
-    /// The conversation whose tools and rules hold, and that remembers what tools have named.
+    /// Whose tools, rules and memory hold; not beside agent.
+    #[serde(alias = "session_id", alias = "contextId")]
     session_id: Option<String>,
-    /// The same key answers the same and runs nothing again, for a day.
     idempotency_key: Option<String>,
 }
 
@@ -91,8 +83,7 @@ pub fn search_tool() -> Tool {
     define::<SearchArguments, SearchAnswer>(
         "tools-search",
         "Find upstream tools",
-        "Finds, among all tools of the configured MCP servers, those that fit a task, with their schemas. Call one \
-         with tools-call.",
+        "Finds tools of the configured MCP servers for a task, with their schemas, for tools-call.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }
@@ -101,8 +92,7 @@ pub fn call_tool() -> Tool {
     define::<CallArguments, CallAnswer>(
         "tools-call",
         "Call an upstream tool",
-        "Calls a tool of a configured MCP server after checking its pinned definition, its schema and whether a \
-         person has to approve it. That person is asked through the client, where it offers elicitation.",
+        "Calls a tool that tools-search found. Where a person has to approve, they are asked through the client.",
         ToolAnnotations::new().read_only(false).destructive(true).open_world(true),
     )
 }
@@ -181,7 +171,8 @@ fn not_approved(awaited: &AwaitedCall, reason: &str) -> Error {
 fn made(record: CallRecord) -> CallToolResult {
     let success = record.ok();
     let text = record.result_text();
-    let output = record.output;
+    let mut output = record.output;
+    let media = output.as_mut().map(|output| std::mem::take(&mut output.media));
     let answer = CallAnswer {
         tool: record.tool.to_string(),
         success,
@@ -191,6 +182,11 @@ fn made(record: CallRecord) -> CallToolResult {
         text: text.clone(),
     };
     let mut result = answered(&answer, text);
+    let media = media.unwrap_or_default().into_iter();
+    result.content.extend(media.map(|media| match media.kind {
+        MediaKind::Image => ContentBlock::image(media.data, media.mime_type),
+        MediaKind::Audio => ContentBlock::audio(media.data, media.mime_type),
+    }));
     result.is_error = Some(!success);
     result
 }

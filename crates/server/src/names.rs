@@ -18,15 +18,31 @@ pub fn name_of(id: &[u8]) -> Option<String> {
     if id.is_empty() {
         return None;
     }
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if id.iter().all(is_plain) && id[0] != b'.' && id.len() <= NAME_CHARACTERS_MAX {
         return Some(id.iter().map(|byte| char::from(*byte)).collect());
     }
+    Some(hashed(id))
+}
+
+/// The same where somebody may choose an id to pass for somebody else: one that looks like the name of another id gets a
+/// hash of its own.
+pub fn distinct_name_of(id: &[u8]) -> Option<String> {
+    let name = name_of(id)?;
+    let end = name.rsplit('-').next().unwrap_or_default();
+    let looks_hashed = end.len() == 2 * HASH_BYTES && end.bytes().all(|b| b.is_ascii_hexdigit());
+    Some(if looks_hashed { hashed(id.trim_ascii()) } else { name })
+}
+
+fn hashed(id: &[u8]) -> String {
     let shown = id.iter().map(|byte| if is_plain(byte) { char::from(*byte) } else { '-' });
     let shown: String = shown.take(SHOWN_CHARACTERS).collect();
     let hash: String =
         Sha256::digest(id)[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(format!("{}-{hash}", shown.trim_matches(['-', '.'])).trim_start_matches('-').to_owned())
+    format!("{}-{hash}", shown.trim_matches(['-', '.'])).trim_start_matches('-').to_owned()
+}
+
+fn is_plain(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
 }
 
 #[cfg(test)]
@@ -54,5 +70,14 @@ mod tests {
             assert!(!names[..at].contains(name), "{names:?}");
         }
         assert!(names[0].starts_with("user-x-1-"), "{names:?}");
+    }
+
+    #[test]
+    fn a_chosen_id_never_gets_the_name_of_another() {
+        let victim = distinct_name_of(b"ann@example.com").unwrap();
+        assert_eq!(name_of(victim.as_bytes()).as_deref(), Some(victim.as_str()));
+        assert_ne!(distinct_name_of(victim.as_bytes()).unwrap(), victim);
+        assert_eq!(distinct_name_of(b"ann").as_deref(), Some("ann"));
+        assert_eq!(distinct_name_of(b""), None);
     }
 }
