@@ -120,12 +120,10 @@ async fn units() -> Bench {
     let tools = vec![
         convert("units:convert_temperature", &heat),
         convert("units:convert_length", &length),
-        reads("calc:calculate", "Calculates an expression.", &json!({"expression!": text()})),
     ];
     let answers = [
         ("convert_length", json!({"converted_value": 7.45})),
         ("convert_temperature", json!({"converted_value": 310.15})),
-        ("calculate", json!({"result": 391})),
     ];
     with(tools, &answers).await
 }
@@ -150,7 +148,6 @@ async fn numbers_and_units_find_their_tool_and_their_parameters() {
             "no, to fahrenheit",
             r#"units:convert_temperature {"value":37.0,"from_unit":"celsius","to_unit":"fahrenheit"}"#,
         ),
-        ("calculate 17*23", r#"calc:calculate {"expression":"17*23"}"#),
     ] {
         let turn = bench.query(said).await;
         let arguments: Vec<Value> = turn.calls.iter().map(|call| call.arguments.clone()).collect();
