@@ -14,6 +14,10 @@ check:
 demo:
     cargo run --release -- serve --demo
 
+# Attacks on every promise, counted into docs/trust.md: `just trust`, `just trust --hours 8`.
+trust *ARGS:
+    ./scripts/trust {{ARGS}}
+
 # Accept changed snapshots after looking at them.
 snapshots:
     cargo insta review

@@ -20,6 +20,7 @@
 //! - [`lexicon`], [`weights`]: words of a language, and how much each sign counts.
 //! - [`entity`], [`pack`]: things the conversation is about.
 //! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
+//! - [`sabotage`]: promises broken on purpose, for tests; nothing in a shipped build.
 //! - [`engine`]: the door through which transports come in. Nothing here depends on it.
 
 pub mod access;
@@ -68,6 +69,7 @@ pub mod reply;
 pub mod request;
 pub mod resolve;
 pub mod rule;
+pub mod sabotage;
 pub mod schema;
 pub mod search;
 pub mod select;

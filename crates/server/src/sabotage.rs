@@ -1,9 +1,10 @@
-//! Which promise of the store is broken on purpose: `THROUGHLINE_SABOTAGE`.
+//! Which promise is broken on purpose: `THROUGHLINE_SABOTAGE`.
 //!
-//! Compiled only with the feature `sabotage`, which no shipped build has; see `scripts/sabotage`.
+//! Compiled only with the feature `sabotage`, which no shipped build has; see `scripts/trust`.
 
 use std::time::Duration;
 
+use throughline_engine::sabotage::{Switch, choose};
 use throughline_store::sabotage::Sabotage;
 
 use crate::config::Environment;
@@ -14,15 +15,46 @@ const VARIABLE: &str = "THROUGHLINE_SABOTAGE";
 /// How long commits are held back: longer than any test runs.
 const HELD_BACK: Duration = Duration::from_secs(600);
 
-/// The promise that the variable names, if it is set.
+/// Promises of the store, by their names in the variable.
+const OF_STORES: [(&str, Sabotage); 5] = [
+    ("hold-back", Sabotage::HoldBack(HELD_BACK)),
+    ("ignore-versions", Sabotage::IgnoreVersions),
+    ("ignore-scopes", Sabotage::IgnoreScopes),
+    ("keep-erased", Sabotage::KeepErased),
+    ("claim-success", Sabotage::ClaimSuccess),
+];
+/// All others.
+const OTHERS: [(&str, Switch); 9] = [
+    ("everything-runs", Switch::EverythingRuns),
+    ("ignore-grants", Switch::IgnoreGrants),
+    ("trust-imports", Switch::TrustImports),
+    ("any-schema", Switch::AnySchema),
+    ("skip-syncs", Switch::SkipSyncs),
+    ("replace-in-two-steps", Switch::ReplaceInTwoSteps),
+    ("forget-erasures", Switch::ForgetErasures),
+    ("no-connection-limits", Switch::NoConnectionLimits),
+    ("log-everything", Switch::LogEverything),
+];
+
+/// Breaks the promise that the variable names, if it names one; a store's is for the caller to break.
 pub fn chosen(environment: &Environment) -> Result<Option<Sabotage>, Failure> {
-    match environment.get(VARIABLE) {
-        None => Ok(None),
-        Some("hold-back") => Ok(Some(Sabotage::HoldBack(HELD_BACK))),
-        Some("ignore-versions") => Ok(Some(Sabotage::IgnoreVersions)),
-        Some(other) => Err(Failure::wrong_use(
-            format!("{VARIABLE} is {other:?}"),
-            "it takes hold-back or ignore-versions",
-        )),
+    let Some(name) = environment.get(VARIABLE).filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    if let Some((_, switch)) = OTHERS.iter().find(|(known, _)| *known == name) {
+        choose(*switch);
+        return Ok(None);
+    }
+    match OF_STORES.iter().find(|(known, _)| *known == name) {
+        Some((_, sabotage)) => Ok(Some(*sabotage)),
+        None => {
+            let known =
+                OF_STORES.map(|(name, _)| name).into_iter().chain(OTHERS.map(|(name, _)| name));
+            let known: Vec<&str> = known.collect();
+            Err(Failure::wrong_use(
+                format!("{VARIABLE} is {name:?}"),
+                format!("it takes one of {}", known.join(", ")),
+            ))
+        }
     }
 }

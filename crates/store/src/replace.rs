@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::store::StoreError;
 
 use crate::disk::{self, beside};
@@ -103,6 +104,10 @@ pub fn switch(path: &Path, kept: &str) -> Result<()> {
     if inode(path)?.is_none() {
         rename(&staged, path, RenameFlags::NOREPLACE)?;
         return disk::sync_folder_of(path);
+    }
+    if sabotage::is(Switch::ReplaceInTwoSteps) {
+        fs::rename(path, beside(path, kept))?;
+        return fs::rename(&staged, path);
     }
     let Some(inode) = inode(&staged)? else { return Err(ErrorKind::NotFound.into()) };
     let note = Note { kept: kept.to_owned(), inode };

@@ -38,6 +38,7 @@ pub(crate) use request::asks_plainly;
 pub use rules::Rules;
 pub use taint::Taint;
 
+use crate::sabotage::{self, Switch};
 use crate::tool::ToolDefinition;
 
 /// Whether a call may run.
@@ -67,8 +68,7 @@ pub fn permission(
     policy: &Policy,
     taint: &Taint,
 ) -> Permission {
-    #[cfg(feature = "sabotage")]
-    if sabotage::everything_runs() {
+    if sabotage::is(Switch::EverythingRuns) {
         return Permission::Run(Effect::Reads);
     }
     let ruling = policy.of(definition);
@@ -147,21 +147,4 @@ fn against_claim(definition: &ToolDefinition) -> Option<String> {
             format!("{claim} its description is in a language that cannot be judged")
         }
     })
-}
-
-/// Breaks the promise on purpose, so that tests can be seen to notice. In no shipped build.
-#[cfg(feature = "sabotage")]
-pub mod sabotage {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    static EVERYTHING_RUNS: AtomicBool = AtomicBool::new(false);
-
-    /// Lets every call run.
-    pub fn run_everything() {
-        EVERYTHING_RUNS.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn everything_runs() -> bool {
-        EVERYTHING_RUNS.load(Ordering::Relaxed)
-    }
 }

@@ -21,6 +21,7 @@ use moka::sync::Cache;
 use serde_json::Value;
 
 use crate::hash::ContentHash;
+use crate::sabotage::{self, Switch};
 
 /// Subschemas that one schema may apply, references expanded.
 pub const SUBSCHEMAS_MAX: u64 = 10_000;
@@ -56,7 +57,7 @@ struct Compiled {
 
 /// Why a schema is too expensive to be used, if it is.
 pub fn refusal(schema: &Value) -> Option<String> {
-    cost::check(schema).err()
+    cost::check(schema).err().filter(|_| !sabotage::is(Switch::AnySchema))
 }
 
 /// Whether `arguments` fit `schema`, decided on a thread that may block. Dropping the future does not wait.

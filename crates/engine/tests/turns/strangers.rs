@@ -117,10 +117,8 @@ async fn units() -> Bench {
         let parameters = json!({"value!": number, "from_unit!": unit, "to_unit!": unit});
         reads(name, "Convert between units.", &parameters)
     };
-    let tools = vec![
-        convert("units:convert_temperature", &heat),
-        convert("units:convert_length", &length),
-    ];
+    let tools =
+        vec![convert("units:convert_temperature", &heat), convert("units:convert_length", &length)];
     let answers = [
         ("convert_length", json!({"converted_value": 7.45})),
         ("convert_temperature", json!({"converted_value": 310.15})),

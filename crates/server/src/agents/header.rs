@@ -103,7 +103,22 @@ fn set(written: &mut Written, line: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use throughline_testkit::fuzz;
+
     use super::*;
+    use crate::agents::definition::Definition;
+
+    #[test]
+    fn any_file_of_an_agent_is_read_or_refused() {
+        let inputs = [
+            "---\nname: Lists\ndescription: how: to list\ninclude: always\npriority: 3\nenabled: true\n---\n\nShort.\n",
+            "---\r\nname: \"x\"\r\n---\r\ntext",
+            "description = \"d\"\npacks = [\"netbox\"]\napprove = [\"x\"]\n[servers.inventory]\ninclude = \"always\"\ntools = { a = \"manual\" }\n",
+        ];
+        fuzz::target_text(env!("CARGO_MANIFEST_DIR"), "agents", &inputs, |text| {
+            let _ = (read("file", text), Definition::read(text));
+        });
+    }
 
     #[test]
     fn a_header_is_read_and_the_text_is_what_follows() {

@@ -102,7 +102,7 @@ impl ErasureLog {
         let line = format!("\n{{\"sum\":\"{}\",\"erased\":{text}}}\n", sum(&text));
         let mut file = self.open()?;
         file.write_all(line.as_bytes())?;
-        file.sync_all()
+        disk::sync(&file)
     }
 
     /// Everything in it; nothing where there is no log.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: whatever the filter, no line holds a prompt, a reply, an argument, a result or a token.
 
+use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::trace::TARGET;
 use tracing::Level;
 use tracing_subscriber::filter::filter_fn;
@@ -34,6 +35,7 @@ fn may_be_logged(target: &str, level: Level) -> bool {
     let library = target.split("::").next().unwrap_or_default();
     let is_ours = library.starts_with("throughline") && target != TARGET;
     is_ours
+        || sabotage::is(Switch::LogEverything)
         || HARMLESS.contains(&library)
         || (level <= Level::WARN && target != TARGET && !SILENT.contains(&library))
 }

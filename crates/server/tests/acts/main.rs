@@ -12,6 +12,7 @@ mod world;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use throughline_testkit::trust;
 
 fn cases(name: &str) -> Vec<Value> {
     let path = format!("{}/tests/cases/acts/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -63,6 +64,8 @@ async fn figures(name: &str) {
         total.iter_mut().zip(row).for_each(|(sum, n)| *sum += n);
     }
     println!("{name}: {total:?}");
+    let (cases, broken) = (total[0] as u64, unexpected.len() as u64);
+    trust::count("poisoned tools and words", name, cases, broken);
     assert!(unexpected.is_empty(), "{unexpected:?}");
 }
 

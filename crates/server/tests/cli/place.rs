@@ -126,6 +126,11 @@ impl Place {
         copy
     }
 
+    /// The folder itself.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// A path in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -162,6 +167,10 @@ impl Place {
         command.args(arguments).current_dir(self.folder.path());
         command.env_clear().env("COLUMNS", "100").env("TZ", "UTC");
         command.env("XDG_DATA_HOME", self.folder.path());
+        // The promise that is to be broken, in a build that can.
+        if let Some(sabotage) = std::env::var_os("THROUGHLINE_SABOTAGE") {
+            command.env("THROUGHLINE_SABOTAGE", sabotage);
+        }
         command
     }
 

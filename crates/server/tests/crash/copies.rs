@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use throughline_testkit::crash::{self, ledger};
 use throughline_testkit::scripted_model::{ScriptedModel, Step, Turn};
 use throughline_testkit::served::{Launch, Served};
+use throughline_testkit::trust;
 
 use crate::stores::{self, TestStore};
 
@@ -63,6 +64,8 @@ impl Pair {
 async fn check(store: &TestStore, turns_each: u64) {
     let pair = Pair::start(&store.launch).await;
     nothing_is_lost_or_doubled(&pair, turns_each).await;
+    let on = store.launch.store.split(':').next().unwrap();
+    trust::count("writers on two servers", on, WRITERS * turns_each, 0);
     nothing_is_stale(&pair).await;
     a_key_counts_on_both(&pair).await;
 }

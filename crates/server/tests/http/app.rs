@@ -8,11 +8,12 @@ use serde_json::Value;
 use throughline::access::{Gate, Keys, NewKey, Tokens};
 use throughline::agents::demo;
 use throughline::assemble::{self, Demo};
-use throughline::config::Config;
+use throughline::config::{Config, Environment};
 use throughline::http::dropin::Upstreams;
 use throughline::http::{self, App, Setup};
 use throughline_engine::access::Grants;
 use throughline_engine::id::{TenantId, UserId};
+use throughline_testkit::s3_server;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -113,6 +114,7 @@ impl TestApp {
     pub fn builder() -> Builder {
         let mut config = Config::defaults().unwrap();
         config.store.url = "memory:".into();
+        config.environment = environment();
         config.agents.folder = "no-such-folder".into();
         config.packs.folder = "no-such-folder".into();
         Builder { config, demo: Demo::Without }
@@ -172,6 +174,16 @@ impl TestApp {
         };
         self.keys.create(new).await.unwrap().0.reveal()
     }
+}
+
+/// A key for S3 servers of tests; and the promise that is to be broken, in a build that can.
+fn environment() -> Environment {
+    let sabotage = std::env::var("THROUGHLINE_SABOTAGE").unwrap_or_default();
+    Environment::of([
+        ("THROUGHLINE_SABOTAGE", &sabotage),
+        ("AWS_ACCESS_KEY_ID", s3_server::ACCESS_KEY),
+        ("AWS_SECRET_ACCESS_KEY", s3_server::SECRET_KEY),
+    ])
 }
 
 fn api(path: &str) -> String {

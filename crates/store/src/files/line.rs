@@ -50,6 +50,8 @@ pub(super) fn read(line: &[u8], number: u64) -> Result<Bytes, String> {
 
 #[cfg(test)]
 mod tests {
+    use throughline_testkit::fuzz;
+
     use super::*;
 
     fn check(bytes: &[u8], expected: &str) {
@@ -67,6 +69,20 @@ mod tests {
         check(b" 1", r#"{"turn":7,"sum":"85833667","entry":{"text":" 1"}}"#);
         check(b"", r#"{"turn":7,"sum":"00000000","entry":{"text":""}}"#);
         check(&[255, 0], r#"{"turn":7,"sum":"d2fdef8d","entry":{"base64":"/wA="}}"#);
+    }
+
+    #[test]
+    fn any_line_is_read_or_refused() {
+        let inputs = [&b"{\"a\": 1}"[..], b"two\nlines", &[255, 0]].map(|bytes| {
+            let mut log = Vec::new();
+            write(&mut log, 6, bytes);
+            log
+        });
+        fuzz::target(env!("CARGO_MANIFEST_DIR"), "files-lines", &inputs, |line| {
+            for number in number(line).into_iter().chain([6]) {
+                let _ = read(line, number);
+            }
+        });
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn extend(folder: &Path, head: &HeadFile, first: u64, lines: &[u8]) -> Result<bo
     }
     file.seek(SeekFrom::Start(committed))?;
     file.write_all(lines)?;
-    file.sync_data()?;
+    disk::sync(&file)?;
     Ok(true)
 }
 

@@ -106,11 +106,33 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
+    use throughline_testkit::fuzz;
+
     use super::*;
 
     fn check(text: &str, expected: Option<&str>) {
         let wanted = wanted(text, Words::All);
         assert_eq!(wanted.as_ref().map(|wanted| wanted.expression.as_str()), expected, "{text:?}");
+    }
+
+    #[test]
+    fn any_text_is_an_expression_that_the_index_takes() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch("CREATE VIRTUAL TABLE t USING fts5(x, tokenize = 'ascii')")
+            .unwrap();
+        let inputs = ["sw1 \"x9 AND b\" NEAR(a, 2)", "東京都 кошки ﬁ İstanbul", "^a:b -c * \" 'd'"];
+        fuzz::target_text(env!("CARGO_MANIFEST_DIR"), "queries", &inputs, |text| {
+            for words in [Words::All, Words::Any] {
+                let Some(wanted) = wanted(text, words) else { continue };
+                let asked = connection.query_row(
+                    "SELECT count(*) FROM t WHERE t MATCH ?1",
+                    [&wanted.expression],
+                    |row| row.get::<_, i64>(0),
+                );
+                asked.unwrap_or_else(|error| panic!("{text:?}: {}: {error}", wanted.expression));
+            }
+        });
     }
 
     #[test]

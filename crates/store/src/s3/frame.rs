@@ -66,12 +66,10 @@ pub(super) fn decode<F: DeserializeOwned>(object: &Bytes) -> Result<(F, Vec<Byte
         return Err("its hash does not match".into());
     }
     let mut parts = Vec::with_capacity(line.parts.len());
-    let mut at = 0;
+    let mut at = 0_usize;
     for length in line.parts {
-        let end = at + length;
-        if end > body.len() {
-            return Err("it is shorter than it says".into());
-        }
+        let end = at.checked_add(length).filter(|end| *end <= body.len());
+        let end = end.ok_or("it is shorter than it says")?;
         parts.push(body.slice(at..end));
         at = end;
     }

@@ -65,7 +65,7 @@ impl HeadObject {
 
     /// Entries in all.
     pub(super) fn entries(&self) -> u64 {
-        self.sealed() + self.tail.len() as u64
+        self.sealed().saturating_add(self.tail.len() as u64)
     }
 
     /// Bytes of the open tail.
@@ -81,7 +81,7 @@ impl HeadObject {
     /// The version that `write` made, when it is among the last ones.
     pub(super) fn version_made_by(&self, write: Uuid) -> Option<Version> {
         let back = self.writes.iter().rev().position(|id| *id == write)? as u64;
-        Some(Version { number: self.version.number - back, ..self.version })
+        Some(Version { number: self.version.number.checked_sub(back)?, ..self.version })
     }
 
     /// The object's bytes.
@@ -139,6 +139,8 @@ impl HeadObject {
 
 #[cfg(test)]
 mod tests {
+    use throughline_testkit::fuzz;
+
     use super::*;
 
     fn sample() -> HeadObject {
@@ -157,6 +159,23 @@ mod tests {
     fn a_head_object_reads_back() {
         let object = sample();
         assert_eq!(HeadObject::decode(&object.encode(Compression::Deflate)), Ok(object));
+    }
+
+    #[test]
+    fn any_object_is_read_or_refused() {
+        let object = sample();
+        let inputs =
+            [Compression::None, Compression::Deflate].map(|how| object.encode(how).to_vec());
+        fuzz::target(env!("CARGO_MANIFEST_DIR"), "s3-objects", &inputs, |bytes| {
+            let bytes = Bytes::copy_from_slice(bytes);
+            if let Ok(found) = HeadObject::decode(&bytes) {
+                for id in &found.writes {
+                    let _ = found.version_made_by(*id);
+                }
+                assert_eq!(HeadObject::decode(&found.encode(Compression::None)), Ok(found));
+            }
+            let _ = frame::facts_of::<Summary>(&bytes);
+        });
     }
 
     #[test]

@@ -27,6 +27,10 @@ pub enum Sabotage {
     IgnoreVersions,
     /// A listing (and a search of the index) answers threads of every scope.
     IgnoreScopes,
+    /// An erasure is answered and not done.
+    KeepErased,
+    /// A commit that fails is acknowledged.
+    ClaimSuccess,
 }
 
 /// `store` with one promise broken.
@@ -36,6 +40,8 @@ pub async fn apply(store: Arc<dyn Store>, sabotage: Sabotage) -> Result<Arc<dyn 
         Sabotage::HoldBack(time) => Arc::new(held_back::HeldBack::over(store, time).await?),
         Sabotage::IgnoreVersions => Arc::new(Careless { store, ignored: Ignored::Versions }),
         Sabotage::IgnoreScopes => Arc::new(Careless { store, ignored: Ignored::Scopes }),
+        Sabotage::KeepErased => Arc::new(Careless { store, ignored: Ignored::Erasures }),
+        Sabotage::ClaimSuccess => Arc::new(Careless { store, ignored: Ignored::Failures }),
     })
 }
 
@@ -43,6 +49,8 @@ pub async fn apply(store: Arc<dyn Store>, sabotage: Sabotage) -> Result<Arc<dyn 
 enum Ignored {
     Versions,
     Scopes,
+    Erasures,
+    Failures,
 }
 
 /// A store that does not look at what it was told.
@@ -62,6 +70,12 @@ impl Store for Careless {
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
+        if self.ignored == Ignored::Failures {
+            return match self.store.commit(key, expected, change).await {
+                Err(StoreError::Unavailable { .. }) => Ok(Version { number: 1, incarnation: 1 }),
+                answer => answer,
+            };
+        }
         if self.ignored != Ignored::Versions {
             return self.store.commit(key, expected, change).await;
         }
@@ -91,6 +105,9 @@ impl Store for Careless {
     }
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
+        if self.ignored == Ignored::Erasures {
+            return Ok(Erased { heads: 1, ..Erased::default() });
+        }
         self.store.erase(key).await
     }
 

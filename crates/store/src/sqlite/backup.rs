@@ -67,7 +67,7 @@ pub(super) fn copy(
     let copied = copy_to(from, &partial, busy, progress).and_then(|report| {
         let place = || -> std::io::Result<u64> {
             let file = File::open(&partial)?;
-            file.sync_all()?;
+            disk::sync(&file)?;
             fs::rename(&partial, to)?;
             disk::sync_folder_of(to)?;
             Ok(file.metadata()?.len())

@@ -122,7 +122,7 @@ fn create(path: &Path, fill: impl FnOnce(&mut Connection) -> Result<()>) -> Resu
         .map_err(|error| translate(&unnamed, Outcome::Unchanged, &error))
         .and_then(|mut connection| fill(&mut connection))?;
     let named = (|| {
-        File::open(&unnamed)?.sync_all()?;
+        disk::sync(&File::open(&unnamed)?)?;
         match fs::hard_link(&unnamed, path) {
             // Another process was faster; or an older version was killed before it wrote anything.
             Err(_) if fs::metadata(path).is_ok_and(|found| found.len() > 0) => {}

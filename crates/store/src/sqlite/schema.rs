@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
+use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::store::{Result, StoreError};
 
 use super::fault::{Outcome, translate};
@@ -117,7 +118,8 @@ fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
     connection.pragma_update(None, "trusted_schema", "OFF")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    let synchronous = if sabotage::is(Switch::SkipSyncs) { "OFF" } else { "FULL" };
+    connection.pragma_update(None, "synchronous", synchronous)?;
     connection.set_prepared_statement_cache_capacity(32);
     plan_once(connection)?;
     Ok(())

@@ -4,17 +4,33 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use throughline_engine::store::Store;
 use throughline_store::s3::S3Store;
+use throughline_store::sabotage::{self, Sabotage};
 use throughline_testkit::fault_proxy::{FaultProxy, HTTP_FAULTS, Speaks, TCP_FAULTS, Weather};
-use throughline_testkit::fault_run::{FaultRun, run};
+use throughline_testkit::fault_run::{FaultReport, FaultRun, run};
 use throughline_testkit::redis_server::RedisServer;
 use throughline_testkit::s3_server::{S3Server, url_at};
+use throughline_testkit::trust;
 
 const FAULTS: u64 = 80;
 
 fn rough(faults: &[throughline_testkit::fault_proxy::Fault]) -> FaultRun {
-    let weather = Weather { seed: 7, permille: 250, faults: faults.to_vec() };
-    FaultRun { weather, faults: FAULTS, writers: 4, threads: 2 }
+    let weather = Weather { seed: trust::seed(7), permille: 250, faults: faults.to_vec() };
+    FaultRun { weather, faults: trust::times(FAULTS), writers: 4, threads: 2 }
+}
+
+/// The store; or, where the run asks for it by `name`, the store with a promise broken.
+pub async fn maybe_broken(name: &str, how: Sabotage, store: Arc<dyn Store>) -> Arc<dyn Store> {
+    match std::env::var("THROUGHLINE_SABOTAGE") {
+        Ok(asked) if asked == name => sabotage::apply(store, how).await.unwrap(),
+        _ => store,
+    }
+}
+
+fn count(on: &str, report: &FaultReport) {
+    let failures = report.lost + report.doubled + report.denied;
+    trust::count("failing network calls", on, report.faults, failures);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -23,7 +39,9 @@ async fn no_acknowledged_entry_is_lost_or_doubled_in_redis() {
     let proxy = FaultProxy::start(server.port, Speaks::Tcp).await;
     let url = format!("redis://127.0.0.1:{}", proxy.port);
     let store = Arc::new(super::redis::open(&url).await.unwrap());
-    let report = run(store.clone(), &proxy, &rough(&TCP_FAULTS)).await;
+    let attacked = maybe_broken("claim-success", Sabotage::ClaimSuccess, store.clone()).await;
+    let report = run(attacked, &proxy, &rough(&TCP_FAULTS)).await;
+    count("redis", &report);
     assert!(report.is_clean() && report.acknowledged > 0, "{report:?}");
     assert!(store.own_writes_recognised() > 0, "no reply to a commit was lost: {report:?}");
 }
@@ -36,7 +54,9 @@ async fn no_acknowledged_entry_is_lost_or_doubled_in_s3() {
     settings.timeout = Duration::from_secs(5);
     settings.tail_entries_max = 8;
     let store = Arc::new(S3Store::open(settings).await.unwrap());
-    let report = run(store.clone(), &proxy, &rough(&HTTP_FAULTS)).await;
+    let attacked = maybe_broken("claim-success", Sabotage::ClaimSuccess, store.clone()).await;
+    let report = run(attacked, &proxy, &rough(&HTTP_FAULTS)).await;
+    count("s3", &report);
     assert!(report.is_clean() && report.acknowledged > 0, "{report:?}");
     assert!(store.own_writes_recognised() > 0, "no success was hidden: {report:?}");
 }

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use throughline_store::files::Files;
 use throughline_store::memory::Memory;
 use throughline_store::s3::S3Store;
+use throughline_store::sabotage::Sabotage;
 use throughline_store::sqlite::Sqlite;
 use throughline_store::url::BUSY_WAIT;
 use throughline_testkit::redis_server::{RedisCluster, RedisServer};
 use throughline_testkit::s3_server::S3Server;
+use throughline_testkit::trust;
 use throughline_testkit::twins::{Twin, run};
 
-/// Plans of each run; `THROUGHLINE_TWIN_SEEDS` asks for more, `THROUGHLINE_TWIN_SEED` for one.
+use super::faults::maybe_broken;
+
+/// Plans of each run.
 const SEEDS: u64 = 12;
 const STEPS: usize = 100;
 
@@ -27,21 +31,29 @@ async fn five_backends_and_a_cluster_answer_alike() {
     // Short tails, so that the plans reach segments and indexes.
     settings.tail_entries_max = 3;
     let mut twins = [
-        Twin::new("memory", Arc::new(Memory::new())),
+        Twin::new(
+            "memory",
+            maybe_broken("ignore-versions", Sabotage::IgnoreVersions, Arc::new(Memory::new()))
+                .await,
+        ),
         Twin::new("sqlite", Arc::new(sqlite)),
         Twin::new("files", Arc::new(files)),
         Twin::new("redis", Arc::new(super::redis::open(&redis.url()).await.unwrap())),
         Twin::new("redis cluster", Arc::new(super::redis::open(&cluster.url()).await.unwrap())),
         Twin::new("s3", Arc::new(S3Store::open(settings).await.unwrap())),
     ];
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seeds = match number("THROUGHLINE_TWIN_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("THROUGHLINE_TWIN_SEEDS").unwrap_or(SEEDS),
-    };
-    for seed in seeds {
-        if let Err(difference) = run(&mut twins, seed, STEPS).await {
-            panic!("{difference}");
+    let (first, plans) = (trust::seed(0), trust::times(SEEDS));
+    let mut wrong = Vec::new();
+    for seed in first..first + plans {
+        wrong.extend(run(&mut twins, seed, STEPS).await.err());
+        if !wrong.is_empty() {
+            break;
         }
     }
+    trust::settle(
+        "twins",
+        "memory, sqlite, files, redis, cluster, s3",
+        plans * STEPS as u64,
+        &wrong,
+    );
 }

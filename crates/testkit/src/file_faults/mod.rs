@@ -32,6 +32,10 @@ pub enum Fault {
 
 /// No space left on the device.
 pub const ENOSPC: i32 = 28;
+/// Reading or writing failed.
+pub const EIO: i32 = 5;
+/// Too many files are open.
+pub const EMFILE: i32 = 24;
 /// The file system is read-only.
 pub const EROFS: i32 = 30;
 
@@ -46,12 +50,7 @@ impl FileFaults {
     /// Builds the library.
     pub fn build(counted: Counted) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let source = folder.path().join("shim.c");
-        std::fs::write(&source, SOURCE).expect("the source is written");
-        let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-o"]).arg(library(folder.path()));
-        let status = compiler.arg(&source).arg("-ldl").status().expect("a C compiler runs");
-        assert!(status.success(), "the library is built");
+        build_library(folder.path(), SOURCE);
         Self { folder, counted }
     }
 
@@ -115,6 +114,17 @@ impl FileFaults {
     }
 }
 
-fn library(folder: &Path) -> PathBuf {
+/// Builds a library to preload, in `folder`.
+pub(crate) fn build_library(folder: &Path, text: &str) {
+    let source = folder.join("shim.c");
+    std::fs::write(&source, text).expect("the source is written");
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-o"]).arg(library(folder));
+    let status = compiler.arg(&source).arg("-ldl").status().expect("a C compiler runs");
+    assert!(status.success(), "the library is built");
+}
+
+/// Where [`build_library`] puts it.
+pub(crate) fn library(folder: &Path) -> PathBuf {
     folder.join("shim.so")
 }

@@ -79,3 +79,40 @@ fn parsed(text: &str) -> Option<Value> {
     let start = text.trim_start().as_bytes().first()?;
     matches!(start, b'{' | b'[').then(|| serde_json::from_str(text).ok())?
 }
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{ListToolsResult, ServerJsonRpcMessage};
+    use throughline_testkit::fuzz;
+
+    use super::*;
+
+    /// The longest text that is kept of a result.
+    const BYTES_MAX: usize = 100;
+
+    #[test]
+    fn any_answer_of_a_server_is_read_or_refused() {
+        let inputs = [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"a\":1}"}],"isError":false}}"#,
+            r#"{"content":[{"type":"text","text":"[1, 2"},{"type":"image","data":"AAAA","mimeType":"image/png"},
+                {"type":"resource","resource":{"uri":"a:b","text":"é"}},{"type":"resource_link","uri":"a:b","name":"n"}],
+                "structuredContent":{"a":[1,2]},"isError":true,"_meta":{}}"#,
+            r#"{"tools":[{"name":"t","title":"T","description":"d","inputSchema":{"type":"object","properties":{"a":
+                {"type":"string"}}},"annotations":{"readOnlyHint":true,"title":"x"}}],"nextCursor":"c","ttlMs":1}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"m","data":{}}}"#,
+        ];
+        fuzz::target_text(env!("CARGO_MANIFEST_DIR"), "mcp-answers", &inputs, |text| {
+            let _ = serde_json::from_str::<ServerJsonRpcMessage>(text);
+            if let Ok(result) = serde_json::from_str::<CallToolResult>(text) {
+                let output = output(result, BYTES_MAX);
+                assert!(output.text.len() <= BYTES_MAX, "{} bytes", output.text.len());
+            }
+            if let Ok(listed) = serde_json::from_str::<ListToolsResult>(text) {
+                for tool in listed.tools {
+                    let _ =
+                        throughline_engine::schema::refusal(&definition("s", tool).input_schema);
+                }
+            }
+        });
+    }
+}

@@ -197,3 +197,35 @@ fn response_usage(usage: &Value) -> Option<Usage> {
         cache_write_tokens: 0,
     })
 }
+
+#[cfg(test)]
+mod fuzzing {
+    use throughline_testkit::fuzz;
+
+    use super::*;
+
+    const APIS: [Api; 3] = [Api::ChatCompletions, Api::Responses, Api::Messages];
+
+    #[test]
+    fn any_answer_of_a_model_is_read() {
+        let inputs = [
+            r#"{"choices":[{"message":{"content":"Hi","tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},
+                "finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":null}]}\n\ndata: [DONE]\n\n",
+            r#"{"content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"c","name":"t","input":{}}],
+                "stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}"#,
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+            r#"{"id":"resp_1","status":"completed","output":[{"type":"message","role":"assistant",
+                "content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":1,"output_tokens":2}}"#,
+            "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"Hi\"}\n\n",
+        ];
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let inputs = inputs.map(|text| text.as_bytes().to_vec());
+        fuzz::target(env!("CARGO_MANIFEST_DIR"), "model-answers", &inputs, |bytes| {
+            for api in APIS {
+                let _ = (whole(api, bytes), refusal(bytes));
+                runtime.block_on(stream(api, Bytes::copy_from_slice(bytes)));
+            }
+        });
+    }
+}

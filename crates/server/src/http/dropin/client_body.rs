@@ -208,3 +208,33 @@ fn is_users(message: &Value) -> bool {
     message["role"] == "user"
         && (!said(content).trim().is_empty() || (!answers_tools(content) && shows()))
 }
+
+#[cfg(test)]
+mod fuzzing {
+    use throughline_testkit::fuzz;
+
+    use super::*;
+
+    #[test]
+    fn any_request_of_a_client_is_read_or_handed_on() {
+        let inputs = [
+            r#"{"model":"m","stream":true,"messages":[{"role":"system","content":"s"},{"role":"user","content":"Hi"},
+                {"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},
+                {"role":"tool","tool_call_id":"c","content":"r"},{"role":"user","content":[{"type":"text","text":"Go on"},
+                {"type":"image_url","image_url":{"url":"data:"}}]}],"max_tokens":10,"temperature":0.31}"#,
+            r#"{"model":"m","system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":[{"type":
+                "tool_result","tool_use_id":"c","content":"r"},{"type":"text","text":"é"}]}],"max_tokens":1}"#,
+            r#"{"model":"m","input":"Hi","instructions":"i","previous_response_id":"resp_1","max_output_tokens":5}"#,
+            r#"{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]},
+                {"type":"function_call_output","call_id":"c","output":"r"}]}"#,
+        ];
+        fuzz::target_text(env!("CARGO_MANIFEST_DIR"), "client-bodies", &inputs, |text| {
+            outline(text.as_bytes());
+            for api in [Api::ChatCompletions, Api::Responses, Api::Messages] {
+                let Ok(body) = ClientBody::read(api, text) else { continue };
+                let _ = (body.request(), body.message(), body.model_name());
+                body.user_messages().for_each(drop);
+            }
+        });
+    }
+}

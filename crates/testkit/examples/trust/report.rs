@@ -1,0 +1,117 @@
+//! `docs/trust.md`: what was tried, how often, on what, and what is not covered.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use throughline_testkit::trust::Count;
+
+use crate::promises::Promise;
+
+/// The page's text in front of and behind the tables.
+const INTRODUCTION: &str = include_str!("introduction.md");
+const NOT_COVERED: &str = include_str!("not-covered.md");
+
+/// What was found of one promise.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Attempts and failures by where they were made.
+    pub counts: BTreeMap<String, (u64, u64)>,
+    /// Tests that failed.
+    pub failed: Vec<String>,
+    /// What the test said with the switch on; absent where it passed.
+    pub noticed: Option<String>,
+    pub seconds: u64,
+}
+
+impl Found {
+    pub fn add(&mut self, count: &Count) {
+        let sum = self.counts.entry(count.on.clone()).or_default();
+        sum.0 += count.attempts;
+        sum.1 += count.failures;
+    }
+
+    /// Whether every attempt failed to break it, and the switch did.
+    pub fn holds(&self, promise: &Promise) -> bool {
+        let failures: u64 = self.counts.values().map(|(_, failures)| failures).sum();
+        failures == 0
+            && self.failed.is_empty()
+            && (self.noticed.is_some() || promise.sabotage.is_none())
+    }
+}
+
+/// Facts of the run, as pairs.
+pub type Facts = Vec<(&'static str, String)>;
+
+/// The page.
+pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
+    let mut page = INTRODUCTION.to_owned();
+    page.push_str("\n## The run\n\n| | |\n|---|---|\n");
+    for (name, value) in facts {
+        let _ = writeln!(page, "| {name} | {value} |");
+    }
+    page.push_str("\n## Promises\n\n| promise | attempts | failures | seconds | with its switch on |\n|---|--:|--:|--:|---|\n");
+    for (promise, found) in all {
+        let attempts: u64 = found.counts.values().map(|(attempts, _)| attempts).sum();
+        let failures: u64 = found.counts.values().map(|(_, failures)| failures).sum();
+        let failures = failures.max(found.failed.len() as u64);
+        let switch = match (promise.sabotage, &found.noticed) {
+            (None, _) => "the harness has a test of its own".to_owned(),
+            (Some((switch, ..)), Some(_)) => format!("`{switch}`: fails, as it must"),
+            (Some((switch, ..)), None) => format!("`{switch}`: **not noticed**"),
+        };
+        let (name, seconds) = (promise.name, found.seconds);
+        let _ = writeln!(
+            page,
+            "| {name} | {} | {failures} | {seconds} | {switch} |",
+            thousands(attempts)
+        );
+    }
+    page.push_str("\n## Each of them\n");
+    for (promise, found) in all {
+        let _ = write!(page, "\n### {}\n\n{}.\n\n", promise.name, first_upper(promise.claim));
+        let on =
+            found.counts.iter().map(|(on, (attempts, _))| format!("{on} {}", thousands(*attempts)));
+        let _ = writeln!(page, "Attempts: {}.", on.collect::<Vec<_>>().join(", "));
+        for failed in &found.failed {
+            let _ = writeln!(page, "\n**Failed:** {}", quoted(failed));
+        }
+        if let (Some((switch, _, test)), Some(noticed)) = (promise.sabotage, &found.noticed) {
+            let _ = writeln!(
+                page,
+                "With `THROUGHLINE_SABOTAGE={switch}`, `{test}` fails:\n\n> {}",
+                quoted(noticed)
+            );
+        }
+    }
+    page.push('\n');
+    page.push_str(NOT_COVERED);
+    page
+}
+
+/// What a test said, as a line of Markdown.
+fn quoted(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|c| if matches!(c, '<' | '>' | '|' | '*' | '_' | '[' | ']') { ' ' } else { c })
+        .collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn first_upper(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
