@@ -55,14 +55,19 @@ fn with_base(base: &[u8], bytes: &[u8]) -> io::Result<Vec<u8>> {
     })
 }
 
+/// How many bytes were compressed, as the start of what came of it tells.
+pub(crate) fn plain_bytes(start: &[u8]) -> Option<u64> {
+    get_frame_content_size(start).ok().flatten()
+}
+
 /// What was compressed, or of which this is the difference to `base`. More than `limit` bytes are an error.
 pub(crate) fn decompress(
     base: Option<&[u8]>,
     compressed: &[u8],
     limit: usize,
 ) -> io::Result<Vec<u8>> {
-    let size = get_frame_content_size(compressed).ok().flatten();
-    let size = size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= limit);
+    let size = plain_bytes(compressed).and_then(|size| usize::try_from(size).ok());
+    let size = size.filter(|size| *size <= limit);
     let Some(size) = size else { return Err(io::Error::from(io::ErrorKind::InvalidData)) };
     DECOMPRESSOR.with_borrow_mut(|kept| {
         let mut decompressor = match kept.take() {

@@ -240,7 +240,9 @@ impl Bench {
         let asked = self.engine.converse(&self.caller, request, Events::nowhere(), cancel);
         match asked.await.unwrap() {
             TurnOutcome::Finished { record, .. } => record,
-            TurnOutcome::Paused { .. } => panic!("the query waits for approval"),
+            TurnOutcome::Paused { pending, .. } => {
+                panic!("the query waits for approval: {:?}", pending.awaited)
+            }
         }
     }
 

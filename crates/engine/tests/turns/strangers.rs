@@ -169,6 +169,11 @@ async fn two_lists() -> Bench {
     )
     .await;
     *bench.tools.missing.lock().unwrap() = vec![("calendar".into(), "it did not start".into())];
+    // A tool with the name of another server's waits until somebody has vouched for it.
+    for server in ["home", "work"] {
+        let tool = ToolName { server: server.into(), name: "task_list".into() };
+        bench.engine.approve_tool(&bench.caller, &tool).await.unwrap();
+    }
     bench
 }
 

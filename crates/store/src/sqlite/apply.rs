@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use throughline_engine::store::{Change, Erased, Expected, Key, StoreError, Version};
 
 use super::row::{checksum, count, integer, nanoseconds, version};
-use super::stored::Stored;
+use super::stored::{self, FRAME_HEADER_BYTES, Stored};
 use crate::limit::{new_incarnation, no_such_entry};
 
 /// Why a change was not applied.
@@ -184,16 +184,21 @@ fn overwrite_entries(
 /// Removes the thread's rows, and its place when nothing else is there.
 pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Erased> {
     let Some(current) = current(connection, key)? else { return Ok(Erased::default()) };
-    let (entries, entry_bytes) = connection.query_row(
-        "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM entry WHERE thread = ?1",
-        [current.id],
-        |row| Ok((count(row, 0)?, count(row, 1)?)),
-    )?;
-    let (place, head_bytes): (i64, u64) = connection.query_row(
-        "SELECT place, length(head) + coalesce(length(head_base.bytes), 0)
-         FROM thread LEFT JOIN head_base ON head_base.thread = thread.id WHERE thread.id = ?1",
-        [current.id],
-        |row| Ok((row.get(0)?, count(row, 1)?)),
+    let (mut entries, mut bytes) = (0, 0);
+    let mut kept = connection
+        .prepare("SELECT form, length(bytes), substr(bytes, 1, ?2) FROM entry WHERE thread = ?1")?;
+    let mut rows = kept.query(params![current.id, FRAME_HEADER_BYTES])?;
+    while let Some(row) = rows.next()? {
+        entries += 1;
+        bytes += stored::given_bytes(row, 0)?;
+    }
+    let place: i64 = connection.query_row(
+        "SELECT place, head_form, length(head), substr(head, 1, ?2) FROM thread WHERE id = ?1",
+        params![current.id, FRAME_HEADER_BYTES],
+        |row| {
+            bytes += stored::given_bytes(row, 1)?;
+            row.get(0)
+        },
     )?;
     connection.execute("DELETE FROM entry WHERE thread = ?1", [current.id])?;
     connection.execute("DELETE FROM head_base WHERE thread = ?1", [current.id])?;
@@ -202,6 +207,5 @@ pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Eras
         "DELETE FROM place WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thread WHERE place = ?1)",
         [place],
     )?;
-    let bytes = entry_bytes + head_bytes;
     Ok(Erased { heads: 1, entries, records: 1 + entries, bytes, ..Erased::default() })
 }

@@ -15,8 +15,8 @@ use throughline_engine::store::Change;
 
 use super::apply::Refusal;
 use super::read::damaged;
-use super::row::checksum;
-use crate::compress::{compress, decompress, difference};
+use super::row::{checksum, count};
+use crate::compress::{compress, decompress, difference, plain_bytes};
 use crate::limit::{ENTRY_BYTES_MAX, HEAD_BYTES_MAX};
 
 /// Heads below this size are written whole.
@@ -24,6 +24,9 @@ const WHOLE_BYTES: usize = 1024;
 /// A longer difference makes a new base. The larger it may be, the seldomer the whole is written, and the more is
 /// written with each turn.
 const DIFFERENCE_BYTES_MAX: usize = 1536;
+
+/// Bytes at the start of compressed ones that tell how many there were.
+pub(super) const FRAME_HEADER_BYTES: i64 = 18;
 
 const PLAIN: i64 = 0;
 const COMPRESSED: i64 = 1;
@@ -96,6 +99,15 @@ fn restore(form: i64, bytes: &[u8], base: Option<&[u8]>, limit: usize) -> Option
         COMPRESSED => decompress(None, bytes, limit).ok(),
         DIFFERENCE => decompress(Some(base?), bytes, limit).ok(),
         _ => None,
+    }
+}
+
+/// How many bytes the engine gave, from the columns `form, length, start` from `first` on.
+pub(super) fn given_bytes(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<u64> {
+    let stored: u64 = count(row, first + 1)?;
+    match row.get::<_, i64>(first)? {
+        PLAIN => Ok(stored),
+        _ => Ok(plain_bytes(row.get_ref(first + 2)?.as_blob()?).unwrap_or(stored)),
     }
 }
 
