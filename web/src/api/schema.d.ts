@@ -5135,8 +5135,8 @@ export interface operations {
             query?: {
                 /** @description `all`, to say that everything is meant. */
                 confirm?: string;
-                /** @description What becomes of the turns in which they were said. */
-                turns?: ("withheld" | "erased") & Record<string, never>;
+                /** @description What becomes of the turns in which they were said; `withheld` when absent. */
+                turns?: "withheld" | "erased";
             };
             header?: never;
             path?: never;
@@ -5345,9 +5345,9 @@ export interface operations {
             query?: {
                 /**
                  * @description What becomes of the turns in which it was said: `withheld`, so that they stay in the conversation and no
-                 *     request or search uses them, or `erased`.
+                 *     request or search uses them, which is the default, or `erased`.
                  */
-                turns?: ("withheld" | "erased") & Record<string, never>;
+                turns?: "withheld" | "erased";
             };
             header?: never;
             path: {

@@ -151,8 +151,8 @@ pub struct MemoryHistory {
 pub struct Confirmation {
     /// `all`, to say that everything is meant.
     confirm: Option<String>,
-    /// What becomes of the turns in which they were said.
-    #[param(inline, default = "withheld")]
+    /// What becomes of the turns in which they were said; `withheld` when absent.
+    #[param(inline)]
     turns: SaidTurn,
 }
 
@@ -162,8 +162,8 @@ pub struct Confirmation {
 #[into_params(parameter_in = Query)]
 pub struct Forgetting {
     /// What becomes of the turns in which it was said: `withheld`, so that they stay in the conversation and no
-    /// request or search uses them, or `erased`.
-    #[param(inline, default = "withheld")]
+    /// request or search uses them, which is the default, or `erased`.
+    #[param(inline)]
     turns: SaidTurn,
 }
 
