@@ -88,6 +88,24 @@ test('from the second turn on the panel begins with what changed, and why', asyn
   await close();
 });
 
+test('the heading names the turn that is shown, also while another is on its way', async () => {
+  const { page, panel, close } = await open(3);
+  await panel.getByLabel('Since turn').waitFor();
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route('**/turns/1/context', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await panel.getByRole('button', { name: 'The turn before' }).click();
+  await panel.getByRole('button', { name: 'The turn before' }).click();
+  assert.equal(await panel.getByRole('heading', { name: 'Turn 3 of 4' }).count(), 1, 'the receipt is still that of turn 3');
+  release();
+  await panel.getByRole('heading', { name: 'Turn 1 of 4' }).waitFor();
+  assert.equal(await panel.getByRole('button', { name: 'What changed' }).count(), 0, 'the first turn has nothing before it');
+  await close();
+});
+
 test('any two turns are compared', async () => {
   const { page, panel, close } = await open(3);
   await panel.getByLabel('Since turn').fill('1');

@@ -29,16 +29,18 @@ export function ContextTab({ session, turn, total }: ContextTabProps) {
   const loaded = useLoaded(() => receiptsOf(session, turn, other), [session, turn, other]);
   if (now && inspected.value === null) return <LiveContext turn={now} number={total + 1} />;
   if (turn === 0) return <p class="quiet">Write a message. For every answer you will see here what a model was shown, what was left out, and why.</p>;
+  const here = loaded.state === 'here' && loaded.value.session === session ? loaded.value : null;
   return (
     <>
-      <TurnStepper turn={turn} total={total} />
-      {loaded.state !== 'here' ? <Waiting loaded={loaded} /> : <ContextOf session={session} {...loaded.value} />}
+      <TurnStepper shown={here?.turn ?? turn} wanted={turn} total={total} />
+      {here ? <ContextOf {...here} /> : <Waiting loaded={loaded} />}
     </>
   );
 }
 
 /** The receipt of a turn and the one it is compared with, together: what is shown always belongs together. */
 interface Receipts {
+  session: string;
   turn: number;
   receipt: Receipt | null;
   other: number;
@@ -47,7 +49,7 @@ interface Receipts {
 
 async function receiptsOf(session: string, turn: number, other: number): Promise<Receipts> {
   const [receipt, before] = await Promise.all([turn, other].map((wanted) => (wanted > 0 ? receiptOf(session, wanted) : null)));
-  return { turn, receipt: receipt ?? null, other, before: before ?? null };
+  return { session, turn, receipt: receipt ?? null, other, before: before ?? null };
 }
 
 /** The request of the turn that is being made. */
@@ -66,23 +68,24 @@ function LiveContext({ turn, number }: { turn: LiveTurn; number: number }) {
   );
 }
 
-function TurnStepper({ turn, total }: { turn: number; total: number }) {
-  const to = (wanted: number) => {
-    inspected.value = wanted;
+/** Names the turn that is shown, and steps from the one that was wanted last, which may still be on its way. */
+function TurnStepper({ shown, wanted, total }: { shown: number; wanted: number; total: number }) {
+  const to = (turn: number) => {
+    inspected.value = turn;
     compared.value = null;
   };
   return (
     <div class="stepper">
-      <button class="icon-button back" aria-label="The turn before" disabled={turn <= 1} onClick={() => to(turn - 1)}><Icon name="chevron" size={16} /></button>
-      <h2>Turn {count(turn)}{total > 1 && <span class="of"> of {count(total)}</span>}</h2>
-      <button class="icon-button" aria-label="The turn after" disabled={turn >= total} onClick={() => to(turn + 1)}><Icon name="chevron" size={16} /></button>
+      <button class="icon-button back" aria-label="The turn before" disabled={wanted <= 1} onClick={() => to(wanted - 1)}><Icon name="chevron" size={16} /></button>
+      <h2>Turn {count(shown)}{total > 1 && <span class="of"> of {count(total)}</span>}</h2>
+      <button class="icon-button" aria-label="The turn after" disabled={wanted >= total} onClick={() => to(wanted + 1)}><Icon name="chevron" size={16} /></button>
     </div>
   );
 }
 
 const VIEWS: [View, string][] = [['changes', 'What changed'], ['all', 'Everything'], ['timeline', 'Time'], ['request', 'Request']];
 
-function ContextOf({ session, turn, receipt, other, before }: Receipts & { session: string }) {
+function ContextOf({ session, turn, receipt, other, before }: Receipts) {
   if (!receipt) return <p class="no-context">There is no record of what a model was shown: an application recorded this turn without a receipt.</p>;
   const brief = turns.value?.get(turn) ?? null;
   const offered = turn > 1 ? VIEWS : VIEWS.slice(1);
