@@ -5,9 +5,8 @@
 //!
 //! Invariant: a caller reaches only threads of its own scope, because keys are built from it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
+pub use crate::grants::{Action, Grants};
 use crate::id::{SessionId, TenantId, ThreadId, UserId};
 use crate::sabotage::{self, Switch};
 use crate::store::{Key, Kind, Scope};
@@ -21,53 +20,10 @@ pub struct Caller {
     pub grants: Grants,
 }
 
-/// What a credential may do. `admin` includes `write`, `write` includes `read`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grants {
-    /// Look.
-    Read,
-    /// Look and change.
-    Write,
-    /// Also keys, tool approvals, backups and other people's erasure.
-    Admin,
-}
-
-impl Grants {
-    /// What it takes to do the action of an [`Error::Forbidden`].
-    pub fn needed_to(action: &str) -> Self {
-        match action {
-            READ => Self::Read,
-            WRITE => Self::Write,
-            _ => Self::Admin,
-        }
-    }
-}
-
-/// What [`Error::Forbidden`] calls the actions.
-const READ: &str = "read";
-const WRITE: &str = "write";
-
-/// What is about to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Look at something.
-    Read,
-    /// Change or add something.
-    Write,
-    /// Decide for the whole installation.
-    Administer,
-}
-
 /// Whether `caller` may do `action`. The one gate of the product.
 pub fn authorize(caller: &Caller, action: Action) -> Result<()> {
-    let (needed, name) = match action {
-        Action::Read => (Grants::Read, READ),
-        Action::Write => (Grants::Write, WRITE),
-        Action::Administer => (Grants::Admin, "administer"),
-    };
-    let may = caller.grants >= needed || sabotage::is(Switch::IgnoreGrants);
-    if may { Ok(()) } else { Err(Error::Forbidden { action: name }) }
+    let may = caller.grants >= Grants::needed_to(action) || sabotage::is(Switch::IgnoreGrants);
+    if may { Ok(()) } else { Err(Error::Forbidden { action }) }
 }
 
 /// `caller` with the data of another user of the same tenant, which takes an administrator; anybody may name

@@ -6,6 +6,7 @@
 //! Invariant: a message says what failed, with the name; a hint says what to try.
 
 use crate::failure::UpstreamError;
+use crate::grants::Action;
 use crate::id::{AgentName, InvalidName, SessionId};
 use crate::store::StoreError;
 
@@ -135,7 +136,7 @@ pub enum Error {
     #[error("this credential may not {action}")]
     Forbidden {
         /// What was tried.
-        action: &'static str,
+        action: Action,
     },
     /// There is no such agent.
     #[error("there is no agent {name}")]

@@ -39,6 +39,7 @@ pub mod error;
 pub mod events;
 pub mod fact;
 pub mod failure;
+pub mod grants;
 pub mod hash;
 pub mod history;
 pub mod id;

@@ -71,8 +71,19 @@ pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &s
 /// What a text is about that somebody wants to be kept: it may name a thing in more ways than talk, and speak of
 /// "the user". None where it states more than one thing.
 pub(super) fn subject_of(text: &str) -> Option<String> {
-    let mine = told_of(text);
-    let text = mine.as_deref().unwrap_or(text);
+    let text = text.trim();
+    let own_words = lexicon::languages().iter().flat_map(|language| &language.told_of);
+    let own_words = own_words.filter_map(|(says, own)| {
+        let mut words = String::new();
+        says.captures(text)?.expand(own, &mut words);
+        Some(words)
+    });
+    let own_words = own_words.take(1).find_map(|words| one_subject(&words));
+    own_words.or_else(|| one_subject(text))
+}
+
+/// The subject of a text that states one thing.
+fn one_subject(text: &str) -> Option<String> {
     match <[_; 1]>::try_from(stated(text)) {
         Ok([statement]) => statement.subject,
         Err(several) if !several.is_empty() => None,
@@ -92,33 +103,6 @@ fn named(text: &str) -> Option<String> {
             named.filter_map(|form| Some((form, form.says.captures(clause)?))).next()?;
         Some(subject::from_template(language, &form.subject, &groups))
     })
-}
-
-/// A text about "the user", or about nobody, as other products write it, in the user's own words.
-fn told_of(text: &str) -> Option<String> {
-    let text = text.trim();
-    let (first, rest) = text.split_once(' ')?;
-    let of_user = rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("user"));
-    let (first, rest) = match first.eq_ignore_ascii_case("the") && of_user {
-        true => rest.split_once(' ')?,
-        false => (first, rest),
-    };
-    match first.to_lowercase().replace('’', "'").as_str() {
-        "user's" => Some(format!("my {rest}")),
-        "user" => in_first_person(rest),
-        _ => in_first_person(text).filter(|own| !stated(own).is_empty()),
-    }
-}
-
-/// "lives in Porto" as "I live in Porto".
-fn in_first_person(text: &str) -> Option<String> {
-    let (verb, rest) = text.split_once(' ')?;
-    let verb = match verb.to_lowercase().as_str() {
-        "is" => "am".to_owned(),
-        "has" => "have".to_owned(),
-        verb => verb.strip_suffix('s').filter(|stem| stem.len() > 2)?.to_owned(),
-    };
-    Some(format!("I {verb} {rest}"))
 }
 
 /// The same text for subjects that name the same thing.

@@ -142,16 +142,14 @@ impl Reading<'_> {
     /// Whether what follows could be the object of a verb: neither nothing, nor a preposition, nor a word
     /// that makes a noun of it.
     fn may_have_object(&self, at: usize) -> bool {
-        // "Start here": a place is no object.
-        let ends_here = self.word(at + 1) == Some("here") && at + 2 == self.sentence.len();
+        // "Start here": a place that ends the sentence is no object.
+        let ends = at + 2 == self.sentence.len();
+        const NO_OBJECTS: [&str; 6] =
+            ["prepositions", "conjunctions", "about", "be", "perfect", "modals"];
         self.word(at + 1).is_some_and(|next| {
-            !ends_here
-                && !self.words.is("prepositions", next)
-                && !self.words.is("conjunctions", next)
-                && !self.words.is("about", next)
-                && !self.words.is("be", next)
-                && !self.words.is("perfect", next)
-                && !self.words.is("modals", next)
+            let is_no_object = NO_OBJECTS.iter().any(|class| self.words.is(class, next));
+            let is_place = ends && self.words.is("places", next);
+            !is_no_object && !is_place
         })
     }
 

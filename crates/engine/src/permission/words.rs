@@ -157,7 +157,7 @@ impl English {
         for act in all("acts") {
             verbs.entry(act).or_insert(Verb { form: Form::Base, noun: true, strong: false });
         }
-        const CLASSES: [&str; 14] = [
+        const CLASSES: [&str; 15] = [
             "reading",
             "about",
             "determiners",
@@ -172,6 +172,7 @@ impl English {
             "adverbs",
             "marks",
             "homographs",
+            "places",
         ];
         let classes = CLASSES.map(|class| (class, all(class).into_iter().collect()));
         Self { verbs, classes: classes.into() }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::api::{Api, Call, Named};
 use super::local::Who;
@@ -77,14 +77,11 @@ impl ContextCommand {
 }
 
 async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
-    let show = |answer: &Value, words: &dyn Fn() -> Result<(), Failure>| {
-        if json { output::json(answer) } else { words() }
-    };
     match verb {
         Verb::List { all } => {
             let call = Call::get(&["contexts"]).with("pageSize", 100).with("includeExpired", all);
             let contexts = api.json(call).await?;
-            show(&contexts, &|| {
+            output::show(json, &contexts, || {
                 output::list(&contexts, "contexts").iter().try_for_each(|context| {
                     let state = if context["isActive"] == true { "" } else { " (inactive)" };
                     let word = |name| field(context, name);
@@ -103,7 +100,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let context = api.json(Call::get(&["contexts", &id])).await?;
             let statistics = api.json(Call::get(&["contexts", &id, "statistics"])).await?;
             let both = json!({"context": context, "statistics": statistics});
-            show(&both, &|| {
+            output::show(json, &both, || {
                 output::fields(&context)?;
                 output::fields(&statistics)
             })
@@ -112,20 +109,20 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let preset = api.id(Named::Preset, &preset).await?;
             let body = json!({"presetId": preset, "name": name});
             let context = api.json(Call::post(&["contexts"]).body(body)).await?;
-            show(&context, &|| output::line(field(&context, "id")))
+            output::show(json, &context, || output::line(field(&context, "id")))
         }
         Verb::Extend { id } => {
             let id = api.id(Named::Context, &id).await?;
             let call = Call::patch(&["contexts", &id]).body(json!({"isActive": true}));
             let context = api.json(call).await?;
-            show(&context, &|| {
+            output::show(json, &context, || {
                 output::line(format!("{id} expires {}", field(&context, "expiresAt")))
             })
         }
         Verb::Delete { id } => {
             let id = api.id(Named::Context, &id).await?;
             let context = api.json(Call::delete(&["contexts", &id])).await?;
-            show(&context, &|| {
+            output::show(json, &context, || {
                 output::line(format!(
                     "{id} is put aside; throughline context extend {id} brings it back"
                 ))

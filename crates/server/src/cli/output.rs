@@ -20,6 +20,15 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     line(json_text(value)?)
 }
 
+/// Prints an answer as JSON where that was asked for, else in `words`.
+pub fn show(
+    as_json: bool,
+    answer: &Value,
+    words: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if as_json { json(answer) } else { words() }
+}
+
 /// A value as JSON.
 pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)

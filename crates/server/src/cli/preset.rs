@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::api::{Api, Call, Named};
 use super::local::Who;
@@ -70,14 +70,11 @@ impl PresetCommand {
 }
 
 async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
-    let show = |answer: &Value, words: &dyn Fn() -> Result<(), Failure>| {
-        if json { output::json(answer) } else { words() }
-    };
     match verb {
         Verb::List { all } => {
             let call = Call::get(&["presets"]).with("pageSize", 100).with("includeInactive", all);
             let presets = api.json(call).await?;
-            show(&presets, &|| {
+            output::show(json, &presets, || {
                 output::list(&presets, "presets").iter().try_for_each(|preset| {
                     let state = if preset["isActive"] == true { "" } else { " (inactive)" };
                     let (name, about) = (field(preset, "name"), field(preset, "description"));
@@ -88,7 +85,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
         Verb::Show { id } => {
             let id = api.id(Named::Preset, &id).await?;
             let preset = api.json(Call::get(&["presets", &id])).await?;
-            show(&preset, &|| output::fields(&preset))
+            output::show(json, &preset, || output::fields(&preset))
         }
         Verb::Create { name, prompt, personality } => {
             let text = std::fs::read_to_string(&prompt).map_err(|error| {
@@ -99,7 +96,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
                 "name": name, "systemPrompt": text.trim(), "defaultPersonality": personality,
             });
             let preset = api.json(Call::post(&["presets"]).body(body)).await?;
-            show(&preset, &|| {
+            output::show(json, &preset, || {
                 for advice in output::list(&preset["review"], "advice") {
                     eprintln!("advice ({}): {}", field(advice, "aspect"), field(advice, "advice"));
                 }
@@ -110,12 +107,12 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let id = api.id(Named::Preset, &id).await?;
             let gone = api.json(Call::delete(&["presets", &id])).await?;
             let what = if gone["outcome"] == "erased" { "deleted" } else { "no longer offered" };
-            show(&gone, &|| output::line(format!("{id} is {what}")))
+            output::show(json, &gone, || output::line(format!("{id} is {what}")))
         }
         Verb::Restore { id } => {
             let id = api.id(Named::Preset, &id).await?;
             let preset = api.json(Call::post(&["presets", &id, "restore"])).await?;
-            show(&preset, &|| output::line(format!("{id} is restored")))
+            output::show(json, &preset, || output::line(format!("{id} is restored")))
         }
     }
 }

@@ -31,7 +31,7 @@ pub mod tools;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use throughline_engine::access::Caller;
+use throughline_engine::access::{Action, Caller};
 use throughline_engine::engine::Engine;
 use throughline_engine::error::Error;
 
@@ -53,13 +53,13 @@ pub struct Mcp {
 /// What a tool was refused for want of a scope, told to the transport. Known before the answer begins, except in a session
 /// of the older era, whose stream is open by then; the tool's answer says the same.
 #[derive(Debug, Clone, Default)]
-pub struct Refused(Arc<Mutex<Option<&'static str>>>);
+pub struct Refused(Arc<Mutex<Option<Action>>>);
 
 impl Refused {
     /// Notes a refusal.
     fn note(&self, error: &Error) {
         if let Error::Forbidden { action } = error {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(action);
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*action);
         }
     }
 

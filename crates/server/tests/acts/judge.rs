@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::driver::{Driver, entries};
+use crate::case::entries;
+use crate::driver::Driver;
 use crate::world::{strings, texts};
 
 impl Driver<'_> {

@@ -55,6 +55,9 @@ fn a_server_elsewhere_is_asked_the_same_things() {
     let export = away.ok(&["session", "export", "trip"], "");
     std::fs::write(away.here.path("trip.json"), &export).expect("written");
     away.ok(&["session", "import", "trip.json", "--id", "copied"], "");
+    let erased = away.json(&["session", "erase", "copied", "--turn", "1", "--yes"]);
+    assert_eq!(erased["erased_turns"], 1, "{erased}");
+    assert!(!away.ok(&["session", "history", "copied"], "").contains("Zanzibar"));
     assert_eq!(away.json(&["session", "erase", "half", "--yes"])["heads"], 1);
     away.ok(&["memory", "add", "I like tea", "--user", "ann"], "");
     assert_eq!(
@@ -115,7 +118,6 @@ fn what_a_server_cannot_be_asked_says_so_and_so_does_a_wrong_key_or_address() {
         &["mcp"],
         &["tools", "call", "inventory:list_sites"],
         &["tools", "search", "sites"],
-        &["session", "erase", "trip", "--turn", "1", "--yes"],
     ] {
         let (code, error) = away.fails(arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");

@@ -21,6 +21,7 @@ mod noise;
 mod oauth;
 mod oauth_peers;
 mod openapi;
+mod openapi_walk;
 mod routes;
 mod turns;
 mod users;

@@ -73,6 +73,8 @@ pub struct Language {
     pub articles: Vec<String>,
     /// Prepositions that a subject writes as "for".
     pub prepositions: Vec<String>,
+    /// How other products write of the user, and the same in the user's own words.
+    pub told_of: Vec<(Regex, String)>,
     /// The forms that state something, in order of precedence.
     pub forms: Vec<Form>,
 }
@@ -110,6 +112,8 @@ struct File {
     explicit: Explicit,
     instruction: Instruction,
     topics: BTreeMap<String, String>,
+    #[serde(default)]
+    told_of: Vec<ToldOf>,
     form: Vec<FormEntry>,
 }
 
@@ -165,6 +169,13 @@ struct Instruction {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct ToldOf {
+    says: String,
+    own: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct FormEntry {
     kind: FactKind,
     subject: String,
@@ -193,6 +204,9 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, says })
     });
     let forms = forms.collect::<Result<_, regex::Error>>()?;
+    let told_of = file.told_of.into_iter();
+    let told_of =
+        told_of.map(|told| Ok((pattern(words, &format!("^(?:{})$", told.says))?, told.own)));
     let topics = file.topics.iter().map(|(topic, says)| Ok((topic.clone(), pattern(words, says)?)));
     Ok(Language {
         lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|")))?,
@@ -227,6 +241,7 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         indefinite: file.key.indefinite,
         articles: file.key.articles,
         prepositions: file.key.prepositions,
+        told_of: told_of.collect::<Result<_, regex::Error>>()?,
         forms,
     })
 }

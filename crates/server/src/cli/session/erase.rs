@@ -7,7 +7,6 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::api::{Api, Call, Named};
-use crate::cli::local::session_id;
 use crate::cli::output::{self, field};
 use crate::failure::Failure;
 
@@ -17,7 +16,7 @@ pub struct Erase {
     /// The session's id, or its beginning where the question can be answered.
     session: String,
     /// Erase only the content of this turn; may be given several times.
-    #[arg(long, value_name = "TURN")]
+    #[arg(long, value_name = "TURN", value_parser = clap::value_parser!(u64).range(1..))]
     turn: Vec<u64>,
     /// Do not ask. The id must be whole then.
     #[arg(long, short)]
@@ -92,18 +91,24 @@ async fn unknown(api: &Api, typed: &str, failure: Failure) -> Failure {
     }
 }
 
+/// Erases turns one by one, the last first: where one is not there, none was erased.
 async fn erase_turns(api: &Api, id: &str, turns: BTreeSet<u64>, json: bool) -> Result<(), Failure> {
-    let local = api.local("session erase --turn")?;
-    let erased = local.engine.erase_turns(&local.caller, &session_id(id)?, &turns).await?;
+    let (mut erased, mut memories) = (0, 0);
+    for turn in turns.iter().rev().map(u64::to_string) {
+        let call = Call::delete(&["conversations", id, "turns", &turn]).with("confirm", &turn);
+        let receipt = api.json(call).await?;
+        erased += receipt["turns"].as_u64().unwrap_or(0);
+        memories += receipt["memories"].as_u64().unwrap_or(0);
+    }
     if json {
         return output::json(&json!({
-            "session": id, "erased_turns": erased.turns, "forgotten_memories": erased.forgotten.facts,
+            "session": id, "erased_turns": erased, "forgotten_memories": memories,
         }));
     }
-    output::line(format!("erased the content of {} turns of session {id}", erased.turns))?;
-    match erased.forgotten.facts {
+    output::line(format!("erased the content of {erased} turns of session {id}"))?;
+    match memories {
         0 => Ok(()),
-        facts => output::line(format!("forgot {facts} memories gathered from them")),
+        memories => output::line(format!("forgot {memories} memories gathered from them")),
     }
 }
 
