@@ -32,7 +32,7 @@ use crate::resolve::{self, Resolver};
 use crate::session::head::Summary;
 use crate::session::sessions::Step;
 use crate::session::{LoadedSession, Sessions};
-use crate::store::{Change, Expected, Found, Key, Kind, Listed, StoreError};
+use crate::store::{Change, Expected, Found, Key, Kind, ListedThread, StoreError};
 use crate::turn::{Pipeline, session_tools};
 use crate::worklist::Worklist;
 use crate::{summary, tokens};
@@ -124,7 +124,7 @@ impl Background {
         let mut found = 0;
         // Sessions of one user without a stored index of their last version, until that is seen: it comes after
         // them in the order of keys.
-        let mut not_stored: HashMap<ThreadId, Listed> = HashMap::new();
+        let mut not_stored: HashMap<ThreadId, ListedThread> = HashMap::new();
         loop {
             let listed = self.sessions.store().scan(after.as_ref(), SWEEP_SESSIONS).await?;
             let Some(last) = listed.last() else { break };
@@ -152,7 +152,7 @@ impl Background {
     }
 
     /// Has sessions of one user stored once they rest; answers how many do already.
-    fn add_not_stored(&self, not_stored: &mut HashMap<ThreadId, Listed>) -> u64 {
+    fn add_not_stored(&self, not_stored: &mut HashMap<ThreadId, ListedThread>) -> u64 {
         let mut found = 0;
         for (_, listed) in not_stored.drain() {
             match self.time_to_rest(listed.changed_at) {
@@ -169,8 +169,8 @@ impl Background {
     /// Takes a session off the list whose index was stored after its last change.
     async fn check_stored(
         &self,
-        index: &Listed,
-        not_stored: &mut HashMap<ThreadId, Listed>,
+        index: &ListedThread,
+        not_stored: &mut HashMap<ThreadId, ListedThread>,
     ) -> Result<()> {
         let of = not_stored.get(&index.key.id);
         if of.is_some_and(|session| session.changed_at <= index.changed_at) {
@@ -203,7 +203,7 @@ impl Background {
 
     /// Whether the index is behind; for a session that was changed lately, also whether something else
     /// is due, since a search may have brought the index up before the rest was done.
-    async fn is_behind(&self, listed: &Listed) -> Result<bool> {
+    async fn is_behind(&self, listed: &ListedThread) -> Result<bool> {
         let key = &listed.key;
         if let Some(index) = self.indexer.index() {
             let position = index.position(&key.scope, &key.id.clone().into()).await?;

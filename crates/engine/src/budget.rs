@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::layout::{DAY_TOKENS, MESSAGE_FRAME_TOKENS, RECALLED_FRAME_TOKENS};
 use crate::limits::Limits;
-use crate::piece::{Piece, Place, Rank, SentPiece};
+use crate::piece::{Piece, Position, Rank, SentPiece};
 use crate::receipt::{BudgetReport, DropReason, Parameters};
 use crate::session::head::SessionHead;
 
@@ -106,7 +106,7 @@ pub struct Fitted {
 
 /// Tokens of a piece with its frame.
 pub fn cost(piece: &Piece) -> u32 {
-    let framed = matches!(piece.place, Place::History | Place::Message);
+    let framed = matches!(piece.place, Position::History | Position::Message);
     piece.tokens + if framed { MESSAGE_FRAME_TOKENS } else { 1 }
 }
 

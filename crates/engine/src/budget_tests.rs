@@ -22,7 +22,7 @@ fn parse(word: &str) -> Piece {
     };
     let tokens = tokens.parse().expect("tokens in the shorthand");
     let score = score.parse::<f32>().expect("a score in the shorthand") / 10.0;
-    Piece::counted(source, "", Place::Aside, rank, "text", tokens).scored(score)
+    Piece::counted(source, "", Position::Aside, rank, "text", tokens).scored(score)
 }
 
 /// `-` marks what was left out of the room, `~` what its share had no room for.

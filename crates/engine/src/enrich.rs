@@ -65,7 +65,7 @@ pub struct MadeOf {
 }
 
 #[derive(Clone)]
-struct Kept {
+struct CacheEntry {
     made_of: MadeOf,
     until: Timestamp,
     enrichment: Arc<Enrichment>,
@@ -73,7 +73,7 @@ struct Kept {
 
 /// The entries and their figures.
 pub struct Enrichments {
-    kept: moka::sync::Cache<EnrichmentKey, Kept>,
+    kept: moka::sync::Cache<EnrichmentKey, CacheEntry>,
     life: Duration,
     hits: AtomicU64,
     misses: AtomicU64,
@@ -93,7 +93,9 @@ impl Enrichments {
     pub fn new(bytes_max: u64, life: Duration) -> Self {
         let kept = moka::sync::Cache::builder()
             .max_capacity(bytes_max)
-            .weigher(|_, kept: &Kept| u32::try_from(weight(&kept.enrichment)).unwrap_or(u32::MAX))
+            .weigher(|_, kept: &CacheEntry| {
+                u32::try_from(weight(&kept.enrichment)).unwrap_or(u32::MAX)
+            })
             .time_to_live(life)
             .support_invalidation_closures()
             .build();
@@ -125,7 +127,7 @@ impl Enrichments {
         now: Timestamp,
     ) {
         if let Ok(until) = now.checked_add(self.life) {
-            self.kept.insert(key, Kept { made_of, until, enrichment });
+            self.kept.insert(key, CacheEntry { made_of, until, enrichment });
         }
     }
 

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::layout;
-use crate::piece::{DayOf, HistoryPart, Piece, Place, Rank, SentPiece, Source};
+use crate::piece::{DayOf, HistoryPart, Piece, Position, Rank, SentPiece, Source};
 use crate::prompt::quote;
 use crate::search::split_name;
 use crate::session::head::Summary;
@@ -65,8 +65,8 @@ pub fn piece(record: &TurnRecord, part: HistoryPart) -> Option<Piece> {
     };
     let why = "one of the last messages";
     Some(match tokens {
-        Some(tokens) => Piece::counted(source, why, Place::History, rank, text, tokens),
-        None => Piece::new(source, why, Place::History, rank, text),
+        Some(tokens) => Piece::counted(source, why, Position::History, rank, text, tokens),
+        None => Piece::new(source, why, Position::History, rank, text),
     })
 }
 
@@ -128,9 +128,9 @@ pub fn day_text(on: Date, of: DayOf) -> String {
 /// A day as a piece.
 pub fn day_piece(on: Date, of: DayOf) -> Piece {
     let (place, why) = match of {
-        DayOf::Message => (Place::Aside, "the day of the message"),
-        DayOf::Turn => (Place::History, "the day changes here"),
-        DayOf::Above => (Place::Aside, "the day of the messages above"),
+        DayOf::Message => (Position::Aside, "the day of the message"),
+        DayOf::Turn => (Position::History, "the day changes here"),
+        DayOf::Above => (Position::Aside, "the day of the messages above"),
     };
     let text = day_text(on, of);
     Piece::new(Source::Day { on, of }, why, place, Rank::OldHistory, text)
@@ -143,7 +143,7 @@ pub fn summary_piece(summary: &Summary) -> Piece {
     Piece::new(
         Source::Summary { from, to },
         format!("condenses turns {from} to {to} (by {})", summary.by),
-        Place::Preface,
+        Position::Preface,
         Rank::Summary,
         quote(&origin, &summary.text),
     )

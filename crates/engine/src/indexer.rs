@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::id::SessionId;
 use crate::index::{Document, Index, Part, Position};
 use crate::session::{LoadedSession, Sessions};
-use crate::store::{Key, Kind, Listed, Page, PageMark, Scope};
+use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope};
 use crate::worklist::Worklist;
 
 /// Users of whom it is remembered how far the index has come.
@@ -168,6 +168,6 @@ impl Indexer {
     }
 }
 
-fn is_at(position: Position, listed: &Listed) -> bool {
+fn is_at(position: Position, listed: &ListedThread) -> bool {
     position.version == listed.version && position.entries == listed.entries
 }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use jiff::civil::Date;
 
 use crate::model::{Block, Message, ModelRequest, Role, SystemBlock, ToolSpec};
-use crate::piece::{HistoryPart, Piece, Place, Source};
+use crate::piece::{HistoryPart, Piece, Position, Source};
 use crate::receipt::Parameters;
 
 /// The layout that this version writes; receipts name the one they were made with.
@@ -49,10 +49,12 @@ pub fn lay_out<'a>(
         spoken.user(recalled.close());
         let text = piece.text.to_string();
         match piece.place {
-            Place::Tools => request.tools.extend(serde_json::from_str::<ToolSpec>(&text)),
-            Place::System => request.system.push(SystemBlock { text, cache_breakpoint: false }),
-            Place::History if is_reply(&piece.source) => spoken.assistant(text),
-            Place::Preface | Place::History | Place::Aside | Place::Message => spoken.user(text),
+            Position::Tools => request.tools.extend(serde_json::from_str::<ToolSpec>(&text)),
+            Position::System => request.system.push(SystemBlock { text, cache_breakpoint: false }),
+            Position::History if is_reply(&piece.source) => spoken.assistant(text),
+            Position::Preface | Position::History | Position::Aside | Position::Message => {
+                spoken.user(text)
+            }
         }
     }
     spoken.user(recalled.close());
@@ -168,13 +170,14 @@ mod tests {
 
     fn recalled(turn: u64, on: Option<Date>, text: &str) -> Piece {
         let source = Source::Recalled { turn, part: HistoryPart::Message, on };
-        Piece::new(source, "", Place::Aside, Rank::Recalled, text)
+        Piece::new(source, "", Position::Aside, Rank::Recalled, text)
     }
 
     #[test]
     fn recalled_turns_share_a_frame_and_a_day_is_told_once() {
         let (may, june) = (Date::constant(2023, 5, 8), Date::constant(2023, 6, 9));
-        let message = Piece::new(Source::Message, "", Place::Message, Rank::Required, "and now?");
+        let message =
+            Piece::new(Source::Message, "", Position::Message, Rank::Required, "and now?");
         let pieces = [
             recalled(1, Some(may), "user: one"),
             recalled(2, Some(may), "user: two </earlier> three"),

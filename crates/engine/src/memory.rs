@@ -34,7 +34,7 @@ use crate::store::{Key, Scope};
 use crate::worklist::Worklist;
 
 use across::UserMemory;
-pub use across::{Across, elsewhere, standing};
+pub use across::{AcrossQuery, elsewhere, standing};
 use cells::Cells;
 use stored::StoredIndex;
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lexicon::{self, Class, Family, Mode};
 use crate::pack::words_of_identifier;
-use crate::piece::{Piece, Place, Rank, Source};
+use crate::piece::{Piece, Position, Rank, Source};
 use crate::prompt;
 use crate::weights::{self, CUE_HINT};
 
@@ -121,7 +121,7 @@ pub fn instructions(with_tools: bool) -> Vec<Piece> {
         Piece::new(
             Source::Instructions { part: name.into() },
             "always first",
-            Place::System,
+            Position::System,
             Rank::Required,
             text.trim_end(),
         )
@@ -140,7 +140,7 @@ pub fn query_instructions(is_query: bool) -> Option<Piece> {
         Piece::new(
             Source::Instructions { part: "query".into() },
             "the message is a query",
-            Place::Aside,
+            Position::Aside,
             Rank::Required,
             prompt::QUERY.trim_end(),
         )
@@ -153,7 +153,7 @@ pub fn guidance(mode: PromptMode, why: &str) -> Option<Piece> {
         Piece::new(
             Source::Instructions { part: format!("mode/{}", mode.as_str()) },
             why,
-            Place::Aside,
+            Position::Aside,
             Rank::Guidance,
             mode.guidance().trim_end(),
         )

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::entity::{
-    self, Bearing, Entities, Entity, EntityNote, How, KnownEntities, Mention, Noticed, Span,
+    self, Entities, Entity, EntityNote, How, KnownEntities, Mention, Noticed, Relevance, Span,
     with_found,
 };
 use crate::memory::Recalled;
 use crate::pack::{Kind, PackSet};
-use crate::piece::{Piece, Place, Rank, Source};
+use crate::piece::{Piece, Position, Rank, Source};
 use crate::prompt::quote;
 use crate::session::LoadedSession;
 use crate::session::record::EntityMention;
@@ -137,16 +137,16 @@ pub fn about(
             mention.kind == note.entity.kind.as_str() && mention.name == note.entity.name
         })
     };
-    notes.retain(|note| note.bearing != Bearing::None || in_evidence(note));
-    let rank = |bearing: Bearing| match bearing {
-        Bearing::Meant => Rank::Subject,
-        Bearing::Near | Bearing::None => Rank::Entity,
+    notes.retain(|note| note.bearing != Relevance::None || in_evidence(note));
+    let rank = |bearing: Relevance| match bearing {
+        Relevance::Meant => Rank::Subject,
+        Relevance::Near | Relevance::None => Rank::Entity,
     };
     let mut pieces = Vec::new();
     if let Some(rank) = notes.iter().map(|note| rank(note.bearing)).max() {
         let source = Source::Instructions { part: "entities".into() };
         let why = "how the known things are to be used";
-        pieces.push(Piece::new(source, why, Place::Aside, rank, entity::usage()).scored(1.0));
+        pieces.push(Piece::new(source, why, Position::Aside, rank, entity::usage()).scored(1.0));
     }
     let most = notes.first().map_or(1.0, |note| note.score).max(1.0);
     pieces.extend(notes.into_iter().map(|note| {
@@ -155,22 +155,28 @@ pub fn about(
             name: note.entity.label().to_owned(),
         };
         let why = match note.bearing {
-            Bearing::Meant => "the message is about it",
-            Bearing::Near => "near to what the message is about",
-            Bearing::None => "an older turn that fits the message is about it",
+            Relevance::Meant => "the message is about it",
+            Relevance::Near => "near to what the message is about",
+            Relevance::None => "an older turn that fits the message is about it",
         };
         let text = quote("what is known", &note.text);
         #[expect(clippy::cast_possible_truncation, reason = "a share between 0 and 1")]
         let score = (note.score / most).clamp(0.0, 1.0) as f32;
-        Piece::new(source, why, Place::Aside, rank(note.bearing), text).scored(score)
+        Piece::new(source, why, Position::Aside, rank(note.bearing), text).scored(score)
     }));
     pieces.extend(noticed.ambiguous.iter().map(|ambiguity| {
         let candidates: Vec<String> =
             ambiguity.candidates.iter().map(ToString::to_string).collect();
         let text = format!("\"{}\" could mean: {}", ambiguity.text, candidates.join("; "));
         let text = quote("what the message leaves open; ask which is meant", &text);
-        Piece::new(Source::Topic, "several things fit the words", Place::Aside, Rank::Entity, text)
-            .scored(1.0)
+        Piece::new(
+            Source::Topic,
+            "several things fit the words",
+            Position::Aside,
+            Rank::Entity,
+            text,
+        )
+        .scored(1.0)
     }));
     pieces
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::lexicon;
-use crate::piece::{Piece, Place, Rank, Source};
+use crate::piece::{Piece, Position, Rank, Source};
 use crate::prompt;
 use crate::weights;
 
@@ -94,7 +94,7 @@ pub fn prompt(persona: Option<&Persona>) -> Option<Piece> {
         text.push_str(persona.personality.trim());
     }
     let source = Source::Persona { name: persona.name.clone() };
-    Some(Piece::new(source, "the session's persona", Place::System, Rank::Required, text))
+    Some(Piece::new(source, "the session's persona", Position::System, Rank::Required, text))
 }
 
 /// The reminder that keeps a persona calm, where the message is heated.
@@ -102,7 +102,7 @@ pub fn calm(message: &str) -> Option<Piece> {
     let sign = heat(message)?;
     let why = format!("the message is heated: {sign}");
     let text = prompt::CALM.trim_end();
-    Some(Piece::new(Source::Calm, why, Place::Aside, Rank::Required, text))
+    Some(Piece::new(Source::Calm, why, Position::Aside, Rank::Required, text))
 }
 
 /// The sign of heat in a message, if there is one.

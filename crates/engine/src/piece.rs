@@ -23,7 +23,7 @@ pub struct Piece {
     /// Why it is here, for people.
     pub why: String,
     /// Where it stands in the request.
-    pub place: Place,
+    pub place: Position,
     /// How willingly it is given up.
     pub rank: Rank,
     /// How well it matched the message, 0–1, where it was searched for.
@@ -196,7 +196,7 @@ pub enum IncludeMode {
 /// Where a piece stands in the request. The order is the order of sending: what changes least is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum Position {
     /// Among the tools.
     Tools,
     /// In the system instructions. Only our words, the operator's and the persona's.
@@ -263,7 +263,7 @@ impl Piece {
     pub fn new(
         source: Source,
         why: impl Into<String>,
-        place: Place,
+        place: Position,
         rank: Rank,
         text: impl Into<Arc<str>>,
     ) -> Self {
@@ -277,7 +277,7 @@ impl Piece {
     pub fn counted(
         source: Source,
         why: impl Into<String>,
-        place: Place,
+        place: Position,
         rank: Rank,
         text: impl Into<Arc<str>>,
         tokens: u32,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::hash::ContentHash;
 use crate::item::ItemName;
 use crate::mode::PromptMode;
-use crate::piece::{IncludeMode, Place, Rank, Source};
+use crate::piece::{IncludeMode, Position, Rank, Source};
 
 /// The record of one assembled request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,7 +130,7 @@ pub struct ReceiptPiece {
     /// Why it was considered.
     pub why: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: Position,
     /// How willingly it was given up.
     pub rank: Rank,
     /// Its match with the message, 0–1.

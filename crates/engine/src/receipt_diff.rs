@@ -100,7 +100,7 @@ impl ReceiptDiff {
 mod tests {
     use super::*;
     use crate::mode::PromptMode;
-    use crate::piece::{IncludeMode, Place, Rank};
+    use crate::piece::{IncludeMode, Position, Rank};
     use crate::receipt::{BudgetReport, Parameters, ReplayCost};
 
     /// `name=text` is a rule that was sent, `-name=text` one that did not fit.
@@ -110,7 +110,7 @@ mod tests {
             ReceiptPiece {
                 source: Source::Rule { name: name.into(), mode: IncludeMode::Always },
                 why: String::new(),
-                place: Place::System,
+                place: Position::System,
                 rank: Rank::SessionItem,
                 score: None,
                 tokens: 1,

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::hash::ContentHash;
     use crate::mode::PromptMode;
-    use crate::piece::{IncludeMode, Place, Rank};
+    use crate::piece::{IncludeMode, Position, Rank};
     use crate::receipt::{BudgetReport, DropReason, Parameters, ReplayCost};
 
     fn check(pieces: &[(Source, Option<DropReason>)], expected: &str) {
@@ -181,7 +181,7 @@ mod tests {
         ReceiptPiece {
             source: source.clone(),
             why: String::new(),
-            place: Place::Aside,
+            place: Position::Aside,
             rank: Rank::Entity,
             score: None,
             tokens: 1,

@@ -37,7 +37,7 @@ use crate::tool::{ToolDefinition, Tools};
 pub(crate) use at_once::could_need;
 pub use at_once::{LookedUp, Reader};
 pub use cache::{LookUpStatistics, LookUps};
-pub use changes::{Changes, Mark};
+pub use changes::{ChangeMark, Changes};
 
 /// Things looked up for one turn.
 const LOOK_UPS_MAX: usize = 5;
@@ -91,7 +91,7 @@ impl Resolver {
         for entity in open(&session.head, &self.packs).take(LOOK_UPS_MAX) {
             let mention = mention_of(entity);
             let mark = self.look_ups.changes.mark().await;
-            let asking = Asking {
+            let asking = LookUp {
                 scope: &session.key.scope,
                 tools: &tools,
                 policy,
@@ -111,7 +111,7 @@ impl Resolver {
     async fn look_up(
         &self,
         mention: &Mention,
-        asking: &Asking<'_>,
+        asking: &LookUp<'_>,
     ) -> Result<Option<Resolution>, UpstreamError> {
         let Some((tool, arguments)) = plan_resolution(mention, &self.packs, asking.tools) else {
             return Ok(None);
@@ -163,12 +163,12 @@ impl Resolver {
 }
 
 /// How one thing is looked up.
-struct Asking<'a> {
+struct LookUp<'a> {
     scope: &'a Scope,
     tools: &'a [ToolDefinition],
     policy: &'a Policy,
     /// Read just now; without it nothing is taken from the cache or put into it.
-    mark: Option<Mark>,
+    mark: Option<ChangeMark>,
     limit: Duration,
     cancel: &'a CancellationToken,
 }

@@ -49,10 +49,10 @@ pub trait Store: Send + Sync + 'static {
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version>;
 
     /// Threads of one kind in one scope, most recently changed first (then by id).
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>>;
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>>;
 
     /// Every thread of the store in key order, from after `after`: for moving, checking and rebuilding.
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>>;
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>>;
 
     /// Removes the thread and all that the backend keeps of it, and says what went. Erasing what is
     /// not there is not an error: the counts are zero.
@@ -290,7 +290,7 @@ pub struct PageMark {
 
 /// One thread in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedThread {
     /// Its full name.
     pub key: Key,
     /// Its version.
@@ -340,8 +340,8 @@ impl Erased {
 const LISTED_AT_ONCE: usize = 1_000;
 
 /// Every thread of a kind in a scope, most recently changed first.
-pub async fn list_all(store: &dyn Store, scope: &Scope, kind: Kind) -> Result<Vec<Listed>> {
-    let mut all: Vec<Listed> = Vec::new();
+pub async fn list_all(store: &dyn Store, scope: &Scope, kind: Kind) -> Result<Vec<ListedThread>> {
+    let mut all: Vec<ListedThread> = Vec::new();
     loop {
         let after = all
             .last()

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::model::ToolSpec;
-use crate::piece::{IncludeMode, Piece, Place, Rank, Source};
+use crate::piece::{IncludeMode, Piece, Position, Rank, Source};
 use crate::tokens;
 use crate::tool::{ToolDefinition, ToolName};
 use crate::tool_spec::spec_of;
@@ -76,7 +76,7 @@ fn piece(spec: &ToolSpec) -> Option<Piece> {
         Source::Tool { server: String::new(), name: spec.name.clone(), mode: IncludeMode::Always };
     let why = "finds and calls the tools that are not declared one by one";
     let text = serde_json::to_string(spec).ok()?;
-    Some(Piece::new(source, why, Place::Tools, Rank::SessionItem, text))
+    Some(Piece::new(source, why, Position::Tools, Rank::SessionItem, text))
 }
 
 /// What can be found: each server with the names of its tools, or with their number where that is too long.
@@ -103,7 +103,7 @@ fn directory<'a>(tools: impl Iterator<Item = &'a ToolName>) -> String {
 
 /// What a model asked for with one of the two.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub enum SearchRequest {
     /// To find tools for this query.
     Find(String),
     /// To call a tool: the name it was given, and the arguments.
@@ -113,19 +113,19 @@ pub enum Asked {
 }
 
 /// Reads a call of `find_tools` or `call_tool`; `None` for any other tool.
-pub fn read(name: &str, input: &Value) -> Option<Asked> {
+pub fn read(name: &str, input: &Value) -> Option<SearchRequest> {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::trim);
     match name {
         FIND => Some(match text("query").filter(|query| !query.is_empty()) {
-            Some(query) => Asked::Find(query.to_owned()),
-            None => Asked::Wrong(format!("{FIND} takes a \"query\"")),
+            Some(query) => SearchRequest::Find(query.to_owned()),
+            None => SearchRequest::Wrong(format!("{FIND} takes a \"query\"")),
         }),
         CALL => Some(match text("tool").filter(|tool| !tool.is_empty()) {
             Some(tool) => match arguments(input.get("arguments")) {
-                Some(arguments) => Asked::Call(tool.to_owned(), arguments),
-                None => Asked::Wrong(format!("{CALL} takes \"arguments\", an object")),
+                Some(arguments) => SearchRequest::Call(tool.to_owned(), arguments),
+                None => SearchRequest::Wrong(format!("{CALL} takes \"arguments\", an object")),
             },
-            None => Asked::Wrong(format!("{CALL} takes the name of a \"tool\"")),
+            None => SearchRequest::Wrong(format!("{CALL} takes the name of a \"tool\"")),
         }),
         _ => None,
     }
@@ -172,13 +172,19 @@ mod tests {
     #[test]
     fn a_call_is_unwrapped_and_what_cannot_be_read_is_told() {
         let call = |input| read(CALL, &input);
-        let wanted = Some(Asked::Call("a__b".into(), json!({"x": 1})));
+        let wanted = Some(SearchRequest::Call("a__b".into(), json!({"x": 1})));
         assert_eq!(call(json!({"tool": "a__b", "arguments": {"x": 1}})), wanted);
         assert_eq!(call(json!({"tool": "a__b", "arguments": "{\"x\": 1}"})), wanted);
-        assert_eq!(call(json!({"tool": "a__b"})), Some(Asked::Call("a__b".into(), json!({}))));
-        assert!(matches!(call(json!({"tool": "a__b", "arguments": [1]})), Some(Asked::Wrong(_))));
-        assert!(matches!(call(json!({"arguments": {}})), Some(Asked::Wrong(_))));
-        assert!(matches!(read(FIND, &json!({"query": " "})), Some(Asked::Wrong(_))));
+        assert_eq!(
+            call(json!({"tool": "a__b"})),
+            Some(SearchRequest::Call("a__b".into(), json!({})))
+        );
+        assert!(matches!(
+            call(json!({"tool": "a__b", "arguments": [1]})),
+            Some(SearchRequest::Wrong(_))
+        ));
+        assert!(matches!(call(json!({"arguments": {}})), Some(SearchRequest::Wrong(_))));
+        assert!(matches!(read(FIND, &json!({"query": " "})), Some(SearchRequest::Wrong(_))));
         assert_eq!(read("a__b", &json!({})), None);
     }
 }

@@ -56,14 +56,14 @@ pub fn turn_waits_for_tools(span: &Span) {
 
 /// What a model is asked for, where it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Asked {
+pub struct ModelParameters {
     /// The longest reply, in tokens.
     pub reply_tokens_max: Option<u32>,
     /// The temperature.
     pub temperature: Option<f64>,
 }
 
-impl From<&ModelRequest> for Asked {
+impl From<&ModelRequest> for ModelParameters {
     fn from(request: &ModelRequest) -> Self {
         let ModelRequest { reply_tokens_max, temperature, .. } = request;
         Self { reply_tokens_max: Some(*reply_tokens_max), temperature: plain(*temperature) }
@@ -76,7 +76,7 @@ pub fn plain(number: f32) -> Option<f64> {
 }
 
 /// One call of a model; `name` is `provider/model`.
-pub fn model_call(name: &str, asked: Asked) -> Span {
+pub fn model_call(name: &str, asked: ModelParameters) -> Span {
     let (provider, model) = name.split_once('/').unwrap_or(("", name));
     tracing::info_span!(
         target: TARGET,

@@ -69,7 +69,7 @@ pub(crate) use checks::{
 };
 pub use commit::Recorded;
 use draft::TurnDraft;
-pub use drop_in::{DropIn, DropInTurn, Exchange, HandedOn, handed_on};
+pub use drop_in::{DropIn, DropInTurn, Exchange, ForwardedRequest, handed_on};
 use open::Opened;
 pub use pause::{Approval, Remember};
 pub(crate) use permissions::session_tools;
@@ -183,7 +183,7 @@ struct TurnStart<'a> {
 
 /// What is to be answered.
 #[derive(Default)]
-struct Asked<'a> {
+struct TurnPrompt<'a> {
     message: &'a str,
     key: Option<&'a RequestKey>,
     /// What a paused turn had come to before, and its calls, decided.
@@ -218,7 +218,8 @@ impl Pipeline {
         let answering = async {
             let assembled = Box::pin(self.assemble(&turn, input)).await?;
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
-            let asked = Asked { message: &input.message, key: key.as_ref(), ..Asked::default() };
+            let asked =
+                TurnPrompt { message: &input.message, key: key.as_ref(), ..TurnPrompt::default() };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let draft = TurnDraft::of(&turn, &input.message, assembled);
             Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
@@ -275,7 +276,7 @@ impl Pipeline {
             };
             let key = pending.request_key();
             let (message, decided) = (pending.message.as_str(), pending.awaited.as_slice());
-            let asked = Asked { message, key: key.as_ref(), before, decided };
+            let asked = TurnPrompt { message, key: key.as_ref(), before, decided };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let mut draft = TurnDraft::of(&turn, message, assembled);
             draft.ends_pause = Some(pending.at);
@@ -371,10 +372,10 @@ impl Pipeline {
         &self,
         turn: &Turn,
         assembled: &AssembledRequest,
-        asked: Asked<'_>,
+        asked: TurnPrompt<'_>,
         events: &Events,
     ) -> Result<reply::ReplyOutcome> {
-        let Asked { message, key, before, decided } = asked;
+        let TurnPrompt { message, key, before, decided } = asked;
         let policy = self.policy(turn).await?;
         let taint = self.taint(turn, &policy, assembled, (message, &before.calls)).await?;
         let listed = |known: &&KnownTool| assembled.tools.contains(&known.definition);

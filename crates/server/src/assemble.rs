@@ -22,7 +22,7 @@ use crate::agents::watch::{self, Fixed};
 use crate::agents::{AgentFolder, demo};
 use crate::backup::erasures::ErasureLog;
 use crate::backup::kept::KeptCopies;
-use crate::backup::watched::Watched;
+use crate::backup::watched::ErasureLoggingStore;
 use crate::backup::{self, restore, unfinished};
 use crate::clock;
 use crate::config::{Config, EmbedderKind, LexiconSettings, PacksSettings};
@@ -114,7 +114,7 @@ pub async fn store_and_copies(
     if url == StoreUrl::Memory {
         return Ok((store, kept));
     }
-    let watched = Watched::new(store, ErasureLog::new(folder), kept.clone());
+    let watched = ErasureLoggingStore::new(store, ErasureLog::new(folder), kept.clone());
     Ok((Arc::new(watched), kept))
 }
 

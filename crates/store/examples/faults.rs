@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use throughline_store::redis::{RedisOptions, RedisStore};
 use throughline_store::s3::{S3Options, S3Store};
 use throughline_testkit::fault_proxy::{
-    Fault, FaultProxy, HTTP_FAULTS, Speaks, TCP_FAULTS, Weather,
+    Fault, FaultPlan, FaultProxy, HTTP_FAULTS, Speaks, TCP_FAULTS,
 };
 use throughline_testkit::fault_run::{FaultReport, FaultRun, run};
 use throughline_testkit::redis_server::RedisServer;
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn rough(choices: &[Fault], faults: u64) -> FaultRun {
-    let weather = Weather { seed: 42, permille: 200, faults: choices.to_vec() };
+    let weather = FaultPlan { seed: 42, permille: 200, faults: choices.to_vec() };
     FaultRun { weather, faults, writers: 8, threads: 4 }
 }
 

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use throughline_engine::engine::stored_expiry;
 use throughline_engine::store::{
-    Change, Expected, Found, Head, Key, Kind, Listed, Result, Store, StoreError, Version,
+    Change, Expected, Found, Head, Key, Kind, ListedThread, Result, Store, StoreError, Version,
 };
 use uuid::Uuid;
 
@@ -133,7 +133,7 @@ pub async fn copy(
 /// A store's threads in key order: the target's, beside the source's.
 struct Rows<'a> {
     store: &'a dyn Store,
-    waiting: VecDeque<Listed>,
+    waiting: VecDeque<ListedThread>,
     after: Option<Key>,
     asked: Option<Key>,
     ended: bool,
@@ -147,7 +147,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The row of `key`, which is later than any asked for before.
-    async fn find(&mut self, key: &Key) -> Result<Option<Listed>> {
+    async fn find(&mut self, key: &Key) -> Result<Option<ListedThread>> {
         // All rows up to the last one asked for were seen; what is there now was copied since.
         if self.waiting.is_empty() {
             self.after = self.after.take().max(self.asked.take());
@@ -166,7 +166,7 @@ impl<'a> Rows<'a> {
         Ok(None)
     }
 
-    async fn next(&mut self) -> Result<Option<Listed>> {
+    async fn next(&mut self) -> Result<Option<ListedThread>> {
         while self.waiting.is_empty() && !self.ended {
             let rows = self.store.scan(self.after.as_ref(), STRETCH).await?;
             self.after = rows.last().map(|row| row.key.clone()).or(self.after.take());
@@ -194,7 +194,11 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    async fn thread(&mut self, row: &Listed, there: Option<&Listed>) -> Result<Outcome> {
+    async fn thread(
+        &mut self,
+        row: &ListedThread,
+        there: Option<&ListedThread>,
+    ) -> Result<Outcome> {
         let key = &row.key;
         let same_time = there.is_some_and(|there| there.changed_at == row.changed_at);
         for _ in 0..TRIES_MAX {
@@ -228,7 +232,7 @@ impl Copier<'_> {
     /// Adds what the target lacks; makes it anew where it is not a beginning of the source.
     async fn bring_up(
         &mut self,
-        row: &Listed,
+        row: &ListedThread,
         source: &Head,
         target: &Head,
         same_time: bool,
@@ -259,7 +263,7 @@ impl Copier<'_> {
     /// Writes the log from `next` on, and the head, in commits of bounded size.
     async fn append(
         &mut self,
-        row: &Listed,
+        row: &ListedThread,
         source: &Head,
         mut next: u64,
         mut expected: Expected,
@@ -284,7 +288,7 @@ impl Copier<'_> {
 
     async fn commit(
         &mut self,
-        row: &Listed,
+        row: &ListedThread,
         source: &Head,
         expected: Expected,
         append: Vec<Bytes>,

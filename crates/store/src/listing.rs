@@ -1,11 +1,11 @@
 //! The order of a listing, for backends that sort it themselves.
 
-use throughline_engine::store::{Listed, Page};
+use throughline_engine::store::{ListedThread, Page};
 
 use crate::limit::PAGE_THREADS_MAX;
 
 /// The stretch of a listing that `page` asks for, most recently changed first, then by id.
-pub(crate) fn page_of(mut found: Vec<Listed>, page: &Page) -> Vec<Listed> {
+pub(crate) fn page_of(mut found: Vec<ListedThread>, page: &Page) -> Vec<ListedThread> {
     if let Some(mark) = &page.after {
         found.retain(|listed| {
             listed.changed_at < mark.changed_at

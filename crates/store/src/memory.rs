@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::Timestamp;
 use throughline_engine::store::{
-    Change, CheckReport, Durability, Erased, Expected, Found, Head, Key, Kind, Listed, Page,
+    Change, CheckReport, Durability, Erased, Expected, Found, Head, Key, Kind, ListedThread, Page,
     Result, Scope, Store, StoreError, StoreFacts, Version,
 };
 
@@ -34,8 +34,8 @@ struct Thread {
 }
 
 impl Thread {
-    fn listed(&self, key: &Key) -> Listed {
-        Listed {
+    fn listed(&self, key: &Key) -> ListedThread {
+        ListedThread {
             key: key.clone(),
             version: self.version,
             entries: self.log.len() as u64,
@@ -52,7 +52,7 @@ impl Memory {
 
     /// Puts a thread of another store in as it is.
     #[cfg(feature = "sabotage")]
-    pub(crate) fn seed(&self, listed: Listed, head: Bytes, log: Vec<Bytes>) {
+    pub(crate) fn seed(&self, listed: ListedThread, head: Bytes, log: Vec<Bytes>) {
         let thread = Thread { version: listed.version, changed_at: listed.changed_at, head, log };
         self.threads().insert(listed.key, thread);
     }
@@ -116,7 +116,7 @@ impl Store for Memory {
         Ok(version)
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         let found = self
             .threads()
             .iter()
@@ -126,7 +126,7 @@ impl Store for Memory {
         Ok(page_of(found, &page))
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         Ok(self
             .threads()
             .iter()

@@ -13,13 +13,13 @@ use throughline_engine::id::{TenantId, ThreadId, UserId};
 use throughline_engine::store::{Change, Expected, Found, Key, Kind, Scope, Store, StoreError};
 use uuid::Uuid;
 
-use crate::fault_proxy::{FaultProxy, Weather};
+use crate::fault_proxy::{FaultPlan, FaultProxy};
 
 /// How long a run is and how hard.
 #[derive(Debug, Clone)]
 pub struct FaultRun {
     /// Which requests fail, and how.
-    pub weather: Weather,
+    pub weather: FaultPlan,
     /// The run ends after this many faults.
     pub faults: u64,
     /// Tasks that write at the same time.
@@ -60,7 +60,7 @@ impl FaultReport {
 
 /// What a writer was told about one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Answered {
     Done,
     Conflict,
     Failed,
@@ -91,7 +91,7 @@ pub async fn run(store: Arc<dyn Store>, proxy: &FaultProxy, run: &FaultRun) -> F
             told
         }
     });
-    let told: Vec<(String, Told)> =
+    let told: Vec<(String, Answered)> =
         futures::future::join_all(writers).await.into_iter().flatten().collect();
     proxy.calm();
     let mut report = count(&*store, &keys, &told).await;
@@ -99,21 +99,21 @@ pub async fn run(store: Arc<dyn Store>, proxy: &FaultProxy, run: &FaultRun) -> F
     report
 }
 
-async fn append(store: &dyn Store, key: &Key, entry: String) -> Told {
+async fn append(store: &dyn Store, key: &Key, entry: String) -> Answered {
     let head = match store.head(key, None).await {
         Ok(Found::Head(head)) => head,
         // Nothing was sent to be written.
-        _ => return Told::Failed,
+        _ => return Answered::Failed,
     };
     match store.commit(key, Expected::At(head.version), change(entry)).await {
-        Ok(_) => Told::Done,
-        Err(StoreError::Conflict { .. }) => Told::Conflict,
-        Err(StoreError::Unavailable { outcome_unknown: true, .. }) => Told::Unknown,
-        Err(_) => Told::Failed,
+        Ok(_) => Answered::Done,
+        Err(StoreError::Conflict { .. }) => Answered::Conflict,
+        Err(StoreError::Unavailable { outcome_unknown: true, .. }) => Answered::Unknown,
+        Err(_) => Answered::Failed,
     }
 }
 
-async fn count(store: &dyn Store, keys: &[Key], told: &[(String, Told)]) -> FaultReport {
+async fn count(store: &dyn Store, keys: &[Key], told: &[(String, Answered)]) -> FaultReport {
     let mut found: HashMap<Bytes, u64> = HashMap::new();
     for key in keys {
         let log = store.entries(key, 0..u64::MAX).await.expect("in calm weather a log can be read");
@@ -127,19 +127,19 @@ async fn count(store: &dyn Store, keys: &[Key], told: &[(String, Told)]) -> Faul
         report.doubled += u64::from(times > 1);
         let present = u64::from(times > 0);
         match told {
-            Told::Done => {
+            Answered::Done => {
                 report.acknowledged += 1;
                 report.lost += 1 - present;
             }
-            Told::Conflict => {
+            Answered::Conflict => {
                 report.conflicts += 1;
                 report.denied += present;
             }
-            Told::Failed => {
+            Answered::Failed => {
                 report.failed += 1;
                 report.denied += present;
             }
-            Told::Unknown => {
+            Answered::Unknown => {
                 report.unknown_applied += present;
                 report.unknown_absent += 1 - present;
             }

@@ -15,7 +15,7 @@ use crate::hash::ContentHash;
 use crate::id::ThreadId;
 use crate::session::apply::RequestKey;
 use crate::session::record::CallRecord;
-use crate::store::{Change, Expected, Found, Key, Kind, Listed, StoreError, Version};
+use crate::store::{Change, Expected, Found, Key, Kind, ListedThread, StoreError, Version};
 
 use super::Engine;
 
@@ -41,7 +41,7 @@ pub(super) struct Reserved {
 }
 
 /// Whether a keyed thread has outlived its use.
-pub(super) fn is_forgotten(listed: &Listed, now: Timestamp) -> bool {
+pub(super) fn is_forgotten(listed: &ListedThread, now: Timestamp) -> bool {
     let ours = listed.key.kind == Kind::Job && listed.key.id.as_str().starts_with(PREFIX);
     ours && listed.changed_at + REMEMBERED < now
 }

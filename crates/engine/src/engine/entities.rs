@@ -47,7 +47,7 @@ pub struct EntityList {
 
 /// A session that is about a thing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AboutIt {
+pub struct RelatedSession {
     /// The session.
     pub session_id: SessionId,
     /// Its title.
@@ -109,7 +109,7 @@ impl Engine {
         caller: &Caller,
         kind: &str,
         name: &str,
-    ) -> Result<Vec<AboutIt>> {
+    ) -> Result<Vec<RelatedSession>> {
         authorize(caller, Action::Read)?;
         let kind = Kind::new(kind);
         let mut about = Vec::new();
@@ -134,7 +134,7 @@ impl Engine {
         loaded: &LoadedSession,
         kind: &Kind,
         name: &str,
-    ) -> Result<Option<AboutIt>> {
+    ) -> Result<Option<RelatedSession>> {
         if loaded.head.deleted_at.is_some() || loaded.head.entities.tracked.is_empty() {
             return Ok(None);
         }
@@ -142,7 +142,7 @@ impl Engine {
         let known = self.turns.memory.known(&self.sessions, loaded).await?;
         let found = tracked.iter().find(|entity| is(entity, kind, name)).cloned();
         let found = found.or_else(|| known.iter().find(|entity| is(entity, kind, name)).cloned());
-        Ok(found.map(|entity| AboutIt {
+        Ok(found.map(|entity| RelatedSession {
             session_id: loaded.head.id.clone(),
             title: loaded.head.title.clone(),
             mention_count: entity.mention_count,

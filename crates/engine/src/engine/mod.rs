@@ -73,7 +73,7 @@ use crate::worklist::{WorkStatistics, Worklist};
 
 pub use agents::{AgentItem, SessionItemView};
 pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
-pub use entities::{AboutIt, EntityList, EntityView};
+pub use entities::{EntityList, EntityView, RelatedSession};
 pub use erase::{ErasedTurns, ErasureReceipt};
 pub use expiry::{BeforePurge, ExpiryState, Sweep, expiry_state, stored_expiry};
 pub use forget::{ForgottenFacts, SourceTurns};

@@ -13,7 +13,7 @@ use crate::receipt::Receipt;
 use crate::request::{Addition, AssembledRequest, ClientRequest, TurnInput};
 use crate::session::apply::RequestKey;
 use crate::turn::{
-    self, Approval, DropIn, HandedOn, Recorded, RecordedTurn, TurnOutcome, TurnRequest,
+    self, Approval, DropIn, ForwardedRequest, Recorded, RecordedTurn, TurnOutcome, TurnRequest,
 };
 
 use super::Engine;
@@ -95,7 +95,7 @@ impl Engine {
         caller: &Caller,
         id: &SessionId,
         turn: u64,
-    ) -> Result<Option<HandedOn>> {
+    ) -> Result<Option<ForwardedRequest>> {
         let (session, record) = self.turn(caller, id, turn).await?;
         turn::handed_on(&self.sessions, &session, &record).await
     }

@@ -14,7 +14,7 @@ use crate::fact::files::MemoryFile;
 use crate::fact::transfer::FactExport;
 use crate::id::{SessionId, UserId};
 use crate::preset::Preset;
-use crate::store::{Erased, Kind, Listed, list_all};
+use crate::store::{Erased, Kind, ListedThread, list_all};
 use crate::tombstone;
 
 use super::Engine;
@@ -153,8 +153,8 @@ impl Engine {
         Ok(found)
     }
 
-    async fn erase_thread(&self, listed: &Listed) -> Result<Erased> {
-        let Listed { key, changed_at, .. } = listed;
+    async fn erase_thread(&self, listed: &ListedThread) -> Result<Erased> {
+        let ListedThread { key, changed_at, .. } = listed;
         if key.kind.is_derived() {
             return Ok(self.store().erase(key).await?);
         }

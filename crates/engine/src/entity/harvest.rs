@@ -65,7 +65,10 @@ pub(super) fn harvest_counted(
         harvest: Harvest::default(),
         main: None,
     };
-    walk.value(result, Place { hint: subject, owner: None, depth: 0, listed: false, under: None });
+    walk.value(
+        result,
+        ValuePath { hint: subject, owner: None, depth: 0, listed: false, under: None },
+    );
     if walk.harvest.listed.is_empty() {
         walk.harvest.listed.extend(walk.main.take());
     }
@@ -97,7 +100,7 @@ struct Walk<'a> {
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ValuePath<'a> {
     /// The type that its surroundings suggest.
     hint: Option<&'a EntityType>,
     /// The entity around it, as a position in the harvest.
@@ -109,7 +112,7 @@ struct Place<'a> {
     under: Option<&'a str>,
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     /// Beside the tree that is walked.
     fn aside() -> Self {
         Self { hint: None, owner: None, depth: usize::MAX, listed: false, under: None }
@@ -117,7 +120,7 @@ impl Place<'_> {
 }
 
 impl<'a> Walk<'a> {
-    fn value(&mut self, value: &'a Value, place: Place<'a>) {
+    fn value(&mut self, value: &'a Value, place: ValuePath<'a>) {
         self.visited += 1;
         if self.is_full() || place.depth > HARVEST_DEPTH_MAX {
             self.harvest.cut = true;
@@ -126,7 +129,10 @@ impl<'a> Walk<'a> {
         match value {
             Value::Array(elements) => {
                 for element in elements {
-                    self.value(element, Place { depth: place.depth + 1, listed: true, ..place });
+                    self.value(
+                        element,
+                        ValuePath { depth: place.depth + 1, listed: true, ..place },
+                    );
                     if self.is_full() {
                         break;
                     }
@@ -141,7 +147,7 @@ impl<'a> Walk<'a> {
         self.visited > HARVEST_VALUES_MAX || self.harvest.entities.len() >= HARVEST_ENTITIES_MAX
     }
 
-    fn object(&mut self, object: &Object<'a>, place: Place<'a>) {
+    fn object(&mut self, object: &Object<'a>, place: ValuePath<'a>) {
         let entity_type = object.type_of(place.hint, self.packs);
         let found = entity_type
             .and_then(|found| Some((found, object.entity(found, self.packs, self.now)?)));
@@ -171,7 +177,7 @@ impl<'a> Walk<'a> {
                     let depth = place.depth + 1;
                     let under = (named.is_none() && !CONTAINERS.contains(&key.as_str()))
                         .then_some(key.as_str());
-                    self.value(value, Place { hint, owner, depth, listed: false, under });
+                    self.value(value, ValuePath { hint, owner, depth, listed: false, under });
                 }
                 Value::String(_) | Value::Number(_) => self.scalar(key, value, owner),
                 _ => {}
@@ -188,12 +194,17 @@ impl<'a> Walk<'a> {
             return;
         }
         let entity = Entity::new(entity, self.now);
-        let place = Place { hint: None, owner: Some(owner), ..Place::aside() };
+        let place = ValuePath { hint: None, owner: Some(owner), ..ValuePath::aside() };
         self.add(entity_type, entity, place);
     }
 
     /// Adds an entity and relates it to the one around it; the same one again is not added twice.
-    fn add(&mut self, entity_type: &'a EntityType, mut entity: Entity, place: Place<'a>) -> usize {
+    fn add(
+        &mut self,
+        entity_type: &'a EntityType,
+        mut entity: Entity,
+        place: ValuePath<'a>,
+    ) -> usize {
         let origin = Origin { trust: Trust::ToolResult, from: self.from.clone(), turn: 0 };
         entity.origins.push(origin);
         let subject = self.packs.type_of_tool(&self.tool.name);

@@ -33,14 +33,14 @@ pub struct EntityNote {
     /// How much it matters for the message; higher is more.
     pub score: f64,
     /// What it has to do with the message.
-    pub bearing: Bearing,
+    pub bearing: Relevance,
     /// The lowest trust of what the line rests on.
     pub trust: Trust,
 }
 
 /// What an entity has to do with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Bearing {
+pub enum Relevance {
     /// Nothing that is known.
     None,
     /// It was spoken of in the turn before, or is related to what the message means.
@@ -79,15 +79,15 @@ pub fn recall(
                 .first()
                 .is_some_and(|focus| focus.refs.iter().any(|one| one.is(&entity.entity)));
             let bearing = match (is_meant(&entity.entity), related || in_focus) {
-                (true, _) => Bearing::Meant,
-                (false, true) => Bearing::Near,
-                (false, false) => Bearing::None,
+                (true, _) => Relevance::Meant,
+                (false, true) => Relevance::Near,
+                (false, false) => Relevance::None,
             };
             let mut score = relevance(entity, packs, now);
             score += match bearing {
-                Bearing::Meant => MENTIONED,
-                Bearing::Near => RELATED,
-                Bearing::None => 0.0,
+                Relevance::Meant => MENTIONED,
+                Relevance::Near => RELATED,
+                Relevance::None => 0.0,
             };
             let (text, trust) = (line(entity, now), entity.trust());
             EntityNote { entity: entity.entity.clone(), text, score, bearing, trust }

@@ -22,7 +22,7 @@ use super::paths::{
     LEVELS, ROOT, checked_path, file_path, human, is_below, line_of, listing, no_path, numbered,
     shown_lines,
 };
-use super::threads::{Earlier, Threads};
+use super::threads::{PreviousValue, Threads};
 
 /// Lines shown around an edit.
 const AROUND: usize = 4;
@@ -326,7 +326,7 @@ impl MemoryFiles {
                 Ok(None)
             }
         };
-        let edited = self.threads.update(&key, Earlier::Kept, next).await?;
+        let edited = self.threads.update(&key, PreviousValue::Kept, next).await?;
         match (edited, refused) {
             (None, _) => Err(Failed::Told(absent.to_owned())),
             (Some(_), Some(reason)) => Err(Failed::Told(reason)),

@@ -27,7 +27,7 @@ use crate::store::{Erased, Key, Kind, Scope, Store, Version};
 use super::book::Book;
 use super::gather::subject_key;
 use super::plan::{Plan, may_replace};
-use super::threads::{AT_ONCE, Earlier, Threads};
+use super::threads::{AT_ONCE, PreviousValue, Threads};
 use super::{Fact, FactDraft, FactPatch};
 
 pub use super::plan::AddedFact;
@@ -204,7 +204,7 @@ impl Facts {
         for (id, trust) in &plan.confirmed {
             let key = self.threads.key(scope, id)?;
             let confirm = |fact: &Fact| Ok(Some(Fact { trust: *trust, ..fact.clone() }));
-            self.threads.update(&key, Earlier::Kept, confirm).await?;
+            self.threads.update(&key, PreviousValue::Kept, confirm).await?;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Facts {
         let key = self.threads.key(scope, old)?;
         let mark =
             |fact: &Fact| Ok(Some(Fact { superseded_by: Some(by.to_owned()), ..fact.clone() }));
-        self.threads.update(&key, Earlier::Kept, mark).await?;
+        self.threads.update(&key, PreviousValue::Kept, mark).await?;
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl Facts {
             let changed = patch.over(fact, now, &self.limits)?;
             Ok((changed != *fact).then_some(changed))
         };
-        let changed = self.threads.update(&key, Earlier::Kept, correct).await?;
+        let changed = self.threads.update(&key, PreviousValue::Kept, correct).await?;
         let fact = changed.ok_or_else(|| missing(id))?;
         let book = self.book(&caller.scope).await?;
         let about = fact.subject.as_deref().map(subject_key);
@@ -311,7 +311,7 @@ impl Facts {
         for fact in due {
             let key = self.threads.key(&caller.scope, &fact.id)?;
             let use_it = |fact: &Fact| Ok(Some(Fact { last_used_at: Some(at), ..fact.clone() }));
-            self.threads.update(&key, Earlier::Dropped, use_it).await?;
+            self.threads.update(&key, PreviousValue::Dropped, use_it).await?;
         }
         self.moved(&caller.scope).await;
         Ok(())

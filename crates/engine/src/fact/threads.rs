@@ -15,7 +15,8 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
 use crate::store::{
-    Change, Erased, Expected, Found, Key, Kind, Listed, Scope, Store, StoreError, Version, list_all,
+    Change, Erased, Expected, Found, Key, Kind, ListedThread, Scope, Store, StoreError, Version,
+    list_all,
 };
 use crate::tombstone;
 
@@ -33,7 +34,7 @@ pub(super) struct Threads {
 
 /// What a change keeps of the value before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Earlier {
+pub(super) enum PreviousValue {
     /// It goes into the log.
     Kept,
     /// Nothing: the change is not one of content.
@@ -50,7 +51,7 @@ impl Threads {
     }
 
     /// Every thread of the scope, most recently changed first.
-    pub async fn list(&self, scope: &Scope) -> Result<Vec<Listed>> {
+    pub async fn list(&self, scope: &Scope) -> Result<Vec<ListedThread>> {
         Ok(list_all(self.store.as_ref(), scope, self.kind).await?)
     }
 
@@ -85,15 +86,15 @@ impl Threads {
     pub async fn update<T: Serialize + DeserializeOwned>(
         &self,
         key: &Key,
-        earlier: Earlier,
+        earlier: PreviousValue,
         mut next: impl FnMut(&T) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         for _ in 0..ATTEMPTS_MAX {
             let Some((version, before)) = self.read::<T>(key).await? else { return Ok(None) };
             let Some(after) = next(&before)? else { return Ok(Some(before)) };
             let append = match earlier {
-                Earlier::Kept => vec![encode(key, &before)?],
-                Earlier::Dropped => Vec::new(),
+                PreviousValue::Kept => vec![encode(key, &before)?],
+                PreviousValue::Dropped => Vec::new(),
             };
             match self.commit(key, Expected::At(version), encode(key, &after)?, append).await {
                 Ok(_) => return Ok(Some(after)),

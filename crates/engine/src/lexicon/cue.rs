@@ -57,11 +57,11 @@ struct Cue {
     at_start: bool,
     at_end: bool,
     /// Runs of places, with a gap between one and the next.
-    runs: Vec<Vec<Place>>,
+    runs: Vec<Vec<Alternatives>>,
 }
 
 /// One place of a cue: any of these words.
-type Place = Vec<Word>;
+type Alternatives = Vec<Word>;
 
 #[derive(Debug)]
 struct Word {
@@ -152,7 +152,7 @@ impl Cue {
             None => Word { text: text.to_lowercase(), is_beginning: false },
         };
         let place = |text: &str| text.split('|').map(word).collect();
-        let run = |text: &str| text.split_whitespace().map(place).collect::<Vec<Place>>();
+        let run = |text: &str| text.split_whitespace().map(place).collect::<Vec<Alternatives>>();
         let runs = rest.split('*').map(run).filter(|run| !run.is_empty()).collect();
         Self { at_start, at_end, runs }
     }
@@ -161,7 +161,7 @@ impl Cue {
         (!self.at_start || at == 0) && self.fits(&self.runs, words, at)
     }
 
-    fn fits(&self, runs: &[Vec<Place>], words: &[String], at: usize) -> bool {
+    fn fits(&self, runs: &[Vec<Alternatives>], words: &[String], at: usize) -> bool {
         let Some((run, rest)) = runs.split_first() else { return false };
         let Some(given) = words.get(at..at + run.len()) else { return false };
         if !run.iter().zip(given).all(|(place, word)| place.iter().any(|one| one.is(word))) {

@@ -121,7 +121,7 @@ pub struct Review {
 
 /// Words and phrases.
 #[derive(Debug, Default, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "LexiconValue")]
 pub struct List(pub Vec<String>);
 
 impl List {
@@ -133,16 +133,16 @@ impl List {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum LexiconValue {
     Text(String),
     Entries(Vec<String>),
 }
 
-impl From<Written> for List {
-    fn from(written: Written) -> Self {
+impl From<LexiconValue> for List {
+    fn from(written: LexiconValue) -> Self {
         match written {
-            Written::Text(text) => Self(text.split_whitespace().map(str::to_owned).collect()),
-            Written::Entries(entries) => Self(entries),
+            LexiconValue::Text(text) => Self(text.split_whitespace().map(str::to_owned).collect()),
+            LexiconValue::Entries(entries) => Self(entries),
         }
     }
 }

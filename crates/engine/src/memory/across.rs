@@ -24,7 +24,7 @@ use crate::search::{Hit, TURNS_EACH, TurnIndex, TurnUnit};
 use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
 use crate::session::{LoadedSession, Sessions};
-use crate::store::{Key, Kind, Listed, Page, PageMark, Scope, Version};
+use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope, Version};
 
 /// Sessions of a user that are remembered across, newest first.
 const SESSIONS_MAX: usize = 5_000;
@@ -41,7 +41,7 @@ const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 /// The sessions of one user.
 pub(super) struct UserMemory {
     index: TurnIndex,
-    sessions: HashMap<SessionId, Held>,
+    sessions: HashMap<SessionId, IndexedSession>,
     /// Sessions by their number in the index.
     numbered: Vec<SessionId>,
     /// Every session that was last changed before that is held.
@@ -49,7 +49,7 @@ pub(super) struct UserMemory {
 }
 
 /// A session in the index.
-struct Held {
+struct IndexedSession {
     number: u64,
     version: Version,
     turns: u64,
@@ -60,7 +60,7 @@ struct Held {
 }
 
 /// What a session is before its turns are read.
-struct Current {
+struct SessionOutline {
     id: SessionId,
     version: Version,
     turns: u64,
@@ -69,7 +69,7 @@ struct Current {
     is_open: bool,
 }
 
-impl Current {
+impl SessionOutline {
     fn of(loaded: &LoadedSession) -> Self {
         let head = &loaded.head;
         Self {
@@ -83,7 +83,7 @@ impl Current {
     }
 
     /// The same as a stored index tells it, where that was made of the version that is listed.
-    fn stored(row: &Listed, made_of: &MadeOf) -> Option<Self> {
+    fn stored(row: &ListedThread, made_of: &MadeOf) -> Option<Self> {
         (made_of.version == row.version).then(|| Self {
             id: row.key.id.clone().into(),
             version: row.version,
@@ -102,7 +102,7 @@ struct Stored {
 }
 
 /// What is looked for, and for whom.
-pub struct Across<'a> {
+pub struct AcrossQuery<'a> {
     /// The session that asks.
     pub session: &'a LoadedSession,
     /// The message.
@@ -138,11 +138,11 @@ impl UserMemory {
         }
     }
 
-    fn held(&mut self, current: &Current) -> &mut Held {
+    fn held(&mut self, current: &SessionOutline) -> &mut IndexedSession {
         let numbered = &mut self.numbered;
         self.sessions.entry(current.id.clone()).or_insert_with(|| {
             numbered.push(current.id.clone());
-            Held {
+            IndexedSession {
                 number: numbered.len() as u64 - 1,
                 version: current.version,
                 turns: 0,
@@ -154,13 +154,13 @@ impl UserMemory {
     }
 
     /// Whether a session is held as it is listed.
-    fn is_at(&self, row: &Listed) -> bool {
+    fn is_at(&self, row: &ListedThread) -> bool {
         let id: SessionId = row.key.id.clone().into();
         self.sessions.get(&id).is_some_and(|held| held.version == row.version)
     }
 
     /// Whether nothing of a session is held.
-    fn lacks(&self, row: &Listed) -> bool {
+    fn lacks(&self, row: &ListedThread) -> bool {
         let id: SessionId = row.key.id.clone().into();
         self.sessions.get(&id).is_none_or(|held| held.turns == 0)
     }
@@ -171,7 +171,7 @@ impl Memory {
     pub async fn search_across(
         &self,
         sessions: &Sessions,
-        wanted: &Across<'_>,
+        wanted: &AcrossQuery<'_>,
     ) -> Result<Vec<Recalled>> {
         let scope = &wanted.session.key.scope;
         let own = &wanted.session.head;
@@ -272,9 +272,9 @@ impl Memory {
     async fn read_stored<'a>(
         &self,
         sessions: &Sessions,
-        row: &'a Listed,
+        row: &'a ListedThread,
         wanted: bool,
-    ) -> Result<(&'a Listed, Option<Stored>)> {
+    ) -> Result<(&'a ListedThread, Option<Stored>)> {
         if !wanted {
             return Ok((row, None));
         }
@@ -298,16 +298,17 @@ impl Memory {
     async fn take_in(
         &self,
         sessions: &Sessions,
-        row: &Listed,
+        row: &ListedThread,
         stored: Option<Stored>,
         user: &mut UserMemory,
     ) -> Result<()> {
-        let as_stored = stored.as_ref().and_then(|stored| Current::stored(row, &stored.made_of));
+        let as_stored =
+            stored.as_ref().and_then(|stored| SessionOutline::stored(row, &stored.made_of));
         // The head is read only where the store's index is not of its version.
         let (current, loaded) = match as_stored {
             Some(current) => (current, None),
             None => match sessions.find(&row.key).await? {
-                Some(loaded) => (Current::of(&loaded), Some(loaded)),
+                Some(loaded) => (SessionOutline::of(&loaded), Some(loaded)),
                 None => return Ok(()),
             },
         };

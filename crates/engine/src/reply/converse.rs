@@ -180,9 +180,9 @@ async fn talk(
             || (asked.is_query() && has_acted(answer));
         let request = rebuild::with_rounds(&asked.assembled.request, &answer.calls);
         let model = speaker(choice, asked, answer);
-        let heard = listen(asked, model, &request, answer).await?;
-        if heard.calls.is_empty() || last {
-            if last && !heard.calls.is_empty() {
+        let parsed = listen(asked, model, &request, answer).await?;
+        if parsed.calls.is_empty() || last {
+            if last && !parsed.calls.is_empty() {
                 answer.status = TurnStatus::Partial;
                 let message = if asked.is_query() {
                     "a query makes one tool call".to_owned()
@@ -195,7 +195,7 @@ async fn talk(
             }
             return Ok(None);
         }
-        let waiting = act(asked, heard, round, answer).await;
+        let waiting = act(asked, parsed, round, answer).await;
         if !waiting.is_empty() {
             return Ok(Some(waiting));
         }
@@ -225,14 +225,14 @@ async fn listen(
     let span = trace::model_call(model.name(), request.into());
     let (mut usage, mut stop) = (Usage::default(), None);
     let hearing = hear(asked, model, request, answer, (&mut usage, &mut stop));
-    let heard = hearing.instrument(span.clone()).await;
-    let ended = heard.as_ref().map(|_| stop).map_err(|error| error.fault.as_str());
+    let parsed = hearing.instrument(span.clone()).await;
+    let ended = parsed.as_ref().map(|_| stop).map_err(|error| error.fault.as_str());
     trace::model_ended(&span, Some(usage), ended);
-    let heard = heard?;
+    let parsed = parsed?;
     let total = answer.usage.get_or_insert_default();
     *total += usage;
     asked.events.tell(TurnEvent::Usage(*total));
-    Ok(heard)
+    Ok(parsed)
 }
 
 /// Hears one reply to its end; what it cost and why it ended is noted even when it breaks.
@@ -243,7 +243,7 @@ async fn hear(
     answer: &mut Answer,
     (usage, stop): (&mut Usage, &mut Option<StopReason>),
 ) -> Result<ParsedReply, UpstreamError> {
-    let mut heard = ParsedReply { text: String::new(), calls: Vec::new() };
+    let mut parsed = ParsedReply { text: String::new(), calls: Vec::new() };
     let mut stream = model.stream(request, asked.cancel.clone()).await?;
     while let Some(event) = stream.next().await {
         match event? {
@@ -255,15 +255,15 @@ async fn hear(
                         "the reply is longer than limits.reply_bytes_max",
                     ));
                 }
-                heard.text.push_str(&text);
+                parsed.text.push_str(&text);
                 answer.text.push_str(&text);
                 asked.events.tell(TurnEvent::Delta(text));
             }
-            ModelEvent::ToolUse { id, name, input } => heard.calls.push((id, name, input)),
+            ModelEvent::ToolUse { id, name, input } => parsed.calls.push((id, name, input)),
             ModelEvent::Usage(now) => *usage = now,
             ModelEvent::Done(reason) => {
                 *stop = Some(reason);
-                if reason == StopReason::Refusal && heard.text.is_empty() {
+                if reason == StopReason::Refusal && parsed.text.is_empty() {
                     return Err(UpstreamError::new(
                         model.name(),
                         UpstreamFault::Rejected,
@@ -276,13 +276,13 @@ async fn hear(
     if asked.cancel.is_cancelled() && stop.is_none() {
         return Err(stopped(model));
     }
-    Ok(heard)
+    Ok(parsed)
 }
 
 /// Makes the calls of a round at once; answers those that wait for approval.
 async fn act(
     asked: &ReplyRequest<'_>,
-    heard: ParsedReply,
+    parsed: ParsedReply,
     round: u32,
     answer: &mut Answer,
 ) -> Vec<AwaitedCall> {
@@ -295,9 +295,9 @@ async fn act(
     } else {
         (room, room.max(limits.tool_executions_max.saturating_sub(answer.calls.len())))
     };
-    let mut said_before = heard.text;
+    let mut said_before = parsed.text;
     let (mut ready, mut waiting) = (Vec::new(), Vec::new());
-    for (at, (id, name, input)) in heard.calls.into_iter().take(heard_max).enumerate() {
+    for (at, (id, name, input)) in parsed.calls.into_iter().take(heard_max).enumerate() {
         let mut call = RequestedCall {
             id,
             tool: find(&asked.assembled.tools, &name).ok_or(name.clone()),
@@ -308,19 +308,19 @@ async fn act(
             suspicion: None,
         };
         match search_call(asked, &name, &call) {
-            Some(tool_search::Asked::Find(query)) if at < room => {
+            Some(tool_search::SearchRequest::Find(query)) if at < room => {
                 answer.calls.push(search(asked, &call, &query).await);
                 continue;
             }
-            Some(tool_search::Asked::Call(tool, arguments)) => {
+            Some(tool_search::SearchRequest::Call(tool, arguments)) => {
                 call.tool = find(&asked.assembled.tools, &tool).ok_or(tool);
                 call.arguments = Ok(arguments);
             }
-            Some(tool_search::Asked::Wrong(reason)) => {
+            Some(tool_search::SearchRequest::Wrong(reason)) => {
                 answer.calls.push(call::refused(&call, reason));
                 continue;
             }
-            Some(tool_search::Asked::Find(_)) | None => {}
+            Some(tool_search::SearchRequest::Find(_)) | None => {}
         }
         if at >= room {
             let reason = format!("the limit of {} tool calls is reached", limits.tool_calls_max);

@@ -24,7 +24,7 @@ const VALUES_MAX: usize = 5_000;
 
 /// A found answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierAnswer {
     /// The turn whose result holds it.
     pub turn: u64,
     /// The answer in words.
@@ -32,7 +32,11 @@ pub struct Earlier {
 }
 
 /// The newest earlier result that answers `message`, which mentions these things, if one does.
-pub fn find(message: &str, mentions: &[Mention], turns: &[Arc<TurnRecord>]) -> Option<Earlier> {
+pub fn find(
+    message: &str,
+    mentions: &[Mention],
+    turns: &[Arc<TurnRecord>],
+) -> Option<EarlierAnswer> {
     let language = lexicon::of(message);
     let says = |word: &&str| {
         let lower = word.to_lowercase();
@@ -51,7 +55,7 @@ pub fn find(message: &str, mentions: &[Mention], turns: &[Arc<TurnRecord>]) -> O
     turns.iter().rev().find_map(|turn| {
         turn.calls.iter().rev().filter(|call| call.ok()).find_map(|call| {
             let text = asked.look(call)?;
-            Some(Earlier { turn: turn.turn, text })
+            Some(EarlierAnswer { turn: turn.turn, text })
         })
     })
 }

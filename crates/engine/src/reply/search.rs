@@ -18,7 +18,7 @@ pub(super) fn search_call(
     asked: &ReplyRequest<'_>,
     name: &str,
     call: &RequestedCall,
-) -> Option<tool_search::Asked> {
+) -> Option<tool_search::SearchRequest> {
     let mut sent = asked.assembled.sent.iter();
     let offered = sent.any(|sent| tool_search::is_offered_by(&sent.piece.source));
     let input = call.arguments.as_ref().ok().filter(|_| offered && call.tool.is_err())?;

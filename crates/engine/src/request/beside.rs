@@ -20,7 +20,7 @@ use crate::lexicon::{self, AsksBack};
 use crate::memory::Recalled;
 use crate::mode;
 use crate::persona;
-use crate::piece::{DayOf, HistoryPart, Piece, Place, Rank, SentPiece, Source};
+use crate::piece::{DayOf, HistoryPart, Piece, Position, Rank, SentPiece, Source};
 use crate::prompt;
 use crate::search::split_name;
 use crate::select::Selected;
@@ -77,7 +77,7 @@ impl Beside {
         others.extend(facts(material));
         others.extend(material.about.iter().cloned());
         if material.client.is_none() {
-            let aside = selected.pieces.iter().filter(|piece| piece.place == Place::Aside);
+            let aside = selected.pieces.iter().filter(|piece| piece.place == Position::Aside);
             others.extend(aside.cloned());
             others.extend(input.given.iter().map(|(name, text)| given_piece(name, text)));
             others.extend(mode::query_instructions(input.is_query));
@@ -326,7 +326,7 @@ fn preferences(material: &Material<'_>) -> Option<Piece> {
     let lines: Vec<String> = preferences.iter().map(line).collect();
     let text = prompt::quote("the user's preferences", &lines.join("\n"));
     let why = "the session's preferences";
-    let piece = Piece::new(Source::Preferences, why, Place::Aside, Rank::SessionItem, text);
+    let piece = Piece::new(Source::Preferences, why, Position::Aside, Rank::SessionItem, text);
     (!lines.is_empty()).then_some(piece)
 }
 
@@ -343,7 +343,7 @@ fn fact_piece(hit: &FactHit) -> Piece {
         FactKind::Preference | FactKind::Fact => "known of the user, and fits the message",
     };
     let source = Source::Fact { id: id.clone(), at: *changed_at };
-    Piece::new(source, why, Place::Aside, Rank::Recalled, Fact::line(text)).scored(hit.score)
+    Piece::new(source, why, Position::Aside, Rank::Recalled, Fact::line(text)).scored(hit.score)
 }
 
 /// A recalled part of a turn.
@@ -369,13 +369,13 @@ fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
     let piece = match part {
         HistoryPart::Message => {
             let tokens = record.tokens.message + speaker;
-            Piece::counted(source, why, Place::Aside, rank, text, tokens)
+            Piece::counted(source, why, Position::Aside, rank, text, tokens)
         }
         HistoryPart::Reply => {
             let tokens = record.tokens.reply + speaker;
-            Piece::counted(source, why, Place::Aside, rank, text, tokens)
+            Piece::counted(source, why, Position::Aside, rank, text, tokens)
         }
-        HistoryPart::Results => Piece::new(source, why, Place::Aside, rank, text),
+        HistoryPart::Results => Piece::new(source, why, Position::Aside, rank, text),
     };
     piece.scored(*score)
 }
@@ -391,7 +391,7 @@ fn given_piece(name: &str, text: &str) -> Piece {
     Piece::new(
         Source::Given { name: name.into() },
         "came with the message",
-        Place::Aside,
+        Position::Aside,
         Rank::SessionItem,
         prompt::quote(name, text),
     )

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::hash::ContentHash;
 use crate::layout;
 use crate::model::{Block, Message};
-use crate::piece::{HistoryPart, Piece, Place, Rank, SentPiece, Source};
+use crate::piece::{HistoryPart, Piece, Position, Rank, SentPiece, Source};
 use crate::receipt::Parameters;
 
 use super::ClientRequest;
@@ -111,7 +111,7 @@ pub(super) fn own_piece(client: &ClientRequest) -> Piece {
     Piece {
         source,
         why: "what the client sent itself".into(),
-        place: Place::Message,
+        place: Position::Message,
         rank: Rank::Required,
         score: None,
         text: "".into(),

@@ -33,7 +33,7 @@ use crate::mode::{self, PromptMode};
 use crate::model::ModelRequest;
 use crate::notice::{GivenThing, Understanding};
 use crate::persona;
-use crate::piece::{Piece, Place, Rank, SentPiece, Source};
+use crate::piece::{Piece, Position, Rank, SentPiece, Source};
 use crate::receipt::{Parameters, Receipt};
 use crate::select::Selected;
 use crate::session::head::{SessionHead, Summary};
@@ -196,12 +196,12 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
 /// What every request of the session starts with: tools and system.
 fn frame(material: &Material<'_>, selected: &Selected) -> Vec<Piece> {
     let mut pieces =
-        mode::instructions(selected.pieces.iter().any(|piece| piece.place == Place::Tools));
+        mode::instructions(selected.pieces.iter().any(|piece| piece.place == Position::Tools));
     pieces.extend(persona::prompt(material.head.persona.as_ref()));
-    let placed = |place: Place| selected.pieces.iter().filter(move |piece| piece.place == place);
-    let mut frame: Vec<Piece> = placed(Place::Tools).cloned().collect();
+    let placed = |place: Position| selected.pieces.iter().filter(move |piece| piece.place == place);
+    let mut frame: Vec<Piece> = placed(Position::Tools).cloned().collect();
     frame.append(&mut pieces);
-    frame.extend(placed(Place::System).cloned());
+    frame.extend(placed(Position::System).cloned());
     frame
 }
 
@@ -211,7 +211,7 @@ pub fn without_tools(items: &[SessionItem]) -> Vec<SessionItem> {
 }
 
 fn message_piece(message: &str) -> Piece {
-    Piece::new(Source::Message, "the user's message", Place::Message, Rank::Required, message)
+    Piece::new(Source::Message, "the user's message", Position::Message, Rank::Required, message)
 }
 
 /// Settings of the persona, else the configured ones.

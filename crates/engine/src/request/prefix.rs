@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use crate::budget::cost;
 use crate::hash::ContentHash;
 use crate::history::{self, HistoryTurn};
-use crate::piece::{HistoryPart, IncludeMode, Piece, Place, SentPiece, Source};
+use crate::piece::{HistoryPart, IncludeMode, Piece, Position, SentPiece, Source};
 use crate::session::LoadedSession;
 use crate::session::record::TurnRecord;
 use crate::store::Key;
@@ -121,7 +121,7 @@ fn numbered(sent: &SentPiece, turn: u64, day: Option<Date>) -> SentPiece {
     let piece = match is_message {
         true => {
             let source = Source::History { turn, part: HistoryPart::Message };
-            Piece { source, place: Place::History, ..sent.piece.clone() }
+            Piece { source, place: Position::History, ..sent.piece.clone() }
         }
         false => sent.piece.clone(),
     };
@@ -132,7 +132,7 @@ fn numbered(sent: &SentPiece, turn: u64, day: Option<Date>) -> SentPiece {
 
 /// Whether a piece stands among tools and system.
 pub(super) fn is_frame(piece: &Piece) -> bool {
-    matches!(piece.place, Place::Tools | Place::System)
+    matches!(piece.place, Position::Tools | Position::System)
 }
 
 /// The pieces of the last request of recently used sessions.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::budget::{self, Fitted, cost};
 use crate::history::{self, HistoryTurn};
-use crate::piece::{DayOf, Piece, Place, SentPiece, Source};
+use crate::piece::{DayOf, Piece, Position, SentPiece, Source};
 use crate::receipt::DropReason;
 use crate::session::head::Summary;
 use crate::summary;
@@ -142,7 +142,7 @@ impl Window {
         };
         let Some(prefix) = &material.prefix else { return window };
         let before = &prefix.pieces[..prefix.sent];
-        let added = before.iter().filter(|sent| sent.piece.place == Place::Aside);
+        let added = before.iter().filter(|sent| sent.piece.place == Position::Aside);
         let added: u32 = added.map(|sent| cost(&sent.piece)).sum();
         let high = material.budget.share(material.limits.compact_at);
         if added + beside.tokens + beside.recall_tokens > high {
@@ -170,7 +170,7 @@ impl Window {
     ) -> Fitted {
         let frame = self.frame.clone().unwrap_or_else(|| frame.into_iter().map(new).collect());
         let resends = self.from == u64::MAX;
-        let counted = |sent: &&Arc<SentPiece>| !resends || sent.piece.place == Place::Aside;
+        let counted = |sent: &&Arc<SentPiece>| !resends || sent.piece.place == Position::Aside;
         let before = frame.iter().chain(&self.stream).filter(counted);
         let before: u32 = before.map(|sent| cost(&sent.piece)).sum();
         // A client's own request is between it and its model.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::{Asking, LOOK_UPS_MAX, Mark, Resolver, reading_tools};
+use super::{ChangeMark, LOOK_UPS_MAX, LookUp, Resolver, reading_tools};
 use crate::catalog::KnownTool;
 use crate::entity::{
     Ambiguity, CANDIDATES_MAX, Entity, EntityRef, Guess, How, Mention, Parameter, Resolution,
@@ -45,7 +45,7 @@ pub enum LookedUp {
     /// There was nothing to look up.
     Never,
     /// When changes through tools had come that far.
-    At(Mark),
+    At(ChangeMark),
     /// When nobody could tell how far changes had come.
     Unknown,
 }
@@ -70,7 +70,7 @@ impl Resolver {
         }
         let mark = self.look_ups.changes.mark().await;
         let scope = &session.key.scope;
-        let asking = Asking { scope, tools: &tools, policy, mark, limit, cancel };
+        let asking = LookUp { scope, tools: &tools, policy, mark, limit, cancel };
         let found = join_all(sought.iter().map(|mention| self.look_up(mention, &asking))).await;
         let answers: Vec<(Mention, Resolution)> = sought
             .iter()

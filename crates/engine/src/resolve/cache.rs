@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::changes::{Changes, Mark};
+use super::changes::{ChangeMark, Changes};
 use crate::entity::{Entity, Kind, Mention, Resolution};
 use crate::hash::ContentHash;
 use crate::shared::SharedCache;
@@ -56,21 +56,21 @@ impl LookUpKey {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Kept {
-    mark: Mark,
+struct CacheEntry {
+    mark: ChangeMark,
     until: Timestamp,
     resolution: Resolution,
 }
 
-impl Kept {
-    fn holds(&self, mark: Mark, now: Timestamp) -> bool {
+impl CacheEntry {
+    fn holds(&self, mark: ChangeMark, now: Timestamp) -> bool {
         self.mark == mark && now < self.until
     }
 }
 
 /// Look-ups and their figures.
 pub struct LookUps {
-    kept: moka::sync::Cache<LookUpKey, Kept>,
+    kept: moka::sync::Cache<LookUpKey, CacheEntry>,
     shared: Option<Arc<dyn SharedCache>>,
     pub(crate) changes: Changes,
     life: Duration,
@@ -122,7 +122,7 @@ impl LookUps {
     pub(super) async fn get(
         &self,
         key: &LookUpKey,
-        mark: Mark,
+        mark: ChangeMark,
         now: Timestamp,
     ) -> Option<Resolution> {
         let kept = match self.kept.get(key).filter(|kept| kept.holds(mark, now)) {
@@ -148,7 +148,7 @@ impl LookUps {
     pub(super) async fn keep(
         &self,
         key: LookUpKey,
-        mark: Mark,
+        mark: ChangeMark,
         resolution: &Resolution,
         now: Timestamp,
     ) {
@@ -157,19 +157,19 @@ impl LookUps {
             Resolution::One(_) | Resolution::Several(_) => self.life,
         };
         let Ok(until) = now.checked_add(life) else { return };
-        let kept = Kept { mark, until, resolution: resolution.clone() };
+        let kept = CacheEntry { mark, until, resolution: resolution.clone() };
         self.tell(&key, &kept, life).await;
         self.kept.insert(key, kept);
     }
 
     /// What another copy of the server found there.
-    async fn ask(&self, key: &LookUpKey) -> Option<Kept> {
+    async fn ask(&self, key: &LookUpKey) -> Option<CacheEntry> {
         let found = self.shared.as_ref()?.get(&key.scope, &key.name()).await;
         let found = found.map_err(|error| self.fails(&error)).ok()??;
         serde_json::from_slice(&found).map_err(|error| self.fails(&error)).ok()
     }
 
-    async fn tell(&self, key: &LookUpKey, kept: &Kept, life: Duration) {
+    async fn tell(&self, key: &LookUpKey, kept: &CacheEntry, life: Duration) {
         let (Some(shared), Ok(value)) = (&self.shared, serde_json::to_vec(kept)) else { return };
         if value.len() <= SHARED_BYTES_MAX
             && let Err(error) = shared.put(&key.scope, &key.name(), value.into(), life).await

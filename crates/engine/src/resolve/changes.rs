@@ -5,7 +5,7 @@
 //! because somebody may have looked during it. A move that failed is owed, and made before the next look.
 //!
 //! Invariant: once a call that changes something has been answered, no look that begins later has the
-//! [`Mark`] of one that began before.
+//! [`ChangeMark`] of one that began before.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ const MOVE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How far changes had come when a look-up began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark(Version);
+pub struct ChangeMark(Version);
 
 /// Changes through tools.
 pub struct Changes {
@@ -78,17 +78,17 @@ impl Changes {
 
     /// Where changes are now. `None` where that cannot be told: then nothing kept may be used, and what is
     /// found may not be kept.
-    pub async fn mark(&self) -> Option<Mark> {
+    pub async fn mark(&self) -> Option<ChangeMark> {
         let Some(store) = &self.store else {
             let number = self.wanted.load(Ordering::SeqCst);
-            return Some(Mark(Version { number, incarnation: 0 }));
+            return Some(ChangeMark(Version { number, incarnation: 0 }));
         };
         let looking = async {
             self.make_wanted(store.as_ref()).await?;
             self.current(store.as_ref()).await
         };
         match tokio::time::timeout(LOOK_LIMIT, looking).await {
-            Ok(Ok(version)) => return Some(Mark(version)),
+            Ok(Ok(version)) => return Some(ChangeMark(version)),
             Ok(Err(error)) => tracing::warn!(%error, "no look-up is spared"),
             Err(_) => tracing::warn!("no look-up is spared: the store takes too long"),
         }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::parts::{self, Place};
+use super::parts::{self, SubschemaTarget};
 use super::{BYTES_MAX, DEPTH_MAX, PATTERNS_MAX, SUBSCHEMAS_MAX, pattern};
 
 /// Keywords that change what a reference means.
@@ -56,7 +56,7 @@ impl<'a> Measured<'a> {
         }
         let mut total = 1_u64;
         for (place, part) in parts::of(schema) {
-            let value = level.value + usize::from(place != Place::Here);
+            let value = level.value + usize::from(place != SubschemaTarget::Here);
             let below = Level { schema: level.schema + 1, value };
             total = total.saturating_add(self.count(part, below)?);
         }

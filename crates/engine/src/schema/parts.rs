@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// What a subschema applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum SubschemaTarget<'a> {
     /// The same value.
     Here,
     /// One property.
@@ -18,31 +18,32 @@ pub enum Place<'a> {
 }
 
 /// Keywords whose subschemas apply, with their places. Definitions apply only where they are referred to.
-pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(Place<'a>, &'a Value)> {
+pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(SubschemaTarget<'a>, &'a Value)> {
     let mut parts = Vec::new();
     for (keyword, value) in schema {
         match keyword.as_str() {
             "allOf" | "anyOf" | "oneOf" => {
-                parts.extend(list(value).map(|part| (Place::Here, part)))
+                parts.extend(list(value).map(|part| (SubschemaTarget::Here, part)))
             }
-            "not" | "if" | "then" | "else" => parts.push((Place::Here, value)),
+            "not" | "if" | "then" | "else" => parts.push((SubschemaTarget::Here, value)),
             "dependentSchemas" | "dependencies" => {
                 let schemas = map(value).filter(|(_, part)| !part.is_array());
-                parts.extend(schemas.map(|(_, part)| (Place::Here, part)));
+                parts.extend(schemas.map(|(_, part)| (SubschemaTarget::Here, part)));
             }
             "properties" => {
-                parts.extend(map(value).map(|(name, part)| (Place::Property(name), part)));
+                parts
+                    .extend(map(value).map(|(name, part)| (SubschemaTarget::Property(name), part)));
             }
             "patternProperties" => {
-                parts.extend(map(value).map(|(_, part)| (Place::Properties, part)));
+                parts.extend(map(value).map(|(_, part)| (SubschemaTarget::Properties, part)));
             }
             "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
-                parts.push((Place::Properties, value));
+                parts.push((SubschemaTarget::Properties, value));
             }
             "prefixItems" => parts.extend(indexed(value)),
             "items" if value.is_array() => parts.extend(indexed(value)),
             "items" | "additionalItems" | "unevaluatedItems" | "contains" => {
-                parts.push((Place::Items, value));
+                parts.push((SubschemaTarget::Items, value));
             }
             _ => {}
         }
@@ -91,6 +92,6 @@ fn map(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-fn indexed(value: &Value) -> impl Iterator<Item = (Place<'_>, &Value)> {
-    list(value).enumerate().map(|(index, part)| (Place::Item(index), part))
+fn indexed(value: &Value) -> impl Iterator<Item = (SubschemaTarget<'_>, &Value)> {
+    list(value).enumerate().map(|(index, part)| (SubschemaTarget::Item(index), part))
 }

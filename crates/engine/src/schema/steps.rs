@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::parts::{self, Place};
+use super::parts::{self, SubschemaTarget};
 use super::{DEPTH_MAX, STEPS_MAX};
 
 /// How deep schema and value may go down together.
@@ -38,14 +38,14 @@ impl<'a> Walk<'a> {
         }
         for (place, part) in parts::of(map) {
             match place {
-                Place::Here => self.walk(part, value, depth + 1)?,
-                Place::Property(name) => self.walk_each(part, value.get(name), depth)?,
-                Place::Item(index) => self.walk_each(part, value.get(index), depth)?,
-                Place::Properties => {
+                SubschemaTarget::Here => self.walk(part, value, depth + 1)?,
+                SubschemaTarget::Property(name) => self.walk_each(part, value.get(name), depth)?,
+                SubschemaTarget::Item(index) => self.walk_each(part, value.get(index), depth)?,
+                SubschemaTarget::Properties => {
                     let values = value.as_object().into_iter().flat_map(|map| map.values());
                     self.walk_each(part, values, depth)?;
                 }
-                Place::Items => {
+                SubschemaTarget::Items => {
                     self.walk_each(part, value.as_array().into_iter().flatten(), depth)?;
                 }
             }

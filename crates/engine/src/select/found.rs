@@ -3,7 +3,7 @@
 use crate::agent::{Agent, Document};
 use crate::catalog::KnownTool;
 use crate::item::ItemName;
-use crate::piece::{IncludeMode, Piece, Place, Rank, Source};
+use crate::piece::{IncludeMode, Piece, Position, Rank, Source};
 use crate::tool::ToolName;
 use crate::tool_spec::spec_of;
 
@@ -43,8 +43,8 @@ impl<'a> Found<'a> {
 /// Rules and references of the session stand in the system; those for one request beside the message.
 pub(super) fn piece_of(found: &Found<'_>, mode: IncludeMode, why: &str) -> Piece {
     let (place, rank) = match mode {
-        IncludeMode::Agent => (Place::Aside, Rank::AgentItem),
-        IncludeMode::Always | IncludeMode::Manual => (Place::System, Rank::SessionItem),
+        IncludeMode::Agent => (Position::Aside, Rank::AgentItem),
+        IncludeMode::Always | IncludeMode::Manual => (Position::System, Rank::SessionItem),
     };
     match found {
         Found::Rule(rule) => Piece::new(
@@ -64,7 +64,7 @@ pub(super) fn piece_of(found: &Found<'_>, mode: IncludeMode, why: &str) -> Piece
         Found::Tool(known) => {
             let ToolName { server, name } = known.definition.tool.clone();
             let spec = serde_json::to_string(&spec_of(&known.definition)).unwrap_or_default();
-            Piece::new(Source::Tool { server, name, mode }, why, Place::Tools, rank, spec)
+            Piece::new(Source::Tool { server, name, mode }, why, Position::Tools, rank, spec)
         }
     }
 }
@@ -88,7 +88,7 @@ pub(super) fn missing_piece(item: &ItemName, mode: IncludeMode) -> Piece {
     Piece::new(
         source,
         "in the session, but it no longer exists",
-        Place::System,
+        Position::System,
         Rank::SessionItem,
         "",
     )

@@ -19,7 +19,8 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::store::{
-    Change, Erased, Expected, Found, Key, Kind, Listed, Page, Scope, Store, StoreError, Version,
+    Change, Erased, Expected, Found, Key, Kind, ListedThread, Page, Scope, Store, StoreError,
+    Version,
 };
 
 use super::cache::{Cache, CacheStatistics, Cached, TAIL_TURNS_MAX};
@@ -243,7 +244,7 @@ impl Sessions {
     }
 
     /// Sessions of a scope, most recently changed first.
-    pub async fn list(&self, scope: &Scope, page: Page) -> Result<Vec<Listed>> {
+    pub async fn list(&self, scope: &Scope, page: Page) -> Result<Vec<ListedThread>> {
         Ok(self.store.list(scope, Kind::Session, page).await?)
     }
 

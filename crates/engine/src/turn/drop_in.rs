@@ -67,7 +67,7 @@ pub struct DropInTurn {
 
 /// A client's request that was handed on, and what was added to it: enough to put it together again.
 #[derive(Debug, Clone)]
-pub struct HandedOn {
+pub struct ForwardedRequest {
     /// The request as it came.
     pub body: String,
     /// What was added.
@@ -303,7 +303,7 @@ pub async fn handed_on(
     sessions: &Sessions,
     session: &LoadedSession,
     record: &TurnRecord,
-) -> Result<Option<HandedOn>> {
+) -> Result<Option<ForwardedRequest>> {
     let Some(receipt) = &record.receipt else { return Ok(None) };
     let (Some(hash), ReplyForm::Model { model }) = (&receipt.handed_on_hash, &record.form) else {
         return Ok(None);
@@ -311,7 +311,7 @@ pub async fn handed_on(
     let (model, hash) = (model.clone(), hash.clone());
     if receipt.layout == layout::FIRST {
         let (body, addition) = first_layout(sessions, session, record).await?;
-        return Ok(Some(HandedOn { body, addition, model, hash }));
+        return Ok(Some(ForwardedRequest { body, addition, model, hash }));
     }
     let Some(body) = client_body(sessions, session, record).await? else {
         let (session, turn) = (session.head.id.clone(), record.turn);
@@ -319,7 +319,7 @@ pub async fn handed_on(
     };
     let sent = rebuild::pieces(sessions, session, record, &TimeZone::UTC).await?;
     let addition = request::addition(&sent, receipt.parameters, receipt.window_from == u64::MAX);
-    Ok(Some(HandedOn { body, addition, model, hash }))
+    Ok(Some(ForwardedRequest { body, addition, model, hash }))
 }
 
 /// What a client sent, from the turns that keep it.

@@ -11,7 +11,7 @@ use crate::entity::KnownEntities;
 use crate::error::Result;
 use crate::fact::{Fact, FactDraft, FactHit, FactKind, FactSource, Trust, gather};
 use crate::lexicon::AsksBack;
-use crate::memory::{Across, Recalled};
+use crate::memory::{AcrossQuery, Recalled};
 use crate::notice::{self, Understanding, Understood};
 use crate::piece::Source;
 use crate::request::{self, TurnInput};
@@ -100,7 +100,7 @@ impl Pipeline {
         }
         // Sessions repeat each other; the same words are told once.
         let parts_max = 2 * self.limits.recalled_parts;
-        let wanted = Across { session, message, vector, scope, parts_max };
+        let wanted = AcrossQuery { session, message, vector, scope, parts_max };
         self.memory.search_across(&self.sessions, &wanted).await
     }
 

@@ -7,7 +7,7 @@ use throughline_engine::budget::{choose, cost};
 use throughline_engine::entity::{Entity, with_found};
 use throughline_engine::layout::{self, lay_out};
 use throughline_engine::model::{Block, ModelRequest, Role};
-use throughline_engine::piece::{HistoryPart, IncludeMode, Piece, Place, Rank, Source};
+use throughline_engine::piece::{HistoryPart, IncludeMode, Piece, Position, Rank, Source};
 use throughline_engine::receipt::Parameters;
 
 use crate::bench::{Line, bench, session};
@@ -18,19 +18,19 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
         let part = HistoryPart::Message;
         let rule = |mode| Source::Rule { name: "r".into(), mode };
         let (source, place, rank) = match kind {
-            0 => (Source::Recalled { turn: 1, part, on: None }, Place::Aside, Rank::Recalled),
+            0 => (Source::Recalled { turn: 1, part, on: None }, Position::Aside, Rank::Recalled),
             1 => {
                 let source = Source::Entity { entity: "e".into(), name: "n".into() };
-                (source, Place::Aside, Rank::Entity)
+                (source, Position::Aside, Rank::Entity)
             }
-            2 => (rule(IncludeMode::Agent), Place::Aside, Rank::AgentItem),
-            3 => (rule(IncludeMode::Always), Place::Aside, Rank::SessionItem),
+            2 => (rule(IncludeMode::Agent), Position::Aside, Rank::AgentItem),
+            3 => (rule(IncludeMode::Always), Position::Aside, Rank::SessionItem),
             4 => (
                 Source::History { turn: 1, part: HistoryPart::Reply },
-                Place::History,
+                Position::History,
                 Rank::Required,
             ),
-            _ => (Source::Message, Place::Message, Rank::Required),
+            _ => (Source::Message, Position::Message, Rank::Required),
         };
         let piece = Piece::counted(source, "", place, rank, text, tokens);
         score.into_iter().fold(piece, Piece::scored)

@@ -14,8 +14,8 @@ use throughline_engine::engine::Engine;
 use throughline_engine::id::SessionId;
 use throughline_engine::request::TurnInput;
 use throughline_engine::store::{
-    Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
-    StoreFacts, Version,
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
+    Store, StoreFacts, Version,
 };
 use throughline_engine::turn::RecordedTurn;
 use throughline_store::memory::Memory;
@@ -272,11 +272,11 @@ impl Store for Meanwhile {
         self.memory.commit(key, expected, change).await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         self.memory.list(scope, kind, page).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.memory.scan(after, limit).await
     }
 

@@ -11,8 +11,8 @@ use throughline_engine::creation::NewSession;
 use throughline_engine::error::Error;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::store::{
-    Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
-    StoreFacts, Version,
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
+    Store, StoreFacts, Version,
 };
 use throughline_engine::turn::{Recorded, RecordedTurn};
 use throughline_store::memory::Memory;
@@ -57,11 +57,11 @@ impl Store for Slow {
         self.inner.commit(key, expected, change).await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         self.inner.list(scope, kind, page).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.inner.scan(after, limit).await
     }
 

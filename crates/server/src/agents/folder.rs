@@ -12,7 +12,7 @@ use throughline_engine::agent::{Agent, Document};
 use throughline_engine::id::AgentName;
 
 use super::definition::Definition;
-use super::header::{self, Written};
+use super::header::{self, DocumentFile};
 
 /// The largest file, in bytes.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
@@ -36,13 +36,13 @@ pub struct Reading {
 #[derive(Debug)]
 pub struct AgentFolder {
     root: PathBuf,
-    documents: BTreeMap<PathBuf, Kept<Written>>,
-    definitions: BTreeMap<PathBuf, Kept<Definition>>,
+    documents: BTreeMap<PathBuf, FileState<DocumentFile>>,
+    definitions: BTreeMap<PathBuf, FileState<Definition>>,
 }
 
 /// The state of a file: when it was looked at, its last good content, and what is wrong now.
 #[derive(Debug, Clone)]
-struct Kept<T> {
+struct FileState<T> {
     stamp: Option<(SystemTime, u64)>,
     good: Option<T>,
     problem: Option<String>,
@@ -116,7 +116,7 @@ impl AgentFolder {
             let Some(written) = look_at(&mut self.documents, &path, read, reading) else {
                 continue;
             };
-            let Written { document, enabled } = written;
+            let DocumentFile { document, enabled } = written;
             if documents.iter().any(|other| other.name == document.name) {
                 let name = &document.name;
                 reading.problems.push(format!("{}: there is a {name} already", path.display()));
@@ -131,7 +131,7 @@ impl AgentFolder {
 
 /// The content of a file: read now if it changed, else as it was; its last good state if it is broken.
 fn look_at<T: Clone>(
-    kept: &mut BTreeMap<PathBuf, Kept<T>>,
+    kept: &mut BTreeMap<PathBuf, FileState<T>>,
     path: &Path,
     read: impl FnOnce(&str) -> Result<T, String>,
     reading: &mut Reading,
@@ -139,7 +139,7 @@ fn look_at<T: Clone>(
     let stamp = fs::metadata(path).ok().and_then(|m| Some((m.modified().ok()?, m.len())));
     let entry = kept.entry(path.to_owned()).or_insert_with(|| {
         reading.changed = true;
-        Kept { stamp: None, good: None, problem: None }
+        FileState { stamp: None, good: None, problem: None }
     });
     if entry.stamp.is_none() || entry.stamp != stamp {
         reading.changed = true;

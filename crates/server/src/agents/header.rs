@@ -11,7 +11,7 @@ const PRIORITY: i32 = 100;
 
 /// A document as a file says it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Written {
+pub struct DocumentFile {
     /// The document.
     pub document: Document,
     /// Whether it is used.
@@ -19,10 +19,10 @@ pub struct Written {
 }
 
 /// Reads a document; `stem` is the file's name without its ending. An error names the line.
-pub fn read(stem: &str, text: &str) -> Result<Written, String> {
+pub fn read(stem: &str, text: &str) -> Result<DocumentFile, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (header, body, offset) = split(text)?;
-    let mut written = Written {
+    let mut written = DocumentFile {
         document: Document {
             name: stem.to_owned(),
             description: String::new(),
@@ -60,7 +60,7 @@ fn split(text: &str) -> Result<(&str, &str, usize), String> {
     Err("its header has no end; close it with a line of ---".into())
 }
 
-fn set(written: &mut Written, line: &str) -> Result<(), String> {
+fn set(written: &mut DocumentFile, line: &str) -> Result<(), String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(());

@@ -16,7 +16,7 @@ use throughline_engine::store::{Change, Expected, Found, Key, Kind, Store, Store
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
 use uuid::Uuid;
 
-use super::erasures::{ErasureLog, Graves};
+use super::erasures::{ErasureLog, Erasures};
 use crate::clock;
 use crate::failure::Failure;
 
@@ -32,8 +32,8 @@ pub struct ErasedAgain {
     pub turns: u64,
 }
 
-/// The tombstones that a store holds, added to `graves`.
-pub async fn of_store(store: &dyn Store, graves: &mut Graves) -> Result<(), StoreError> {
+/// The tombstones that a store holds, added to `erasures`.
+pub async fn of_store(store: &dyn Store, erasures: &mut Erasures) -> Result<(), StoreError> {
     let mut after: Option<Key> = None;
     loop {
         let listed = store.scan(after.as_ref(), STRETCH).await?;
@@ -42,27 +42,27 @@ pub async fn of_store(store: &dyn Store, graves: &mut Graves) -> Result<(), Stor
         for listed in listed.iter().filter(|listed| listed.key.kind == Kind::Tombstone) {
             let Found::Head(head) = store.head(&listed.key, None).await? else { continue };
             if let Ok(tombstone) = serde_json::from_slice::<Tombstone>(&head.bytes) {
-                graves.add_tombstone(tombstone);
+                erasures.add_tombstone(tombstone);
             }
         }
     }
 }
 
-/// The erasures of a log, added to `graves`. Answers the numbers of lines that cannot be read.
-pub fn of_log(log: &ErasureLog, graves: &mut Graves) -> Result<Vec<usize>, Failure> {
+/// The erasures of a log, added to `erasures`. Answers the numbers of lines that cannot be read.
+pub fn of_log(log: &ErasureLog, erasures: &mut Erasures) -> Result<Vec<usize>, Failure> {
     let read = log.read().map_err(|error| {
         let what = format!("{} cannot be read: {error}", log.path().display());
         Failure::new(what, "without it, what was erased could come back; make it readable")
     })?;
     for erasure in read.erasures {
-        graves.add(erasure);
+        erasures.add(erasure);
     }
     Ok(read.damaged)
 }
 
-/// Erases in `store` what `graves` and its own tombstones hold, and leaves all their tombstones there.
-pub async fn erase(store: &Arc<dyn Store>, mut graves: Graves) -> Result<ErasedAgain, Failure> {
-    of_store(store.as_ref(), &mut graves).await?;
+/// Erases in `store` what `erasures` and its own tombstones hold, and leaves all their tombstones there.
+pub async fn erase(store: &Arc<dyn Store>, mut erasures: Erasures) -> Result<ErasedAgain, Failure> {
+    of_store(store.as_ref(), &mut erasures).await?;
     let mut again = ErasedAgain::default();
     let mut after: Option<Key> = None;
     loop {
@@ -71,7 +71,7 @@ pub async fn erase(store: &Arc<dyn Store>, mut graves: Graves) -> Result<ErasedA
         after = Some(last.key.clone());
         for listed in listed.iter().filter(|listed| listed.key.kind != Kind::Tombstone) {
             let hash = tombstone_of(&listed.key.source().unwrap_or_else(|| listed.key.clone()));
-            if !graves.know(&hash) {
+            if !erasures.know(&hash) {
                 continue;
             }
             if listed.key.kind.is_derived() {
@@ -80,18 +80,18 @@ pub async fn erase(store: &Arc<dyn Store>, mut graves: Graves) -> Result<ErasedA
                 continue;
             }
             let life = life_of(store.as_ref(), &listed.key).await?;
-            if graves.hold(&hash, life, listed.changed_at) {
+            if erasures.hold(&hash, life, listed.changed_at) {
                 again.threads += store.erase(&listed.key).await?.heads;
                 continue;
             }
-            let mut turns = graves.turns(&hash, life, listed.changed_at);
+            let mut turns = erasures.turns(&hash, life, listed.changed_at);
             turns.retain(|turn| *turn <= listed.entries);
             if !turns.is_empty() && listed.key.kind == Kind::Session {
                 again.turns += erase_turns(store, &listed.key, &turns).await?;
             }
         }
     }
-    bury(store.as_ref(), &graves).await?;
+    bury(store.as_ref(), &erasures).await?;
     Ok(again)
 }
 
@@ -125,8 +125,8 @@ pub fn life_in(head: &[u8]) -> Option<Uuid> {
 }
 
 /// The tombstones go into the restored store, so that the next restore knows them too.
-async fn bury(store: &dyn Store, graves: &Graves) -> Result<(), Failure> {
-    for tombstone in graves.tombstones() {
+async fn bury(store: &dyn Store, erasures: &Erasures) -> Result<(), Failure> {
+    for tombstone in erasures.tombstones() {
         let id = ThreadId::new(tombstone.key.as_str()).map_err(Error::from)?;
         let key = Key { scope: system_scope(), kind: Kind::Tombstone, id };
         let (expected, known) = match store.head(&key, None).await? {
@@ -159,7 +159,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_derived_of_an_erased_session_or_turn_goes_too() {
         let store: Arc<dyn Store> = Arc::new(Memory::new());
-        let mut graves = Graves::default();
+        let mut erasures = Erasures::default();
         let at = Timestamp::UNIX_EPOCH;
         for (name, turns) in [("gone", None), ("cut", Some(7)), ("left", None)] {
             let id = SessionId::new(name).unwrap();
@@ -170,10 +170,10 @@ mod tests {
             }
             if name != "left" {
                 let (key, turns) = (tombstone_of(&key), turns.into_iter().collect());
-                graves.add(Erasure { key, at, life: None, turns });
+                erasures.add(Erasure { key, at, life: None, turns });
             }
         }
-        erase(&store, graves).await.unwrap();
+        erase(&store, erasures).await.unwrap();
         let listed = store.scan(None, 100).await.unwrap();
         let derived = listed.iter().filter(|listed| listed.key.kind == Kind::TurnIndex);
         let left: Vec<&str> = derived.map(|listed| listed.key.id.as_str()).collect();

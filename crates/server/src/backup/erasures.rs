@@ -148,14 +148,14 @@ fn record(line: &[u8]) -> Option<Erasure> {
 
 /// What has to stay erased, by key.
 #[derive(Debug, Default)]
-pub struct Graves {
-    whole: BTreeMap<ContentHash, Grave>,
+pub struct Erasures {
+    whole: BTreeMap<ContentHash, KeyErasures>,
     turns: BTreeMap<ContentHash, Vec<Erasure>>,
 }
 
 /// The erasures of one key as a whole.
 #[derive(Debug, Default)]
-struct Grave {
+struct KeyErasures {
     /// The last one.
     at: Timestamp,
     lives: BTreeSet<Uuid>,
@@ -163,7 +163,7 @@ struct Grave {
     unknown_at: Option<Timestamp>,
 }
 
-impl Graves {
+impl Erasures {
     /// Adds one.
     pub fn add(&mut self, erasure: Erasure) {
         if !erasure.turns.is_empty() {
@@ -187,10 +187,10 @@ impl Graves {
         lives: impl IntoIterator<Item = Uuid>,
         unknown_at: Option<Timestamp>,
     ) {
-        let grave = self.whole.entry(key).or_default();
-        grave.at = grave.at.max(at);
-        grave.lives.extend(lives);
-        grave.unknown_at = grave.unknown_at.max(unknown_at);
+        let of_key = self.whole.entry(key).or_default();
+        of_key.at = of_key.at.max(at);
+        of_key.lives.extend(lives);
+        of_key.unknown_at = of_key.unknown_at.max(unknown_at);
     }
 
     /// Whether anything is known of a key.
@@ -201,11 +201,11 @@ impl Graves {
     /// Whether a thread is one that was erased, and not a later one of the same name. Its life tells; where that is
     /// not known, of the thread or of what was erased, the time of its last change does.
     pub fn hold(&self, key: &ContentHash, life: Option<Uuid>, changed_at: Timestamp) -> bool {
-        let Some(grave) = self.whole.get(key) else { return false };
+        let Some(of_key) = self.whole.get(key) else { return false };
         match life {
-            Some(life) if grave.lives.contains(&life) => true,
-            Some(_) => grave.unknown_at.is_some_and(|at| changed_at <= at),
-            None => changed_at <= grave.at,
+            Some(life) if of_key.lives.contains(&life) => true,
+            Some(_) => of_key.unknown_at.is_some_and(|at| changed_at <= at),
+            None => changed_at <= of_key.at,
         }
     }
 
@@ -226,11 +226,11 @@ impl Graves {
 
     /// The tombstones of the keys that were erased whole.
     pub fn tombstones(&self) -> impl Iterator<Item = Tombstone> {
-        self.whole.iter().map(|(key, grave)| Tombstone {
+        self.whole.iter().map(|(key, of_key)| Tombstone {
             key: key.clone(),
-            at: grave.at,
-            lives: grave.lives.iter().copied().collect(),
-            unknown_at: grave.unknown_at,
+            at: of_key.at,
+            lives: of_key.lives.iter().copied().collect(),
+            unknown_at: of_key.unknown_at,
         })
     }
 }
@@ -299,21 +299,21 @@ mod tests {
 
     #[test]
     fn a_new_thread_of_an_erased_name_is_told_by_its_life_and_not_by_a_clock() {
-        let mut graves = Graves::default();
-        graves.add(erasure(10, Some(1), &[]));
-        graves.add(erasure(20, Some(1), &[2]));
+        let mut erasures = Erasures::default();
+        erasures.add(erasure(10, Some(1), &[]));
+        erasures.add(erasure(20, Some(1), &[2]));
         let key = ContentHash::of("k");
         let life = |number| Some(Uuid::from_u128(number));
-        assert!(graves.hold(&key, life(1), at(99)), "whatever the clock said");
-        assert!(!graves.hold(&key, life(2), at(5)), "made anew while the clock was behind");
-        assert_eq!(graves.turns(&key, life(1), at(99)), BTreeSet::from([2]));
-        assert!(graves.turns(&key, life(2), at(5)).is_empty());
+        assert!(erasures.hold(&key, life(1), at(99)), "whatever the clock said");
+        assert!(!erasures.hold(&key, life(2), at(5)), "made anew while the clock was behind");
+        assert_eq!(erasures.turns(&key, life(1), at(99)), BTreeSet::from([2]));
+        assert!(erasures.turns(&key, life(2), at(5)).is_empty());
         // Of what an earlier version made only the time is known.
-        assert!(graves.hold(&key, None, at(10)) && !graves.hold(&key, None, at(11)));
-        graves.add(erasure(30, None, &[]));
-        assert!(graves.hold(&key, life(2), at(30)) && !graves.hold(&key, life(2), at(31)));
-        let [tombstone] = graves.tombstones().collect::<Vec<_>>().try_into().expect("one");
-        let mut again = Graves::default();
+        assert!(erasures.hold(&key, None, at(10)) && !erasures.hold(&key, None, at(11)));
+        erasures.add(erasure(30, None, &[]));
+        assert!(erasures.hold(&key, life(2), at(30)) && !erasures.hold(&key, life(2), at(31)));
+        let [tombstone] = erasures.tombstones().collect::<Vec<_>>().try_into().expect("one");
+        let mut again = Erasures::default();
         again.add_tombstone(tombstone);
         assert!(again.hold(&key, life(1), at(99)) && !again.hold(&key, life(2), at(31)));
     }

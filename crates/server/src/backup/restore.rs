@@ -18,10 +18,10 @@ use throughline_store::sqlite::Sqlite;
 use throughline_store::{OpenOptions, StoreUrl, disk, index, replace};
 
 use super::again::{self, ErasedAgain};
-use super::erasures::{ErasureLog, Graves};
+use super::erasures::{ErasureLog, Erasures};
 use super::kept;
 use super::make::{self, remove};
-use super::unfinished::{self, By, Filling};
+use super::unfinished::{self, FilledBy, UnfinishedCopy};
 use crate::access::Keys;
 use crate::clock;
 use crate::failure::Failure;
@@ -66,10 +66,10 @@ pub struct Restored {
 
 /// What the store that is replaced could tell.
 #[derive(Default)]
-struct Before {
+struct ReplacedStore {
     there: bool,
     unread: Option<String>,
-    graves: Graves,
+    erasures: Erasures,
     revoked: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl Restore<'_> {
         let mut log_problems = Vec::new();
         for folder in BTreeSet::from([self.folder, beside]) {
             let log = ErasureLog::new(folder);
-            let damaged = again::of_log(&log, &mut before.graves)?;
+            let damaged = again::of_log(&log, &mut before.erasures)?;
             let told = |line| format!("{} line {line} cannot be read", log.path().display());
             log_problems.extend(damaged.into_iter().map(told));
         }
@@ -122,8 +122,8 @@ impl Restore<'_> {
     }
 
     /// What the store that is to be replaced can tell.
-    async fn look(&self) -> Result<Before, Failure> {
-        let mut before = Before::default();
+    async fn look(&self) -> Result<ReplacedStore, Failure> {
+        let mut before = ReplacedStore::default();
         if !throughline_store::exists(self.url)? {
             return Ok(before);
         }
@@ -139,10 +139,10 @@ impl Restore<'_> {
         Ok(before)
     }
 
-    async fn read(&self, before: &mut Before) -> Result<(), Failure> {
+    async fn read(&self, before: &mut ReplacedStore) -> Result<(), Failure> {
         let store = throughline_store::open(self.url, self.options).await?;
         before.there = !store.scan(None, 1).await?.is_empty();
-        again::of_store(store.as_ref(), &mut before.graves).await?;
+        again::of_store(store.as_ref(), &mut before.erasures).await?;
         let keys = Keys::new(store, clock::system()).list().await?;
         let revoked = keys.into_iter().filter(|key| key.revoked_at.is_some());
         before.revoked = revoked.map(|key| key.id).collect();
@@ -159,13 +159,17 @@ impl Restore<'_> {
         }
     }
 
-    async fn stage_and_place(&self, work: &Path, before: Before) -> Result<Restored, Failure> {
+    async fn stage_and_place(
+        &self,
+        work: &Path,
+        before: ReplacedStore,
+    ) -> Result<Restored, Failure> {
         if let Some(folder) = work.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             disk::make_folders(folder)?;
         }
         let copied = Sqlite::copy(self.file, work, self.options.busy_wait, |_| {}).await?;
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(work, self.options.busy_wait).await?);
-        let erased_again = again::erase(&store, before.graves).await?;
+        let erased_again = again::erase(&store, before.erasures).await?;
         revoke(&store, &before.revoked).await?;
         // The index is derived; one that knows a later state would hide the restored one. It is emptied before the
         // store changes: wherever this is cut short, it knows too little and never too much.
@@ -219,7 +223,7 @@ impl Restore<'_> {
             make::make(self.url, self.options, &kept, |_, _| {}).await?;
         }
         let from_file = work.canonicalize()?.display().to_string();
-        let filling = Filling { by: By::Restore, from: from_file, since: self.at };
+        let filling = UnfinishedCopy { by: FilledBy::Restore, from: from_file, since: self.at };
         let to = unfinished::open(self.url, self.options, &filling).await?;
         fill(self.url, from, to.as_ref()).await?;
         Ok(Some(kept))
@@ -231,10 +235,10 @@ pub async fn resume(
     url: &StoreUrl,
     options: &OpenOptions,
     store: &dyn Store,
-    filling: &Filling,
+    filling: &UnfinishedCopy,
 ) -> Result<(), Failure> {
     let work = Path::new(&filling.from);
-    if filling.by != By::Restore || !work.is_file() {
+    if filling.by != FilledBy::Restore || !work.is_file() {
         return Err(unfinished::refusal(url, filling));
     }
     tracing::warn!(store = %url, since = %filling.since, "a restore was cut short and goes on");

@@ -28,7 +28,7 @@ const ENDING: &str = ".filling";
 /// What fills a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum FilledBy {
     /// `throughline migrate`.
     Migrate,
     /// `throughline restore`.
@@ -37,9 +37,9 @@ pub enum By {
 
 /// What is on its way into a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Filling {
+pub struct UnfinishedCopy {
     /// What fills it.
-    pub by: By,
+    pub by: FilledBy,
     /// From where: a store without its secrets, or a file.
     pub from: String,
     /// When it began.
@@ -72,7 +72,7 @@ pub fn is_note(thread: &Key) -> bool {
 pub async fn open(
     url: &StoreUrl,
     options: &OpenOptions,
-    filling: &Filling,
+    filling: &UnfinishedCopy,
 ) -> Result<Arc<dyn Store>, Failure> {
     let text = serde_json::to_vec(filling).unwrap_or_default();
     if let Some(file) = file_of(url) {
@@ -110,7 +110,7 @@ pub fn forget(url: &StoreUrl) -> Result<(), Failure> {
 }
 
 /// What was on its way into the store and has not arrived.
-pub async fn find(url: &StoreUrl, store: &dyn Store) -> Result<Option<Filling>, Failure> {
+pub async fn find(url: &StoreUrl, store: &dyn Store) -> Result<Option<UnfinishedCopy>, Failure> {
     let text = match file_of(url) {
         Some(file) if !file.exists() => return Ok(None),
         Some(file) => std::fs::read(file)?,
@@ -126,14 +126,14 @@ pub async fn find(url: &StoreUrl, store: &dyn Store) -> Result<Option<Filling>, 
 }
 
 /// The refusal of a store in which only a part has arrived.
-pub fn refusal(url: &StoreUrl, filling: &Filling) -> Failure {
-    let Filling { by, from, since } = filling;
+pub fn refusal(url: &StoreUrl, filling: &UnfinishedCopy) -> Failure {
+    let UnfinishedCopy { by, from, since } = filling;
     match by {
-        By::Migrate => Failure::new(
+        FilledBy::Migrate => Failure::new(
             format!("{url} is not whole: the move from {from}, begun {since}, was not finished"),
             format!("throughline migrate --from {from} --to {url}: what has arrived is skipped"),
         ),
-        By::Restore => Failure::new(
+        FilledBy::Restore => Failure::new(
             format!("{url} is not whole: the restore that began {since} was not finished"),
             format!("restore again where {from} is, or the backup that it was made of"),
         ),

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::store::{
-    Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
-    StoreError, StoreFacts, Version,
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
+    Store, StoreError, StoreFacts, Version,
 };
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
 
@@ -21,13 +21,13 @@ use super::erasures::{Erasure, ErasureLog};
 use super::kept::KeptCopies;
 
 /// A store with a log of erasures.
-pub struct Watched {
+pub struct ErasureLoggingStore {
     inner: Arc<dyn Store>,
     log: ErasureLog,
     kept: Arc<KeptCopies>,
 }
 
-impl Watched {
+impl ErasureLoggingStore {
     /// `inner`, whose erasures go to `log` and are done in the copies that are `kept`.
     pub fn new(inner: Arc<dyn Store>, log: ErasureLog, kept: Arc<KeptCopies>) -> Self {
         Self { inner, log, kept }
@@ -73,7 +73,7 @@ fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
 }
 
 #[async_trait]
-impl Store for Watched {
+impl Store for ErasureLoggingStore {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
         self.inner.head(key, known).await
     }
@@ -98,11 +98,11 @@ impl Store for Watched {
         self.inner.commit(key, expected, change).await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         self.inner.list(scope, kind, page).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.inner.scan(after, limit).await
     }
 

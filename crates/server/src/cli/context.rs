@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::api::{Api, Call, Named};
-use super::local::Who;
+use super::local::Identity;
 use super::output::field;
 use super::session::import;
 use super::{Settings, output};
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub struct ContextCommand {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     #[command(subcommand)]
     verb: Verb,
 }

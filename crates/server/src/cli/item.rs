@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use throughline_engine::id::AgentName;
 
 use super::api::{Api, Call, Named};
-use super::local::{Who, invalid};
+use super::local::{Identity, invalid};
 use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
@@ -21,7 +21,7 @@ const DESCRIPTION_CHARACTERS: usize = 60;
 #[derive(Debug, Args)]
 pub struct ItemCommand {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// Also start the demo inventory.
     #[arg(long, global = true)]
     demo: bool,

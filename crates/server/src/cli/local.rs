@@ -22,7 +22,7 @@ const LOCAL: &str = "local";
 
 /// For whom a command works.
 #[derive(Debug, Default, Args)]
-pub struct Who {
+pub struct Identity {
     /// The organisation whose data is meant; local when absent. A server takes it from the key.
     #[arg(long, global = true)]
     tenant: Option<String>,
@@ -31,7 +31,7 @@ pub struct Who {
     user: Option<String>,
 }
 
-impl Who {
+impl Identity {
     /// The caller that the engine of this machine is asked as.
     pub fn caller(&self) -> Result<Caller, Failure> {
         let tenant = TenantId::new(self.tenant.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
@@ -73,7 +73,7 @@ pub struct Local {
 
 impl Local {
     /// Opens the configured store and puts the engine over it, with or without the demo inventory and its agent.
-    pub async fn with(mut config: Config, who: &Who, demo: Demo) -> Result<Self, Failure> {
+    pub async fn with(mut config: Config, who: &Identity, demo: Demo) -> Result<Self, Failure> {
         let caller = who.caller()?;
         if demo == Demo::With {
             config.servers.insert(demo::SERVER.into(), demo_server()?);

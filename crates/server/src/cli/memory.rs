@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::api::{Api, Call, Named};
-use super::local::Who;
+use super::local::Identity;
 use super::output::field;
 use super::session::read;
 use super::{Settings, output};
@@ -18,7 +18,7 @@ use crate::memory_view::MemoryKind;
 #[derive(Debug, Args)]
 pub struct MemoryCommand {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     #[command(subcommand)]
     verb: Verb,
 }

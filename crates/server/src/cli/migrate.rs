@@ -11,8 +11,8 @@ use throughline_store::copy::{Compare, copy};
 use super::{Settings, output};
 use crate::assemble;
 use crate::backup::again;
-use crate::backup::erasures::Graves;
-use crate::backup::unfinished::{self, By, Filling};
+use crate::backup::erasures::Erasures;
+use crate::backup::unfinished::{self, FilledBy, UnfinishedCopy};
 use crate::failure::Failure;
 
 /// Flags of `migrate`.
@@ -48,7 +48,7 @@ impl Migrate {
             return Err(unfinished::refusal(&source, &filling));
         }
         let since = crate::clock::system().now();
-        let filling = Filling { by: By::Migrate, from: source.to_string(), since };
+        let filling = UnfinishedCopy { by: FilledBy::Migrate, from: source.to_string(), since };
         let to = unfinished::open(&target, &options, &filling).await?;
         let compare = if self.verify { Compare::Everything } else { Compare::Quickly };
         let bar = output::bar("threads");
@@ -59,7 +59,7 @@ impl Migrate {
         .await;
         bar.finish_and_clear();
         let report = report?;
-        let erased = again::erase(&to, Graves::default()).await?;
+        let erased = again::erase(&to, Erasures::default()).await?;
         unfinished::end(&target, to.as_ref()).await?;
         // What had been erased in the source was only in the target until now.
         let only_in_target = report

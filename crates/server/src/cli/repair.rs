@@ -18,11 +18,11 @@ use throughline_store::files::{Files, Salvaged};
 use throughline_store::sqlite::Sqlite;
 use throughline_store::url::BUSY_WAIT;
 
-use super::local::{Who, invalid};
+use super::local::{Identity, invalid};
 use super::{Settings, output};
 use crate::assemble::{self, IfAbsent};
 use crate::backup::again;
-use crate::backup::erasures::{ErasureLog, Graves};
+use crate::backup::erasures::{ErasureLog, Erasures};
 use crate::clock;
 use crate::failure::Failure;
 
@@ -30,16 +30,16 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub struct Repair {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// The session; or any thread as throughline check names it: TENANT/USER/KIND/ID.
     thread: String,
     #[command(flatten)]
-    how: How,
+    how: RepairMode,
 }
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-struct How {
+struct RepairMode {
     /// Make the session anew from what its log still has. Its title, counters and turns come back; its settings,
     /// persona, items and tags do not.
     #[arg(long)]
@@ -74,9 +74,9 @@ impl Repair {
         let key = self.key()?;
         let files = Arc::new(Files::open(root).await?);
         let mended = match &self.how {
-            How { set_aside: true, .. } => None,
-            How { from: Some(backup), .. } => Some(taken(&key, backup).await?),
-            How { .. } => Some(rebuilt(&key, files.salvage(&key).await?)?),
+            RepairMode { set_aside: true, .. } => None,
+            RepairMode { from: Some(backup), .. } => Some(taken(&key, backup).await?),
+            RepairMode { .. } => Some(rebuilt(&key, files.salvage(&key).await?)?),
         };
         let reason = "set aside by throughline repair";
         let (aside, entries, unreadable) = match mended {
@@ -86,10 +86,10 @@ impl Repair {
             }
         };
         if self.how.from.is_some() {
-            let mut graves = Graves::default();
+            let mut erasures = Erasures::default();
             let store: Arc<dyn Store> = files;
-            again::of_log(&ErasureLog::new(&config.backups.folder), &mut graves)?;
-            again::erase(&store, graves).await?;
+            again::of_log(&ErasureLog::new(&config.backups.folder), &mut erasures)?;
+            again::erase(&store, erasures).await?;
         }
         if settings.json {
             return output::json(&json!({

@@ -14,7 +14,7 @@ use throughline_engine::session::record::CallRecord;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Call, Named, Wait};
-use super::local::{Who, session_id};
+use super::local::{Identity, session_id};
 use super::{Settings, out, output};
 use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub struct Replay {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// The session's id, or its beginning.
     session: String,
     /// The turn, counted from 1.

@@ -7,7 +7,7 @@ use throughline_engine::index::Snippet;
 use throughline_store::index;
 
 use super::api::{Api, Call};
-use super::local::{Local, Who};
+use super::local::{Identity, Local};
 use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{self, Demo, IfAbsent};
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub struct Search {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// Words to look for.
     #[arg(required = true)]
     query: Vec<String>,
@@ -86,7 +86,7 @@ fn highlighted(snippet: &Snippet) -> String {
 #[derive(Debug, Args)]
 pub struct Index {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     #[command(subcommand)]
     verb: Verb,
 }

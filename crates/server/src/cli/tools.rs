@@ -8,7 +8,7 @@ use throughline_engine::tool::ToolName;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Call};
-use super::local::{Local, Who, invalid};
+use super::local::{Identity, Local, invalid};
 use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
@@ -22,7 +22,7 @@ const DESCRIPTION_CHARACTERS: usize = 60;
 #[derive(Debug, Args)]
 pub struct Tools {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// Also start the demo inventory.
     #[arg(long, global = true)]
     demo: bool,

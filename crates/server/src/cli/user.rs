@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::api::{Api, Call};
-use super::local::Who;
+use super::local::Identity;
 use super::output::{self, field};
 use super::session::confirm;
 use super::{Settings, out};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub struct UserCommand {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     #[command(subcommand)]
     verb: Verb,
 }

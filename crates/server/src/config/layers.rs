@@ -43,7 +43,7 @@ impl fmt::Display for Origin {
 
 /// A value as `config show` tells it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Shown {
+pub struct EffectiveSetting {
     /// `section.key`.
     pub setting: String,
     /// The value, with secrets taken out.
@@ -151,12 +151,12 @@ impl Layers {
     }
 
     /// Every value with its origin, for people.
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn shown(&self) -> Vec<EffectiveSetting> {
         let known = super::settings();
         let of = |path: &str| known.iter().find(|setting| setting.name == path);
         let settings = self.values.iter();
         settings
-            .map(|(path, (value, origin))| Shown {
+            .map(|(path, (value, origin))| EffectiveSetting {
                 setting: path.clone(),
                 value: shown_value(path, value),
                 from: origin.to_string(),

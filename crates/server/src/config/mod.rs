@@ -30,7 +30,7 @@ use serde::Deserialize;
 use throughline_engine::limits::Limits;
 
 pub use environment::Environment;
-pub use layers::{Layers, Origin, Shown};
+pub use layers::{EffectiveSetting, Layers, Origin};
 pub use models::{ModelEntry, ModelsSettings};
 pub use oauth::{OauthSettings, is_safe as is_safe_address};
 pub use sections::{

@@ -121,7 +121,7 @@ struct Counts {
 }
 
 /// One open connection; dropping it makes room for another.
-struct Place {
+struct ConnectionPermit {
     open: Arc<Open>,
     address: IpAddr,
 }
@@ -136,7 +136,7 @@ impl Open {
     }
 
     /// Room for one more connection from `address`, if there is any.
-    fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
         let address = network_of(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let from_address = counts.by_address.get(&address).copied().unwrap_or_default();
@@ -147,11 +147,11 @@ impl Open {
         counts.all += 1;
         counts.by_address.insert(address, from_address + 1);
         telemetry::metrics::connections_open(counts.all);
-        Some(Place { open: self.clone(), address })
+        Some(ConnectionPermit { open: self.clone(), address })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let mut counts = self.open.counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all -= 1;
@@ -184,7 +184,7 @@ mod tests {
         Arc::new(Open { all_max, address_max, counts: Mutex::default() })
     }
 
-    fn take(open: &Arc<Open>, address: &str) -> Option<Place> {
+    fn take(open: &Arc<Open>, address: &str) -> Option<ConnectionPermit> {
         open.take(address.parse().expect("an address"))
     }
 

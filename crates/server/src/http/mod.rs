@@ -54,7 +54,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::Gate;
 use crate::config::{ServerSettings, TelemetrySettings};
 use crate::telemetry::{self, Figures};
-use about::pulse::Pulse;
+use about::health_cache::HealthCache;
 use dropin::Upstreams;
 use problem::Problem;
 
@@ -67,7 +67,7 @@ struct AppParts {
     upstreams: Upstreams,
     figures: Arc<Figures>,
     turns: TaskTracker,
-    pulse: Pulse,
+    health_cache: HealthCache,
     places: Semaphore,
     body_memory: Arc<Semaphore>,
     stopping: CancellationToken,
@@ -101,7 +101,7 @@ impl App {
             upstreams: Upstreams::default(),
             figures,
             turns: TaskTracker::new(),
-            pulse: Pulse::default(),
+            health_cache: HealthCache::default(),
             places: Semaphore::new(setup.settings.requests_at_once_max),
             body_memory: Arc::new(admit::body_memory(setup.settings.bodies_bytes_max)),
             stopping: CancellationToken::new(),
@@ -168,9 +168,9 @@ impl App {
     }
 
     /// Whether the store can be written, with the reason where it cannot.
-    async fn store_pulse(&self) -> Result<(), String> {
+    async fn probe_store(&self) -> Result<(), String> {
         let limit = Duration::from_secs(self.settings().health_seconds_max);
-        self.0.pulse.check(self.engine().store().probe_write(), limit).await
+        self.0.health_cache.check(self.engine().store().probe_write(), limit).await
     }
 
     /// MCP servers.

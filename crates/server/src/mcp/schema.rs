@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The schema of `T`, without references, for answers: programs read it, and the names say enough.
 pub fn of_answer<T: JsonSchema>() -> Arc<JsonObject> {
     let mut schema = Value::Object(JsonObject::clone(&of::<T>()));
-    strip(&mut schema, Place::Schema, "description");
+    strip(&mut schema, SchemaPosition::Schema, "description");
     match schema {
         Value::Object(object) => Arc::new(object),
         _ => Arc::default(),
@@ -27,7 +27,7 @@ pub fn of<T: JsonSchema>() -> Arc<JsonObject> {
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut value = schema.to_value();
-    clean(&mut value, Place::Schema);
+    clean(&mut value, SchemaPosition::Schema);
     match value {
         Value::Object(mut object) => {
             object.remove("$schema");
@@ -40,16 +40,16 @@ pub fn of<T: JsonSchema>() -> Arc<JsonObject> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum SchemaPosition {
     Schema,
     /// The names in `properties` are the fields' own and are left alone.
     Properties,
 }
 
-fn clean(value: &mut Value, place: Place) {
+fn clean(value: &mut Value, place: SchemaPosition) {
     match value {
         Value::Object(object) => {
-            if place == Place::Schema {
+            if place == SchemaPosition::Schema {
                 object.remove("title");
                 // For Rust's sake: unsigned numbers, maps of anything, structs that know their fields.
                 if object
@@ -70,14 +70,20 @@ fn clean(value: &mut Value, place: Place) {
             }
             for (key, inner) in object.iter_mut() {
                 let next = match key.as_str() {
-                    "properties" if place == Place::Schema => Place::Properties,
-                    "default" | "enum" | "const" | "required" if place == Place::Schema => continue,
-                    _ => Place::Schema,
+                    "properties" if place == SchemaPosition::Schema => SchemaPosition::Properties,
+                    "default" | "enum" | "const" | "required"
+                        if place == SchemaPosition::Schema =>
+                    {
+                        continue;
+                    }
+                    _ => SchemaPosition::Schema,
                 };
                 clean(inner, next);
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| clean(value, Place::Schema)),
+        Value::Array(values) => {
+            values.iter_mut().for_each(|value| clean(value, SchemaPosition::Schema))
+        }
         _ => {}
     }
 }
@@ -119,22 +125,22 @@ fn join_constants(object: &mut JsonObject) {
 }
 
 /// Takes `keyword` out of every schema; a field of that name stays.
-fn strip(value: &mut Value, place: Place, keyword: &str) {
+fn strip(value: &mut Value, place: SchemaPosition, keyword: &str) {
     match value {
         Value::Object(object) => {
-            if place == Place::Schema {
+            if place == SchemaPosition::Schema {
                 object.remove(keyword);
             }
             for (key, inner) in object.iter_mut() {
                 let next = match key.as_str() {
-                    "properties" if place == Place::Schema => Place::Properties,
-                    _ => Place::Schema,
+                    "properties" if place == SchemaPosition::Schema => SchemaPosition::Properties,
+                    _ => SchemaPosition::Schema,
                 };
                 strip(inner, next, keyword);
             }
         }
         Value::Array(values) => {
-            values.iter_mut().for_each(|value| strip(value, Place::Schema, keyword))
+            values.iter_mut().for_each(|value| strip(value, SchemaPosition::Schema, keyword))
         }
         _ => {}
     }

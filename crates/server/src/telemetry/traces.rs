@@ -46,7 +46,7 @@ impl Traces {
         }
         let provider = SdkTracerProvider::builder()
             .with_resource(resource.build())
-            .with_batch_exporter(Listed(exporter))
+            .with_batch_exporter(ListExporter(exporter))
             .build();
         Ok(Some(Self(provider)))
     }
@@ -78,9 +78,9 @@ fn exporter(address: &str) -> Result<SpanExporter, ExporterBuildError> {
 
 /// The exporter, with the attributes that must be lists made into lists.
 #[derive(Debug)]
-struct Listed(SpanExporter);
+struct ListExporter(SpanExporter);
 
-impl opentelemetry_sdk::trace::SpanExporter for Listed {
+impl opentelemetry_sdk::trace::SpanExporter for ListExporter {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
         let attributes = batch.iter_mut().flat_map(|span| &mut span.attributes);
         for attribute in attributes.filter(|attribute| attribute.key.as_str() == FINISH_REASONS) {

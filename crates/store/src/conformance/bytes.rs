@@ -4,12 +4,12 @@ use bytes::Bytes;
 use throughline_engine::store::{Change, Expected, StoreError};
 
 use super::ground::{Ground, change};
-use super::{Broken, Kept, same};
+use super::{Broken, PromiseResult, same};
 use crate::limit::ENTRY_BYTES_MAX;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-pub(super) async fn ranges_answer_what_there_is(ground: Ground) -> Kept {
+pub(super) async fn ranges_answer_what_there_is(ground: Ground) -> PromiseResult {
     let key = ground.key("ranges");
     let mut at = ground.create(&key, "0", &["0", "1", "2"]).await?;
     at = ground.commit(&key, Expected::At(at), "0", &[]).await?;
@@ -42,7 +42,7 @@ pub(super) async fn ranges_answer_what_there_is(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn single_entries_come_in_the_order_asked(ground: Ground) -> Kept {
+pub(super) async fn single_entries_come_in_the_order_asked(ground: Ground) -> PromiseResult {
     let key = ground.key("single");
     let at = ground.create(&key, "0", &["0", "1", "2"]).await?;
     ground.commit(&key, Expected::At(at), "0", &["3", "4"]).await?;
@@ -63,7 +63,7 @@ pub(super) async fn single_entries_come_in_the_order_asked(ground: Ground) -> Ke
     Ok(())
 }
 
-pub(super) async fn empty_entries_and_heads_are_kept(ground: Ground) -> Kept {
+pub(super) async fn empty_entries_and_heads_are_kept(ground: Ground) -> PromiseResult {
     let key = ground.key("empty");
     let first = ground.create(&key, "", &["", "x", ""]).await?;
     let head = ground.head(&key).await?;
@@ -74,7 +74,7 @@ pub(super) async fn empty_entries_and_heads_are_kept(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn any_bytes_come_back_as_they_were(ground: Ground) -> Kept {
+pub(super) async fn any_bytes_come_back_as_they_were(ground: Ground) -> PromiseResult {
     let mut samples: Vec<Bytes> = texts(&[
         r#"{"a":1}"#,
         " { \"spaced\" : [ 1 , 2 ] } ",
@@ -107,7 +107,7 @@ pub(super) async fn any_bytes_come_back_as_they_were(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn entries_of_a_mebibyte_are_kept(ground: Ground) -> Kept {
+pub(super) async fn entries_of_a_mebibyte_are_kept(ground: Ground) -> PromiseResult {
     let key = ground.key("large");
     let json = Bytes::from(format!("\"{}\"", "x".repeat(MEBIBYTE)));
     let binary = Bytes::from((0..MEBIBYTE).map(|at| (at * 31 % 251) as u8).collect::<Vec<_>>());
@@ -120,7 +120,7 @@ pub(super) async fn entries_of_a_mebibyte_are_kept(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn many_entries_in_one_change_keep_their_order(ground: Ground) -> Kept {
+pub(super) async fn many_entries_in_one_change_keep_their_order(ground: Ground) -> PromiseResult {
     let key = ground.key("many");
     let entries = |from: u32, to: u32| -> Vec<Bytes> {
         (from..to).map(|number| format!("{{\"n\":{number}}}").into()).collect()
@@ -136,7 +136,7 @@ pub(super) async fn many_entries_in_one_change_keep_their_order(ground: Ground) 
     Ok(())
 }
 
-pub(super) async fn an_overwrite_replaces_only_what_it_names(ground: Ground) -> Kept {
+pub(super) async fn an_overwrite_replaces_only_what_it_names(ground: Ground) -> PromiseResult {
     let key = ground.key("overwritten");
     let first = ground.create(&key, "0", &["zero", "one", "two"]).await?;
     let blank = Change {
@@ -161,7 +161,7 @@ pub(super) async fn an_overwrite_replaces_only_what_it_names(ground: Ground) -> 
 
 pub(super) async fn an_overwrite_past_the_end_is_refused_and_changes_nothing(
     ground: Ground,
-) -> Kept {
+) -> PromiseResult {
     let key = ground.key("past");
     let first = ground.create(&key, "0", &["zero"]).await?;
     let wrong = Change { overwrite: vec![(1, Bytes::from("x"))], ..change("1", &["one"]) };
@@ -177,7 +177,9 @@ pub(super) async fn an_overwrite_past_the_end_is_refused_and_changes_nothing(
     Ok(())
 }
 
-pub(super) async fn a_change_over_the_limit_is_refused_and_changes_nothing(ground: Ground) -> Kept {
+pub(super) async fn a_change_over_the_limit_is_refused_and_changes_nothing(
+    ground: Ground,
+) -> PromiseResult {
     let key = ground.key("too-large");
     let first = ground.create(&key, "0", &["zero"]).await?;
     let entry = Bytes::from(vec![b' '; ENTRY_BYTES_MAX + 1]);
@@ -192,7 +194,7 @@ pub(super) async fn a_change_over_the_limit_is_refused_and_changes_nothing(groun
 }
 
 /// A backend may keep a large head as what changed since an earlier one: nobody may notice.
-pub(super) async fn a_large_head_comes_back_whatever_changed_it(ground: Ground) -> Kept {
+pub(super) async fn a_large_head_comes_back_whatever_changed_it(ground: Ground) -> PromiseResult {
     let key = ground.key("large-head");
     let head = |step: u32, lines: u32| -> String {
         (0..lines)

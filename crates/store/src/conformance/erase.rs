@@ -4,9 +4,9 @@ use bytes::Bytes;
 use throughline_engine::store::{Erased, Expected, Found, Kind, StoreError};
 
 use super::ground::Ground;
-use super::{Broken, Kept, same};
+use super::{Broken, PromiseResult, same};
 
-pub(super) async fn erasing_counts_and_removes_everything(ground: Ground) -> Kept {
+pub(super) async fn erasing_counts_and_removes_everything(ground: Ground) -> PromiseResult {
     let key = ground.key("gone");
     let first = ground.create(&key, "12345", &["1", "22"]).await?;
     ground.commit(&key, Expected::At(first), "123", &["333"]).await?;
@@ -30,7 +30,7 @@ pub(super) async fn erasing_counts_and_removes_everything(ground: Ground) -> Kep
     Ok(())
 }
 
-pub(super) async fn erasing_again_finds_nothing(ground: Ground) -> Kept {
+pub(super) async fn erasing_again_finds_nothing(ground: Ground) -> PromiseResult {
     let key = ground.key("again");
     same!(ground.store.erase(&key).await?, Erased::default(), "erasing what never was");
     ground.create(&key, "1", &["1"]).await?;
@@ -39,7 +39,7 @@ pub(super) async fn erasing_again_finds_nothing(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn erasing_one_thread_leaves_the_others(ground: Ground) -> Kept {
+pub(super) async fn erasing_one_thread_leaves_the_others(ground: Ground) -> PromiseResult {
     let keys = [
         ground.key("a"),
         ground.key("ab"),
@@ -58,7 +58,7 @@ pub(super) async fn erasing_one_thread_leaves_the_others(ground: Ground) -> Kept
     Ok(())
 }
 
-pub(super) async fn a_thread_made_anew_is_not_the_old_one(ground: Ground) -> Kept {
+pub(super) async fn a_thread_made_anew_is_not_the_old_one(ground: Ground) -> PromiseResult {
     let key = ground.key("anew");
     let old = ground.create(&key, "old", &["old"]).await?;
     ground.store.erase(&key).await?;
@@ -77,7 +77,7 @@ pub(super) async fn a_thread_made_anew_is_not_the_old_one(ground: Ground) -> Kep
     Ok(())
 }
 
-pub(super) async fn check_finds_a_sound_store_sound(ground: Ground) -> Kept {
+pub(super) async fn check_finds_a_sound_store_sound(ground: Ground) -> PromiseResult {
     let key = ground.key("sound");
     ground.create(&key, "1", &["1", "2"]).await?;
     ground.store.ping().await?;

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use jiff::{Timestamp, ToSpan};
 use throughline_engine::id::{TenantId, ThreadId, UserId};
 use throughline_engine::store::{
-    Change, Expected, Found, Head, Key, Kind, Listed, Page, PageMark, Result, Scope, Store, Version,
+    Change, Expected, Found, Head, Key, Kind, ListedThread, Page, PageMark, Result, Scope, Store,
+    Version,
 };
 use uuid::Uuid;
 
@@ -83,8 +84,13 @@ impl Ground {
     }
 
     /// All of a listing, in pages of `limit`.
-    pub async fn list_all(&self, scope: &Scope, kind: Kind, limit: usize) -> Result<Vec<Listed>> {
-        let mut all: Vec<Listed> = Vec::new();
+    pub async fn list_all(
+        &self,
+        scope: &Scope,
+        kind: Kind,
+        limit: usize,
+    ) -> Result<Vec<ListedThread>> {
+        let mut all: Vec<ListedThread> = Vec::new();
         loop {
             let after = all.last().map(mark);
             let page = self.store.list(scope, kind, Page { limit, after }).await?;
@@ -97,7 +103,7 @@ impl Ground {
 }
 
 /// Where a page goes on.
-pub fn mark(listed: &Listed) -> PageMark {
+pub fn mark(listed: &ListedThread) -> PageMark {
     PageMark { changed_at: listed.changed_at, id: listed.key.id.clone() }
 }
 

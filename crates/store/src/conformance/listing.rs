@@ -1,15 +1,15 @@
 //! Promises about listings and scans.
 
-use throughline_engine::store::{Change, Expected, Key, Kind, Listed, Page};
+use throughline_engine::store::{Change, Expected, Key, Kind, ListedThread, Page};
 
 use super::ground::{Ground, change, time};
-use super::{Kept, same};
+use super::{PromiseResult, same};
 
-fn ids(listed: &[Listed]) -> Vec<String> {
+fn ids(listed: &[ListedThread]) -> Vec<String> {
     listed.iter().map(|listed| listed.key.id.to_string()).collect()
 }
 
-pub(super) async fn the_most_recently_changed_comes_first(ground: Ground) -> Kept {
+pub(super) async fn the_most_recently_changed_comes_first(ground: Ground) -> PromiseResult {
     let scope = ground.scope("", "ada");
     let old = ground.create_at(&ground.key("old"), 1).await?;
     ground.create_at(&ground.key("middle"), 2).await?;
@@ -20,12 +20,13 @@ pub(super) async fn the_most_recently_changed_comes_first(ground: Ground) -> Kep
     let version = ground.store.commit(&ground.key("old"), Expected::At(old), touch).await?;
     let all = ground.list_all(&scope, Kind::Session, 10).await?;
     same!(ids(&all), vec!["old", "new", "middle"], "the listing after a change");
-    let promised = Listed { key: ground.key("old"), version, entries: 3, changed_at: time(4) };
+    let promised =
+        ListedThread { key: ground.key("old"), version, entries: 3, changed_at: time(4) };
     same!(all[0], promised, "what the listing says");
     Ok(())
 }
 
-pub(super) async fn pages_have_no_gap_and_no_repeat(ground: Ground) -> Kept {
+pub(super) async fn pages_have_no_gap_and_no_repeat(ground: Ground) -> PromiseResult {
     let scope = ground.scope("", "ada");
     let mut promised = Vec::new();
     for number in 0..23_i64 {
@@ -43,7 +44,7 @@ pub(super) async fn pages_have_no_gap_and_no_repeat(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn equal_times_are_ordered_by_id(ground: Ground) -> Kept {
+pub(super) async fn equal_times_are_ordered_by_id(ground: Ground) -> PromiseResult {
     for id in ["b", "C", "a", "A-1", "10", "9"] {
         ground.create_at(&ground.key(id), 5).await?;
     }
@@ -52,7 +53,7 @@ pub(super) async fn equal_times_are_ordered_by_id(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn a_listing_stays_in_its_scope_and_kind(ground: Ground) -> Kept {
+pub(super) async fn a_listing_stays_in_its_scope_and_kind(ground: Ground) -> PromiseResult {
     let places = [
         (ground.scope("", "ada"), Kind::Session),
         (ground.scope("", "ada"), Kind::Preset),
@@ -71,10 +72,10 @@ pub(super) async fn a_listing_stays_in_its_scope_and_kind(ground: Ground) -> Kep
     Ok(())
 }
 
-pub(super) async fn a_page_of_nothing_is_empty(ground: Ground) -> Kept {
+pub(super) async fn a_page_of_nothing_is_empty(ground: Ground) -> PromiseResult {
     let scope = ground.scope("", "ada");
     let page = |limit| Page { limit, after: None };
-    let nothing: Vec<Listed> = Vec::new();
+    let nothing: Vec<ListedThread> = Vec::new();
     same!(ground.store.list(&scope, Kind::Job, page(10)).await?, nothing, "an empty place");
     ground.create_at(&ground.key("one"), 0).await?;
     same!(ground.store.list(&scope, Kind::Session, page(0)).await?, nothing, "a limit of 0");
@@ -84,7 +85,7 @@ pub(super) async fn a_page_of_nothing_is_empty(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn a_scan_meets_every_thread_once_in_key_order(ground: Ground) -> Kept {
+pub(super) async fn a_scan_meets_every_thread_once_in_key_order(ground: Ground) -> PromiseResult {
     let mut promised: Vec<Key> = Vec::new();
     for (suffix, user) in [("", "ada"), ("", "Bob"), ("-x", "ada"), (".x", "a"), ("", "ada.b")] {
         for kind in [Kind::Session, Kind::ApiKey, Kind::Tombstone] {

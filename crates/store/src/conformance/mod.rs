@@ -31,13 +31,13 @@ impl From<StoreError> for Broken {
 }
 
 /// The outcome of one promise.
-pub type Kept = Result<(), Broken>;
+pub type PromiseResult = Result<(), Broken>;
 
 /// One promise by its name.
 pub struct Promise {
     /// The promise as a sentence.
     pub name: &'static str,
-    check: fn(Ground) -> BoxFuture<'static, Kept>,
+    check: fn(Ground) -> BoxFuture<'static, PromiseResult>,
 }
 
 /// Ends the promise as broken unless the two are equal.

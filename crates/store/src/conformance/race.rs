@@ -7,7 +7,7 @@ use futures::future::try_join_all;
 use throughline_engine::store::{Expected, Found, Key, StoreError, Version};
 
 use super::ground::{Ground, change};
-use super::{Broken, Kept, same};
+use super::{Broken, PromiseResult, same};
 
 const CREATORS: usize = 16;
 const WRITERS: usize = 64;
@@ -15,7 +15,7 @@ const ENTRIES_EACH: usize = 2;
 const ATTEMPTS_MAX: usize = 20_000;
 const PAIRS: u64 = 40;
 
-pub(super) async fn one_of_many_creators_wins(ground: Ground) -> Kept {
+pub(super) async fn one_of_many_creators_wins(ground: Ground) -> PromiseResult {
     let key = ground.key("created");
     let tasks = (0..CREATORS).map(|creator| {
         let (ground, key) = (ground.clone(), key.clone());
@@ -41,7 +41,9 @@ pub(super) async fn one_of_many_creators_wins(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn no_entry_of_sixty_four_writers_is_lost_or_doubled(ground: Ground) -> Kept {
+pub(super) async fn no_entry_of_sixty_four_writers_is_lost_or_doubled(
+    ground: Ground,
+) -> PromiseResult {
     let key = ground.key("busy");
     let first = ground.create(&key, "0", &[]).await?;
     let tasks = (0..WRITERS).map(|writer| {
@@ -91,7 +93,7 @@ async fn append_after_reading(ground: &Ground, key: &Key, entry: &str) -> Result
     Err(Broken(format!("no commit of {entry} came through in {ATTEMPTS_MAX} attempts")))
 }
 
-pub(super) async fn a_reader_never_sees_half_a_commit(ground: Ground) -> Kept {
+pub(super) async fn a_reader_never_sees_half_a_commit(ground: Ground) -> PromiseResult {
     let key = ground.key("halves");
     let mut at = ground.create(&key, "0", &[]).await?;
     let reader = tokio::spawn({
@@ -116,7 +118,9 @@ pub(super) async fn a_reader_never_sees_half_a_commit(ground: Ground) -> Kept {
     reader.await.map_err(|error| Broken(error.to_string()))?
 }
 
-pub(super) async fn writers_of_different_threads_do_not_disturb_each_other(ground: Ground) -> Kept {
+pub(super) async fn writers_of_different_threads_do_not_disturb_each_other(
+    ground: Ground,
+) -> PromiseResult {
     let tasks = (0..CREATORS).map(|writer| {
         let ground = ground.clone();
         tokio::spawn(async move {

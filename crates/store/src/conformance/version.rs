@@ -5,9 +5,9 @@ use jiff::ToSpan;
 use throughline_engine::store::{Change, Expected, Found, Key, Kind, StoreError, Version};
 
 use super::ground::{Ground, change, time};
-use super::{Broken, Kept, same};
+use super::{Broken, PromiseResult, same};
 
-pub(super) async fn a_thread_that_is_not_there_is_missing(ground: Ground) -> Kept {
+pub(super) async fn a_thread_that_is_not_there_is_missing(ground: Ground) -> PromiseResult {
     let key = ground.key("nobody");
     same!(ground.store.head(&key, None).await?, Found::Missing, "head");
     let known = Version { number: 1, incarnation: 7 };
@@ -16,7 +16,7 @@ pub(super) async fn a_thread_that_is_not_there_is_missing(ground: Ground) -> Kep
     Ok(())
 }
 
-pub(super) async fn a_head_and_its_entries_appear_together(ground: Ground) -> Kept {
+pub(super) async fn a_head_and_its_entries_appear_together(ground: Ground) -> PromiseResult {
     let key = ground.key("one");
     let first = ground.create(&key, r#"{"turns":2}"#, &[r#""a""#, r#""b""#]).await?;
     same!(first.number, 1, "the first version");
@@ -31,7 +31,9 @@ pub(super) async fn a_head_and_its_entries_appear_together(ground: Ground) -> Ke
     Ok(())
 }
 
-pub(super) async fn a_stale_version_is_refused_and_changes_nothing(ground: Ground) -> Kept {
+pub(super) async fn a_stale_version_is_refused_and_changes_nothing(
+    ground: Ground,
+) -> PromiseResult {
     let key = ground.key("stale");
     let first = ground.create(&key, "1", &["1"]).await?;
     let second = ground.commit(&key, Expected::At(first), "2", &["2"]).await?;
@@ -48,7 +50,7 @@ pub(super) async fn a_stale_version_is_refused_and_changes_nothing(ground: Groun
     Ok(())
 }
 
-pub(super) async fn creating_what_exists_is_refused(ground: Ground) -> Kept {
+pub(super) async fn creating_what_exists_is_refused(ground: Ground) -> PromiseResult {
     let key = ground.key("twice");
     let first = ground.create(&key, "1", &["1"]).await?;
     refused(&key, ground.create(&key, "2", &["2"]).await, Some(first))?;
@@ -57,7 +59,7 @@ pub(super) async fn creating_what_exists_is_refused(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn changing_what_does_not_exist_is_refused(ground: Ground) -> Kept {
+pub(super) async fn changing_what_does_not_exist_is_refused(ground: Ground) -> PromiseResult {
     let key = ground.key("never");
     let wanted = Version { number: 1, incarnation: 1 };
     refused(&key, ground.commit(&key, Expected::At(wanted), "1", &["1"]).await, None)?;
@@ -66,7 +68,7 @@ pub(super) async fn changing_what_does_not_exist_is_refused(ground: Ground) -> K
     Ok(())
 }
 
-pub(super) async fn versions_count_from_one_without_gaps(ground: Ground) -> Kept {
+pub(super) async fn versions_count_from_one_without_gaps(ground: Ground) -> PromiseResult {
     let key = ground.key("counted");
     let first = ground.create(&key, "0", &[]).await?;
     let mut at = first;
@@ -79,7 +81,9 @@ pub(super) async fn versions_count_from_one_without_gaps(ground: Ground) -> Kept
     Ok(())
 }
 
-pub(super) async fn a_known_version_is_answered_as_unchanged_or_in_full(ground: Ground) -> Kept {
+pub(super) async fn a_known_version_is_answered_as_unchanged_or_in_full(
+    ground: Ground,
+) -> PromiseResult {
     let key = ground.key("known");
     let first = ground.create(&key, "1", &[]).await?;
     match ground.store.head(&key, Some(first)).await? {
@@ -98,7 +102,7 @@ pub(super) async fn a_known_version_is_answered_as_unchanged_or_in_full(ground: 
     Ok(())
 }
 
-pub(super) async fn one_key_is_not_another(ground: Ground) -> Kept {
+pub(super) async fn one_key_is_not_another(ground: Ground) -> PromiseResult {
     // Names that a careless join or a case-blind comparison would take for each other.
     let keys = [
         ground.key("a"),
@@ -125,7 +129,7 @@ pub(super) async fn one_key_is_not_another(ground: Ground) -> Kept {
     Ok(())
 }
 
-pub(super) async fn an_expiry_is_accepted(ground: Ground) -> Kept {
+pub(super) async fn an_expiry_is_accepted(ground: Ground) -> PromiseResult {
     let key = ground.key("expiring");
     let expires_at = Some(jiff::Timestamp::now() + 24.hours());
     let made = Change { expires_at, ..change("1", &["1"]) };
@@ -137,7 +141,7 @@ pub(super) async fn an_expiry_is_accepted(ground: Ground) -> Kept {
 }
 
 /// A conflict; the current version may be left out, but if it is told it is the right one.
-fn refused(key: &Key, answer: Result<Version, StoreError>, at: Option<Version>) -> Kept {
+fn refused(key: &Key, answer: Result<Version, StoreError>, at: Option<Version>) -> PromiseResult {
     match answer {
         Err(StoreError::Conflict { key: named, current }) => {
             same!(&named, key, "the key in the conflict");

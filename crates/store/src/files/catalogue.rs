@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::{Mutex, MutexGuard};
 
-use throughline_engine::store::{Key, Kind, Listed, Result, Scope};
+use throughline_engine::store::{Key, Kind, ListedThread, Result, Scope};
 
 use super::fault::translate;
 use super::head::{HeadFile, NoHead, Stamp};
@@ -24,7 +24,7 @@ pub(super) struct Catalogue {
 
 #[derive(Debug)]
 struct Card {
-    listed: Listed,
+    listed: ListedThread,
     stamp: Stamp,
 }
 
@@ -35,8 +35,8 @@ impl Catalogue {
     }
 
     /// Notes what a head says.
-    pub(super) fn note(&self, key: &Key, head: &HeadFile, stamp: Stamp) -> Listed {
-        let listed = Listed {
+    pub(super) fn note(&self, key: &Key, head: &HeadFile, stamp: Stamp) -> ListedThread {
+        let listed = ListedThread {
             key: key.clone(),
             version: head.version,
             entries: head.entries,
@@ -52,7 +52,7 @@ impl Catalogue {
     }
 
     /// The thread as it is now; `None` when it is gone, or damaged, which is reported.
-    pub(super) fn look_up(&self, layout: &Layout, key: &Key) -> Result<Option<Listed>> {
+    pub(super) fn look_up(&self, layout: &Layout, key: &Key) -> Result<Option<ListedThread>> {
         let folder = layout.thread(key);
         match std::fs::metadata(folder.join(HEAD)) {
             Ok(metadata) => {
@@ -79,7 +79,12 @@ impl Catalogue {
     }
 
     /// Every thread of a scope and kind, in no order.
-    pub(super) fn all(&self, layout: &Layout, scope: &Scope, kind: Kind) -> Result<Vec<Listed>> {
+    pub(super) fn all(
+        &self,
+        layout: &Layout,
+        scope: &Scope,
+        kind: Kind,
+    ) -> Result<Vec<ListedThread>> {
         let place = layout.place(scope, kind);
         let ids = thread_ids(&place, &mut Strays::new())
             .map_err(|error| translate(place.display(), &error))?;

@@ -30,8 +30,8 @@ use std::time::Instant;
 use async_trait::async_trait;
 use bytes::Bytes;
 use throughline_engine::store::{
-    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, Listed, Page, Result,
-    Scope, Store, StoreError, StoreFacts, Version,
+    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, ListedThread, Page,
+    Result, Scope, Store, StoreError, StoreFacts, Version,
 };
 
 use tokio::sync::Mutex;
@@ -229,7 +229,7 @@ impl Store for Files {
         .await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         let scope = scope.clone();
         self.run(move |shared| {
             let found = shared.catalogue.all(&shared.layout, &scope, kind)?;
@@ -238,7 +238,7 @@ impl Store for Files {
         .await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         let after = after.cloned();
         self.run(move |shared| read::scan(shared, after.as_ref(), limit)).await
     }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use throughline_engine::store::{Found, Head, Key, Listed, Result, StoreError, Version};
+use throughline_engine::store::{Found, Head, Key, ListedThread, Result, StoreError, Version};
 
 use super::Shared;
 use super::damage::held_back;
@@ -67,7 +67,11 @@ pub(super) fn entries(layout: &Layout, key: &Key, range: Range<u64>) -> Result<V
     })
 }
 
-pub(super) fn scan(shared: &Shared, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+pub(super) fn scan(
+    shared: &Shared,
+    after: Option<&Key>,
+    limit: usize,
+) -> Result<Vec<ListedThread>> {
     let limit = limit.min(PAGE_THREADS_MAX);
     let layout = &shared.layout;
     let fail = |error: std::io::Error| translate(layout.root.display(), &error);

@@ -34,7 +34,7 @@ use throughline_engine::id::SessionId;
 use throughline_engine::index::{Document, Hit, Index, Position, Query, Snippet};
 use throughline_engine::store::{Result, Scope, StoreError};
 
-use pending::{Pending, Put, Then};
+use pending::{AfterAdd, Pending, Put};
 
 use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::worker::Workers;
@@ -208,9 +208,9 @@ impl Index for SqliteIndex {
     ) -> Result<()> {
         let (scope, session) = (scope.clone(), session.clone());
         match self.0.pending.add(Put { scope, session, documents, position }) {
-            Then::Wait => {}
-            Then::WriteNow => self.0.write_pending().await?,
-            Then::WriteSoon => {
+            AfterAdd::Wait => {}
+            AfterAdd::WriteNow => self.0.write_pending().await?,
+            AfterAdd::WriteSoon => {
                 let parts = Arc::downgrade(&self.0);
                 tokio::spawn(async move {
                     tokio::time::sleep(GATHERING).await;

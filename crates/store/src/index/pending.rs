@@ -33,7 +33,7 @@ struct Waiting {
 
 /// What is to be done after something was added.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum AfterAdd {
     /// It is the first that waits: see that it is written soon.
     WriteSoon,
     /// Too much waits.
@@ -43,15 +43,15 @@ pub(super) enum Then {
 }
 
 impl Pending {
-    pub(super) fn add(&self, put: Put) -> Then {
+    pub(super) fn add(&self, put: Put) -> AfterAdd {
         let mut waiting = self.lock();
         let is_first = waiting.puts.is_empty();
         waiting.bytes += put.documents.iter().map(|document| document.text.len()).sum::<usize>();
         waiting.puts.push(put);
         match waiting.bytes > WAITING_BYTES_MAX {
-            true => Then::WriteNow,
-            false if is_first => Then::WriteSoon,
-            false => Then::Wait,
+            true => AfterAdd::WriteNow,
+            false if is_first => AfterAdd::WriteSoon,
+            false => AfterAdd::Wait,
         }
     }
 

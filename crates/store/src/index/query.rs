@@ -15,7 +15,7 @@ const PHRASE_WORDS_MAX: usize = 16;
 
 /// What is looked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct ParsedQuery {
     /// For FTS5.
     pub expression: String,
     /// Terms that are marked in a snippet.
@@ -25,9 +25,12 @@ pub(super) struct Wanted {
 }
 
 /// What `text` looks for; `None` when there is nothing.
-pub(super) fn wanted(text: &str, joined: Words) -> Option<Wanted> {
-    let mut wanted =
-        Wanted { expression: String::new(), terms: BTreeSet::new(), beginnings: BTreeSet::new() };
+pub(super) fn wanted(text: &str, joined: Words) -> Option<ParsedQuery> {
+    let mut wanted = ParsedQuery {
+        expression: String::new(),
+        terms: BTreeSet::new(),
+        beginnings: BTreeSet::new(),
+    };
     let mut parts: Vec<String> = Vec::new();
     // Every second stretch between double quotes is a phrase; an open quote counts for nothing.
     let closed = text.matches('"').count() / 2 * 2;
@@ -51,7 +54,7 @@ pub(super) fn wanted(text: &str, joined: Words) -> Option<Wanted> {
     (!parts.is_empty()).then_some(wanted)
 }
 
-impl Wanted {
+impl ParsedQuery {
     /// Words that stand beside each other: one phrase for each way to stem them.
     fn phrase(&mut self, text: &str) -> Option<String> {
         let units: Vec<Unit> = words::units(text).into_iter().take(PHRASE_WORDS_MAX).collect();

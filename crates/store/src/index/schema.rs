@@ -15,11 +15,12 @@ use throughline_engine::index::Part;
 use throughline_engine::store::{Result, Scope, StoreError};
 
 use crate::sqlite::fault::{Outcome, translate};
-use crate::sqlite::inspect::{self, Mark};
+use crate::sqlite::inspect::{self, FileSignature};
 use crate::sqlite::schema::plan_once;
 
 /// Marks a file as an index of ours: `THLX`. Any version will do, since it can be made anew.
-const MARK: Mark = Mark { application_id: i32::from_be_bytes(*b"THLX"), version_max: i32::MAX };
+const MARK: FileSignature =
+    FileSignature { application_id: i32::from_be_bytes(*b"THLX"), version_max: i32::MAX };
 /// Raised whenever the tables or the words change; an index of another version is rebuilt.
 const VERSION: i32 = 2;
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use throughline_engine::index::{DOCUMENT_BYTES_MAX, Snippet};
 
-use super::query::Wanted;
+use super::query::ParsedQuery;
 use super::words::{self, Term};
 
 /// Words in a snippet.
@@ -19,7 +19,7 @@ const WORDS_BEFORE: usize = 4;
 const CUT: &str = "…";
 
 /// The stretch of `text` with the most of what is wanted.
-pub(super) fn of(text: &str, wanted: Option<&Wanted>) -> Snippet {
+pub(super) fn of(text: &str, wanted: Option<&ParsedQuery>) -> Snippet {
     let text = &text[..text.floor_char_boundary(DOCUMENT_BYTES_MAX)];
     let terms = words::terms(text);
     let found: Vec<bool> =

@@ -1,6 +1,6 @@
 //! Commands to one server or a cluster, with bounded retries and honest failures.
 //!
-//! Connections are made again by [`Single`], in a cluster by the client library. Whether a command may be
+//! Connections are made again by [`SingleServer`], in a cluster by the client library. Whether a command may be
 //! sent again is decided by the caller: everything here is a read, or a script that knows its own
 //! earlier run.
 
@@ -18,7 +18,7 @@ use redis::{
 use throughline_engine::store::{Result, StoreError};
 
 use super::options::RedisOptions;
-use super::single::Single;
+use super::single::SingleServer;
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -35,7 +35,7 @@ pub(super) struct Connection {
 
 #[derive(Clone)]
 enum Link {
-    One(Arc<Single>),
+    One(Arc<SingleServer>),
     Cluster(ClusterConnection),
 }
 
@@ -123,7 +123,7 @@ impl Connection {
             let config = AsyncConnectionConfig::new()
                 .set_connection_timeout(Some(CONNECT_TIMEOUT))
                 .set_response_timeout(Some(options.timeout));
-            let single = Single::open(client.map_err(wrong)?, config).await;
+            let single = SingleServer::open(client.map_err(wrong)?, config).await;
             single.map(|single| Link::One(Arc::new(single)))
         };
         let link = link.map_err(|error| failure(&location, &error))?;

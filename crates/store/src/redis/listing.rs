@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use throughline_engine::id::ThreadId;
-use throughline_engine::store::{Key, Kind, Listed, Page, Result, Scope};
+use throughline_engine::store::{Key, Kind, ListedThread, Page, Result, Scope};
 
 use super::commit::GRACE_MS;
 use super::{RedisStore, damaged, parse, version};
@@ -37,7 +37,7 @@ impl RedisStore {
         scope: &Scope,
         kind: Kind,
         page: Page,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<ListedThread>> {
         let limit = page.limit.min(PAGE_THREADS_MAX);
         let set = self.keys.set(scope, kind);
         let top = match &page.after {
@@ -46,7 +46,8 @@ impl RedisStore {
             }
             _ => "+inf".into(),
         };
-        let mut rows: BTreeMap<(Reverse<jiff::Timestamp>, ThreadId), Listed> = BTreeMap::new();
+        let mut rows: BTreeMap<(Reverse<jiff::Timestamp>, ThreadId), ListedThread> =
+            BTreeMap::new();
         let mut gone = Vec::new();
         let mut offset = 0;
         if limit == 0 {
@@ -105,7 +106,7 @@ impl RedisStore {
         &self,
         after: Option<&Key>,
         limit: usize,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<ListedThread>> {
         let limit = limit.min(PAGE_THREADS_MAX);
         let mut after = after.cloned();
         let mut rows = Vec::new();
@@ -149,7 +150,7 @@ impl RedisStore {
     }
 
     /// The row of each thread; `None` where it is gone.
-    async fn rows(&self, keys: Vec<Key>) -> Result<Vec<(Key, Option<Listed>)>> {
+    async fn rows(&self, keys: Vec<Key>) -> Result<Vec<(Key, Option<ListedThread>)>> {
         futures::stream::iter(keys)
             .map(|key| async { Ok((key.clone(), self.row(key).await?)) })
             .buffered(ROWS_AT_ONCE)
@@ -157,7 +158,7 @@ impl RedisStore {
             .await
     }
 
-    pub(super) async fn row(&self, key: Key) -> Result<Option<Listed>> {
+    pub(super) async fn row(&self, key: Key) -> Result<Option<ListedThread>> {
         let thread = self.keys.thread(&key);
         let mut command = redis::cmd("HMGET");
         command.arg(&thread).arg(&["version", "incarnation", "entries", "changed_at"]);
@@ -169,7 +170,7 @@ impl RedisStore {
         let Some([number, incarnation, entries, changed_at]) = fields.as_deref() else {
             return Err(damaged(&thread, "it has other fields than a thread"));
         };
-        Ok(Some(Listed {
+        Ok(Some(ListedThread {
             version: version(&thread, number, incarnation)?,
             entries: parse(&thread, "entries", entries)?,
             changed_at: parse(&thread, "changed_at", changed_at)?,

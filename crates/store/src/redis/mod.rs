@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use throughline_engine::store::{
-    Change, CheckReport, Erased, Expected, Found, Head, Key, Kind, Listed, Page, Result, Scope,
-    Store, StoreError, StoreFacts, Version,
+    Change, CheckReport, Erased, Expected, Found, Head, Key, Kind, ListedThread, Page, Result,
+    Scope, Store, StoreError, StoreFacts, Version,
 };
 
 use connection::{Connection, Script};
@@ -146,11 +146,11 @@ impl Store for RedisStore {
         self.commit_change(key, expected, &change).await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         self.list_newest(scope, kind, page).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.scan_in_order(after, limit).await
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Rewrites {
 }
 
 /// What a server said.
-enum Asked {
+enum RewriteState {
     /// It begins, or will.
     Begun,
     /// One is under way, and may have begun too early.
@@ -38,8 +38,10 @@ impl Rewrites {
     pub(super) async fn ask(&self, connection: &Connection) -> String {
         let held = "the append-only file holds what was erased";
         match ask_all(connection).await {
-            Ok(Asked::Begun) => format!("{held} until its rewrite is done, which was asked for"),
-            Ok(Asked::UnderWay) => {
+            Ok(RewriteState::Begun) => {
+                format!("{held} until its rewrite is done, which was asked for")
+            }
+            Ok(RewriteState::UnderWay) => {
                 self.ask_later(connection);
                 format!("{held} until the rewrite after the one under way is done")
             }
@@ -61,8 +63,8 @@ impl Rewrites {
                 tokio::time::sleep(PAUSE).await;
                 waiting.store(false, Ordering::Release);
                 match ask_all(&connection).await {
-                    Ok(Asked::UnderWay) => waiting.store(true, Ordering::Release),
-                    Ok(Asked::Begun) => return,
+                    Ok(RewriteState::UnderWay) => waiting.store(true, Ordering::Release),
+                    Ok(RewriteState::Begun) => return,
                     Err(error) => {
                         tracing::warn!(%error, "the append-only file could not be rewritten");
                         return;
@@ -73,13 +75,15 @@ impl Rewrites {
     }
 }
 
-async fn ask_all(connection: &Connection) -> Result<Asked> {
-    let mut outcome = Asked::Begun;
+async fn ask_all(connection: &Connection) -> Result<RewriteState> {
+    let mut outcome = RewriteState::Begun;
     for node in connection.primaries().await? {
         let command = redis::cmd("BGREWRITEAOF");
         match connection.ask_node::<String>(node.as_ref(), &command).await {
             Ok(_) => {}
-            Err(error) if error.to_string().contains("in progress") => outcome = Asked::UnderWay,
+            Err(error) if error.to_string().contains("in progress") => {
+                outcome = RewriteState::UnderWay
+            }
             Err(error) => return Err(error),
         }
     }

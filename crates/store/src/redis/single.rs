@@ -13,7 +13,7 @@ use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, RedisResult, Value};
 use tokio::sync::Mutex;
 
 /// One server.
-pub(super) struct Single {
+pub(super) struct SingleServer {
     client: Client,
     config: AsyncConnectionConfig,
     current: Mutex<Current>,
@@ -28,7 +28,7 @@ struct Current {
     failure: Option<RedisError>,
 }
 
-impl Single {
+impl SingleServer {
     /// Connects.
     pub(super) async fn open(client: Client, config: AsyncConnectionConfig) -> RedisResult<Self> {
         let (current, attempts) = (Mutex::default(), AtomicU64::new(0));

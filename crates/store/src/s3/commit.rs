@@ -15,13 +15,13 @@ use throughline_engine::store::{Change, Expected, Key, Result, StoreError, Versi
 use crate::limit;
 
 use super::head_object::{HeadObject, WRITE_IDS_KEPT};
-use super::objects::{Put, When};
+use super::objects::{Put, WriteCondition};
 use super::{S3Store, Tagged};
 
 /// What is about to be written.
 struct Attempt {
     next: HeadObject,
-    when: When,
+    when: WriteCondition,
     /// Sealed objects that were written for it.
     written: Vec<String>,
 }
@@ -31,7 +31,7 @@ enum Verdict {
     /// It was ours.
     Own(Version),
     /// It is still to be done, under this condition.
-    Open(When),
+    Open(WriteCondition),
     /// Somebody else's write stands.
     Lost(Option<Version>),
     /// Too much has happened since to tell.
@@ -103,9 +103,10 @@ impl S3Store {
         written: &mut Vec<String>,
     ) -> Result<Attempt> {
         let (mut next, when) = match base {
-            None => (fresh(change), When::Absent),
+            None => (fresh(change), WriteCondition::Absent),
             Some(base) => {
-                let when = base.etag.clone().map_or(When::Always, When::Matches);
+                let when =
+                    base.etag.clone().map_or(WriteCondition::Always, WriteCondition::Matches);
                 (base.object.clone(), when)
             }
         };
@@ -235,10 +236,10 @@ impl S3Store {
             return Ok(Verdict::Own(version));
         }
         Ok(match (expected, current) {
-            (Expected::Absent, None) => Verdict::Open(When::Absent),
-            (Expected::At(version), Some(head)) if head.object.version == version => {
-                Verdict::Open(head.etag.clone().map_or(When::Always, When::Matches))
-            }
+            (Expected::Absent, None) => Verdict::Open(WriteCondition::Absent),
+            (Expected::At(version), Some(head)) if head.object.version == version => Verdict::Open(
+                head.etag.clone().map_or(WriteCondition::Always, WriteCondition::Matches),
+            ),
             (_, None) if unclear => Verdict::Unknown,
             (_, None) => Verdict::Lost(None),
             (expected, Some(head)) => {

@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use throughline_engine::store::{Head, Key, Listed, Version};
+use throughline_engine::store::{Head, Key, ListedThread, Version};
 use uuid::Uuid;
 
 use super::frame;
@@ -51,9 +51,9 @@ pub(super) struct Summary {
 
 impl Summary {
     /// The listing's row for `key`.
-    pub(super) fn listed(&self, key: Key) -> Listed {
+    pub(super) fn listed(&self, key: Key) -> ListedThread {
         let version = Version { number: self.version, incarnation: self.incarnation };
-        Listed { key, version, entries: self.entries, changed_at: self.changed_at }
+        ListedThread { key, version, entries: self.entries, changed_at: self.changed_at }
     }
 }
 

@@ -18,7 +18,7 @@ use throughline_engine::store::{Key, Result, StoreError};
 use super::frame;
 use super::layout::Layout;
 use super::node::{self, Node};
-use super::objects::{Got, Objects};
+use super::objects::{Objects, ReadOutcome};
 use super::options::Compression;
 
 /// Bytes of sealed objects that are kept in memory.
@@ -179,7 +179,7 @@ impl LogTree {
             return Ok(parts);
         }
         let bytes = match self.objects.get(&path, None, None).await? {
-            Got::Object { bytes, .. } => bytes,
+            ReadOutcome::Object { bytes, .. } => bytes,
             _ => return Err(self.damaged(key, &node.name, "it is missing".into())),
         };
         let decoded = frame::decode::<Sealed>(&bytes);

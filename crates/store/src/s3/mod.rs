@@ -32,8 +32,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use moka::sync::Cache;
 use throughline_engine::store::{
-    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, Listed, Page, Result,
-    Scope, Store, StoreError, StoreFacts, Version,
+    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, ListedThread, Page,
+    Result, Scope, Store, StoreError, StoreFacts, Version,
 };
 
 use bucket::Bucket;
@@ -179,11 +179,11 @@ impl Store for S3Store {
         self.commit_change(key, expected, &change).await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         self.list_newest(scope, kind, page).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.scan_in_order(after, limit).await
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Objects {
 }
 
 /// What a read found.
-pub(super) enum Got {
+pub(super) enum ReadOutcome {
     Missing,
     Unchanged,
     Object { bytes: Bytes, etag: Option<String> },
@@ -42,7 +42,7 @@ pub(super) enum Got {
 
 /// Under which condition an object is written.
 #[derive(Clone)]
-pub(super) enum When {
+pub(super) enum WriteCondition {
     Absent,
     Matches(String),
     Always,
@@ -100,7 +100,7 @@ impl Objects {
         path: &Path,
         known: Option<&str>,
         first_bytes: Option<u64>,
-    ) -> Result<Got> {
+    ) -> Result<ReadOutcome> {
         let options = GetOptions {
             if_none_match: known.map(str::to_owned),
             range: first_bytes.map(|end| GetRange::Bounded(0..end)),
@@ -109,22 +109,27 @@ impl Objects {
         let read = || async {
             let found = match self.client.get_opts(path, options.clone()).await {
                 Ok(found) => found,
-                Err(Error::NotFound { .. }) => return Ok(Got::Missing),
-                Err(Error::NotModified { .. }) => return Ok(Got::Unchanged),
+                Err(Error::NotFound { .. }) => return Ok(ReadOutcome::Missing),
+                Err(Error::NotModified { .. }) => return Ok(ReadOutcome::Unchanged),
                 Err(error) => return Err(error),
             };
             let etag = found.meta.e_tag.clone();
-            Ok(Got::Object { bytes: found.bytes().await?, etag })
+            Ok(ReadOutcome::Object { bytes: found.bytes().await?, etag })
         };
         self.repeated(read).await
     }
 
     /// One try to write; the caller decides what follows.
-    pub(super) async fn put_once(&self, path: &Path, bytes: Bytes, when: &When) -> Result<Put> {
+    pub(super) async fn put_once(
+        &self,
+        path: &Path,
+        bytes: Bytes,
+        when: &WriteCondition,
+    ) -> Result<Put> {
         let mode = match when {
-            When::Absent => PutMode::Create,
-            When::Always => PutMode::Overwrite,
-            When::Matches(tag) => {
+            WriteCondition::Absent => PutMode::Create,
+            WriteCondition::Always => PutMode::Overwrite,
+            WriteCondition::Matches(tag) => {
                 PutMode::Update(UpdateVersion { e_tag: Some(tag.clone()), version: None })
             }
         };

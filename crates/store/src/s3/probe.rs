@@ -12,7 +12,7 @@ use throughline_engine::store::Result;
 use uuid::Uuid;
 
 use super::layout::Layout;
-use super::objects::{Got, Objects, Put, When};
+use super::objects::{Objects, Put, ReadOutcome, WriteCondition};
 
 /// Races of each sort.
 const ROUNDS: usize = 6;
@@ -62,14 +62,14 @@ pub(super) async fn run(objects: &Objects, layout: &Layout) -> Result<Probe> {
 
 async fn one_round(objects: &Objects, path: &Path, sound: &mut usize) -> Result<Option<String>> {
     objects.delete(path).await?;
-    if let Some(fault) = race(objects, path, &When::Absent, "create if absent").await? {
+    if let Some(fault) = race(objects, path, &WriteCondition::Absent, "create if absent").await? {
         return Ok(Some(fault));
     }
     *sound += 1;
-    let Got::Object { etag: Some(tag), .. } = objects.get(path, None, None).await? else {
+    let ReadOutcome::Object { etag: Some(tag), .. } = objects.get(path, None, None).await? else {
         return Ok(Some("an object has no tag after it was written".into()));
     };
-    let when = When::Matches(tag);
+    let when = WriteCondition::Matches(tag);
     if let Some(fault) = race(objects, path, &when, "replace if unchanged").await? {
         return Ok(Some(fault));
     }
@@ -80,7 +80,12 @@ async fn one_round(objects: &Objects, path: &Path, sound: &mut usize) -> Result<
 }
 
 /// All writers at once under one condition; what is wrong with the outcome, if anything.
-async fn race(objects: &Objects, path: &Path, when: &When, what: &str) -> Result<Option<String>> {
+async fn race(
+    objects: &Objects,
+    path: &Path,
+    when: &WriteCondition,
+    what: &str,
+) -> Result<Option<String>> {
     let bodies: Vec<Bytes> = (0..WRITERS).map(|writer| body(&writer.to_string())).collect();
     let tries = bodies.iter().map(|bytes| objects.put_once(path, bytes.clone(), when));
     let mut winners = Vec::new();
@@ -108,7 +113,7 @@ async fn race(objects: &Objects, path: &Path, when: &When, what: &str) -> Result
         };
     };
     match objects.get(path, None, None).await? {
-        Got::Object { bytes, .. } if bytes == bodies[*winner] => Ok(None),
+        ReadOutcome::Object { bytes, .. } if bytes == bodies[*winner] => Ok(None),
         _ => Ok(Some(format!("{what}: what is stored is not what the winner wrote"))),
     }
 }

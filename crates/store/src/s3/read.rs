@@ -10,13 +10,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::ObjectMeta;
-use throughline_engine::store::{Key, Kind, Listed, Page, Result, Scope, StoreError};
+use throughline_engine::store::{Key, Kind, ListedThread, Page, Result, Scope, StoreError};
 
 use crate::limit::PAGE_THREADS_MAX;
 
 use super::frame;
 use super::head_object::{HeadObject, Summary};
-use super::objects::Got;
+use super::objects::ReadOutcome;
 use super::{S3Store, Tagged};
 
 /// Heads that are fetched at the same time for a listing.
@@ -31,16 +31,16 @@ impl S3Store {
         let known = cached.as_ref().and_then(|head| head.etag.as_deref());
         let path = self.layout.head(key);
         match (self.objects.get(&path, known, None).await?, cached) {
-            (Got::Missing, _) => {
+            (ReadOutcome::Missing, _) => {
                 self.heads.invalidate(key);
                 Ok(None)
             }
-            (Got::Unchanged, Some(head)) => Ok(Some(head)),
-            (Got::Unchanged, None) => Err(StoreError::Damaged {
+            (ReadOutcome::Unchanged, Some(head)) => Ok(Some(head)),
+            (ReadOutcome::Unchanged, None) => Err(StoreError::Damaged {
                 what: format!("object {path}"),
                 reason: "the store says it is unchanged without having been asked".into(),
             }),
-            (Got::Object { bytes, etag }, _) => {
+            (ReadOutcome::Object { bytes, etag }, _) => {
                 let object = HeadObject::decode(&bytes).map_err(|reason| StoreError::Damaged {
                     what: format!("object {path}"),
                     reason,
@@ -87,11 +87,11 @@ impl S3Store {
         scope: &Scope,
         kind: Kind,
         page: Page,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<ListedThread>> {
         let prefix = self.layout.heads_of(scope, kind);
         let found = self.objects.list(&prefix, None, usize::MAX).await?;
         let mut rows = self.rows(found).await?;
-        let place = |row: &Listed| (std::cmp::Reverse(row.changed_at), row.key.id.clone());
+        let place = |row: &ListedThread| (std::cmp::Reverse(row.changed_at), row.key.id.clone());
         rows.sort_by_key(place);
         if let Some(mark) = page.after {
             let mark = (std::cmp::Reverse(mark.changed_at), mark.id);
@@ -105,7 +105,7 @@ impl S3Store {
         &self,
         after: Option<&Key>,
         limit: usize,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<ListedThread>> {
         let mut after = after.map(|key| self.layout.head(key));
         let limit = limit.min(PAGE_THREADS_MAX);
         let mut rows = Vec::new();
@@ -120,7 +120,7 @@ impl S3Store {
         Ok(rows)
     }
 
-    async fn rows(&self, found: Vec<ObjectMeta>) -> Result<Vec<Listed>> {
+    async fn rows(&self, found: Vec<ObjectMeta>) -> Result<Vec<ListedThread>> {
         let rows = futures::stream::iter(found)
             .map(|meta| self.row(meta))
             .buffered(FETCHES_AT_ONCE)
@@ -128,7 +128,7 @@ impl S3Store {
         Ok(rows.await?.into_iter().flatten().collect())
     }
 
-    async fn row(&self, meta: ObjectMeta) -> Result<Option<Listed>> {
+    async fn row(&self, meta: ObjectMeta) -> Result<Option<ListedThread>> {
         let Some(key) = self.layout.key_of_head(&meta.location) else { return Ok(None) };
         let tag = meta.e_tag.clone().map(|etag| (meta.location.to_string(), etag));
         if let Some(summary) = tag.as_ref().and_then(|tag| self.summaries.get(tag)) {
@@ -140,7 +140,7 @@ impl S3Store {
         let mut first_bytes = long.then_some(frame::LINE_BYTES_USUAL);
         loop {
             let got = self.objects.get(&meta.location, None, first_bytes).await?;
-            let Got::Object { bytes, etag } = got else { return Ok(None) };
+            let ReadOutcome::Object { bytes, etag } = got else { return Ok(None) };
             let facts = frame::facts_of::<Summary>(&bytes);
             let damaged =
                 |reason| StoreError::Damaged { what: format!("object {}", meta.location), reason };

@@ -10,8 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use throughline_engine::store::{
-    Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
-    StoreError, StoreFacts, Version,
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
+    Store, StoreError, StoreFacts, Version,
 };
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
@@ -102,11 +102,11 @@ impl Store for HeldBack {
         Ok(version)
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         self.memory.list(scope, kind, page).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.memory.scan(after, limit).await
     }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use throughline_engine::store::{
-    Change, CheckReport, Erased, Expected, Found, Key, Kind, Listed, Page, Result, Scope, Store,
-    StoreError, StoreFacts, Version,
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
+    Store, StoreError, StoreFacts, Version,
 };
 
 use crate::listing::page_of;
@@ -91,7 +91,7 @@ impl Store for Careless {
         }
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         if self.ignored != Ignored::Scopes {
             return self.store.list(scope, kind, page).await;
         }
@@ -100,7 +100,7 @@ impl Store for Careless {
         Ok(page_of(all, &page))
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         self.store.scan(after, limit).await
     }
 

@@ -22,7 +22,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// What tells one of our files from others.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct FileSignature {
     /// The number in the header that names the program.
     pub(crate) application_id: i32,
     /// The newest schema that this build knows.
@@ -32,7 +32,7 @@ pub(crate) struct Mark {
 /// Looks at the file; where there is none, one is made and filled.
 pub(crate) fn prepare(
     path: &Path,
-    mark: Mark,
+    mark: FileSignature,
     fill: impl FnOnce(&mut Connection) -> Result<()>,
 ) -> Result<()> {
     match look(path, mark)? {
@@ -50,7 +50,7 @@ pub(crate) enum Look {
 }
 
 /// Refuses what is foreign, newer or cut short.
-pub(crate) fn look(path: &Path, mark: Mark) -> Result<Look> {
+pub(crate) fn look(path: &Path, mark: FileSignature) -> Result<Look> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Look::Missing),
@@ -71,7 +71,12 @@ pub(crate) fn look(path: &Path, mark: Mark) -> Result<Look> {
     judge(path, mark, &header, metadata.len())
 }
 
-fn judge(path: &Path, mark: Mark, header: &[u8; HEADER_BYTES], length: u64) -> Result<Look> {
+fn judge(
+    path: &Path,
+    mark: FileSignature,
+    header: &[u8; HEADER_BYTES],
+    length: u64,
+) -> Result<Look> {
     if !header.starts_with(MAGIC) {
         return Err(not_ours(path, "it is not an SQLite database"));
     }

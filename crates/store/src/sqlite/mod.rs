@@ -1,16 +1,16 @@
 //! The default store: one SQLite file.
 //!
 //! WAL with `synchronous=FULL`, one writer thread with group commit ([`writer`]), a few reader threads
-//! ([`worker`]) and some connections for short questions ([`at_hand`]); erased content is overwritten and the WAL emptied. It is not a general SQL layer: the
+//! ([`worker`]) and some connections for short questions ([`idle`]); erased content is overwritten and the WAL emptied. It is not a general SQL layer: the
 //! tables are in [`schema`] and nobody else reads them.
 //!
 //! Invariant: a file that is foreign, newer or damaged at its head is refused and left untouched.
 
 mod apply;
-mod at_hand;
 mod backup;
 mod check;
 pub(crate) mod fault;
+mod idle;
 mod in_use;
 pub(crate) mod inspect;
 mod read;
@@ -28,8 +28,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use rusqlite::{Connection, OpenFlags};
 use throughline_engine::store::{
-    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, Listed, Page, Result,
-    Scope, Store, StoreError, StoreFacts, Version,
+    Change, CheckReport, Durability, Erased, Expected, Found, Key, Kind, ListedThread, Page,
+    Result, Scope, Store, StoreError, StoreFacts, Version,
 };
 use tokio::sync::oneshot;
 
@@ -38,8 +38,8 @@ use crate::replace::{self, Held};
 pub use backup::{Copied, CopyProgress};
 
 use apply::Refusal;
-use at_hand::AtHand;
 use fault::{Outcome, translate};
+use idle::IdleConnections;
 use schema::Purpose;
 use worker::Workers;
 use writer::{Commit, Order, Writer};
@@ -58,7 +58,7 @@ const AT_HAND_ENTRIES_MAX: usize = 32;
 pub struct Sqlite {
     path: PathBuf,
     busy: Duration,
-    at_hand: AtHand,
+    idle: IdleConnections,
     readers: Workers,
     writer: Writer,
     notes: Vec<String>,
@@ -103,11 +103,11 @@ impl Sqlite {
         let reading = (0..READERS)
             .map(|_| schema::connect(&path, Purpose::Read, busy))
             .collect::<Result<Vec<_>>>()?;
-        let at_hand = (0..AT_HAND)
+        let idle = (0..AT_HAND)
             .map(|_| schema::connect(&path, Purpose::Read, busy))
             .collect::<Result<Vec<_>>>()?;
-        let at_hand =
-            AtHand::new(at_hand).map_err(|error| translate(&path, Outcome::Unchanged, &error))?;
+        let idle = IdleConnections::new(idle)
+            .map_err(|error| translate(&path, Outcome::Unchanged, &error))?;
         let readers = Workers::start("store-reader", reading)
             .map_err(|error| inspect::unreadable(&path, &error))?;
         let writer = Writer::start(path.clone(), writing, busy)?;
@@ -117,7 +117,7 @@ impl Sqlite {
             "WAL, synchronous=FULL, secure_delete".into(),
         ];
         notes.extend(kept.map(|kept| replace::finished(&kept)));
-        Ok(Self { path, busy, at_hand, readers, writer, notes })
+        Ok(Self { path, busy, idle, readers, writer, notes })
     }
 
     /// The file.
@@ -218,7 +218,7 @@ fn refuse_old_library(path: &Path, number: i32) -> Result<()> {
 #[async_trait]
 impl Store for Sqlite {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
-        if let Some(answer) = self.at_hand.ask(|connection| read::head(connection, key, known)) {
+        if let Some(answer) = self.idle.ask(|connection| read::head(connection, key, known)) {
             return self.explained(answer);
         }
         let key = key.clone();
@@ -233,7 +233,7 @@ impl Store for Sqlite {
     async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
         if numbers.len() <= AT_HAND_ENTRIES_MAX
             && let Some(answer) =
-                self.at_hand.ask(|connection| read::entries_at(connection, key, numbers))
+                self.idle.ask(|connection| read::entries_at(connection, key, numbers))
         {
             return self.explained(answer);
         }
@@ -248,12 +248,12 @@ impl Store for Sqlite {
         self.write(order, answered).await
     }
 
-    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<Listed>> {
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         let scope = scope.clone();
         self.read(move |connection| read::list(connection, &scope, kind, &page)).await
     }
 
-    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Listed>> {
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
         let after = after.cloned();
         self.read(move |connection| read::scan(connection, after.as_ref(), limit)).await
     }

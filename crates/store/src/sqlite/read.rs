@@ -7,7 +7,9 @@ use std::ops::Range;
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, params};
 use throughline_engine::id::{TenantId, ThreadId, UserId};
-use throughline_engine::store::{Found, Head, Key, Kind, Listed, Page, Scope, StoreError, Version};
+use throughline_engine::store::{
+    Found, Head, Key, Kind, ListedThread, Page, Scope, StoreError, Version,
+};
 
 use super::apply::{Refusal, name_of};
 use super::row::{count, integer, listed, nanoseconds, version};
@@ -86,7 +88,7 @@ pub(crate) fn list(
     scope: &Scope,
     kind: Kind,
     page: &Page,
-) -> Answer<Vec<Listed>> {
+) -> Answer<Vec<ListedThread>> {
     let place: Option<i64> = connection
         .prepare_cached("SELECT id FROM place WHERE tenant = ?1 AND user = ?2 AND kind = ?3")?
         .query_row([scope.tenant.as_str(), scope.user.as_str(), kind.as_str()], |row| row.get(0))
@@ -117,7 +119,7 @@ pub(crate) fn scan(
     connection: &Connection,
     after: Option<&Key>,
     limit: usize,
-) -> Answer<Vec<Listed>> {
+) -> Answer<Vec<ListedThread>> {
     let limit = limit.min(PAGE_THREADS_MAX);
     let [tenant, user, kind, name] = after.map_or([""; 4], name_of);
     let mut found = Vec::new();

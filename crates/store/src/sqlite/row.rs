@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use rusqlite::Row;
-use throughline_engine::store::{Key, Listed, Version};
+use throughline_engine::store::{Key, ListedThread, Version};
 
 /// A time as a column. The engine's clock is within the 584 years that fit.
 pub(crate) fn nanoseconds(time: Timestamp) -> i64 {
@@ -41,8 +41,8 @@ pub(crate) fn version(row: &Row<'_>, first: usize) -> rusqlite::Result<Version> 
 }
 
 /// Columns `name, version, incarnation, entries, changed_at`; the name is given as `key`.
-pub(crate) fn listed(row: &Row<'_>, key: Key) -> rusqlite::Result<Listed> {
-    Ok(Listed {
+pub(crate) fn listed(row: &Row<'_>, key: Key) -> rusqlite::Result<ListedThread> {
+    Ok(ListedThread {
         key,
         version: version(row, 1)?,
         entries: count(row, 3)?,

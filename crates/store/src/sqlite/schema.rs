@@ -16,7 +16,7 @@ use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::store::{Result, StoreError};
 
 use super::fault::{Outcome, translate};
-use super::inspect::Mark;
+use super::inspect::FileSignature;
 
 /// Marks a file as ours: `THLN`.
 pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"THLN");
@@ -76,7 +76,8 @@ const MIGRATIONS: &[&str] = &[
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// What our files are known by.
-pub(crate) const MARK: Mark = Mark { application_id: APPLICATION_ID, version_max: VERSION };
+pub(crate) const MARK: FileSignature =
+    FileSignature { application_id: APPLICATION_ID, version_max: VERSION };
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

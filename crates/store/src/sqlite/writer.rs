@@ -77,7 +77,7 @@ impl Writer {
             .map_err(|error| fail(&error, &path))?;
         let (orders, waiting) = mpsc::channel(WAITING_MAX);
         let at = path.clone();
-        let desk = Desk { path: at, connection, busy, wal_pages, truncate: Truncate::Done };
+        let desk = WriterState { path: at, connection, busy, wal_pages, truncate: Truncate::Done };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || desk.work(waiting))
@@ -103,7 +103,7 @@ impl Drop for Writer {
 }
 
 /// What the thread owns.
-struct Desk {
+struct WriterState {
     path: PathBuf,
     connection: Connection,
     busy: Duration,
@@ -120,7 +120,7 @@ enum Truncate {
     After(Instant),
 }
 
-impl Desk {
+impl WriterState {
     fn work(mut self, mut waiting: mpsc::Receiver<Order>) {
         let mut held: Option<Order> = None;
         while let Some(order) = held.take().or_else(|| waiting.blocking_recv()) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use throughline_engine::store::Store;
 use throughline_store::s3::S3Store;
 use throughline_store::sabotage::{self, Sabotage};
-use throughline_testkit::fault_proxy::{FaultProxy, HTTP_FAULTS, Speaks, TCP_FAULTS, Weather};
+use throughline_testkit::fault_proxy::{FaultPlan, FaultProxy, HTTP_FAULTS, Speaks, TCP_FAULTS};
 use throughline_testkit::fault_run::{FaultReport, FaultRun, run};
 use throughline_testkit::redis_server::RedisServer;
 use throughline_testkit::s3_server::{S3Server, url_at};
@@ -16,7 +16,7 @@ use throughline_testkit::trust;
 const FAULTS: u64 = 80;
 
 fn rough(faults: &[throughline_testkit::fault_proxy::Fault]) -> FaultRun {
-    let weather = Weather { seed: trust::seed(7), permille: 250, faults: faults.to_vec() };
+    let weather = FaultPlan { seed: trust::seed(7), permille: 250, faults: faults.to_vec() };
     FaultRun { weather, faults: trust::times(FAULTS), writers: 4, threads: 2 }
 }
 

@@ -9,7 +9,7 @@ use throughline_engine::store::{
 };
 use throughline_store::conformance;
 use throughline_store::redis::{RedisOptions, RedisStore};
-use throughline_testkit::fault_proxy::{Fault, FaultProxy, Speaks, Weather};
+use throughline_testkit::fault_proxy::{Fault, FaultPlan, FaultProxy, Speaks};
 use throughline_testkit::redis_server::{Authority, RedisCluster, RedisServer};
 
 use super::copy::{change, key};
@@ -177,7 +177,7 @@ async fn a_greeting_that_was_cut_short_is_no_end_of_the_connection() {
     let session = key("greeting", "s");
     store.commit(&session, Expected::Absent, change(0, "", &["x"])).await.unwrap();
     let cut = vec![Fault::CutReply(2)];
-    proxy.set(Weather { seed: 1, permille: 1000, faults: cut });
+    proxy.set(FaultPlan { seed: 1, permille: 1000, faults: cut });
     let Err(StoreError::Unavailable { .. }) = store.head(&session, None).await else {
         panic!("a reply of two bytes was taken for an answer");
     };

@@ -60,7 +60,7 @@ pub const HTTP_FAULTS: [Fault; 10] = [
 
 /// Which requests fail, and how.
 #[derive(Debug, Clone)]
-pub struct Weather {
+pub struct FaultPlan {
     /// Where the sequence of decisions starts.
     pub seed: u64,
     /// How many requests in a thousand meet a fault.
@@ -105,7 +105,7 @@ pub struct FaultProxy {
 #[derive(Debug)]
 struct State {
     upstream: u16,
-    weather: Mutex<Option<(Seeded, Weather)>>,
+    weather: Mutex<Option<(Seeded, FaultPlan)>>,
     counts: Counts,
 }
 
@@ -131,7 +131,7 @@ impl FaultProxy {
     }
 
     /// From now on requests fail as `weather` says.
-    pub fn set(&self, weather: Weather) {
+    pub fn set(&self, weather: FaultPlan) {
         let seeded = Seeded::new(weather.seed);
         *self.state.lock() = Some((seeded, weather));
     }
@@ -154,7 +154,7 @@ impl Drop for FaultProxy {
 }
 
 impl State {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Seeded, Weather)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Seeded, FaultPlan)>> {
         self.weather.lock().expect("nobody panics while holding the weather")
     }
 

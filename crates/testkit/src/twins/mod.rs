@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use throughline_engine::store::{
-    Change, Expected, Found, Key, Listed, Page, PageMark, Store, StoreError, Version,
+    Change, Expected, Found, Key, ListedThread, Page, PageMark, Store, StoreError, Version,
 };
 
 use plan::{Plan, Step};
@@ -66,7 +66,7 @@ impl Twin {
                 format!("{:?}", self.store.entries(key, range.clone()).await?)
             }
             Step::List { key, limit } => {
-                let mut all: Vec<Listed> = Vec::new();
+                let mut all: Vec<ListedThread> = Vec::new();
                 loop {
                     let after = all
                         .last()
@@ -107,9 +107,9 @@ impl Twin {
     }
 }
 
-fn rows(listed: &[Listed]) -> String {
+fn rows(listed: &[ListedThread]) -> String {
     let mut text = String::new();
-    for Listed { key, version, entries, changed_at } in listed {
+    for ListedThread { key, version, entries, changed_at } in listed {
         let _ = write!(text, "{key} {} {entries} {changed_at}; ", version.number);
     }
     text

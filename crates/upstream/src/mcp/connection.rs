@@ -46,12 +46,12 @@ pub struct Connection {
     peer: Peer<RoleClient>,
     version: ProtocolVersion,
     service: Mutex<RunningService<RoleClient, Handler>>,
-    signs: Signs,
+    signs: TransportErrors,
 }
 
 /// What a transport has seen go wrong.
 #[derive(Clone, Default)]
-struct Signs {
+struct TransportErrors {
     /// A message was over the limit.
     oversized: Arc<AtomicBool>,
     /// The server has forgotten our session.
@@ -59,7 +59,7 @@ struct Signs {
 }
 
 /// A tool list as a server gave it.
-pub struct Listed {
+pub struct ToolList {
     /// The definitions, in the server's order.
     pub tools: Vec<ToolDefinition>,
     /// How long the server calls it fresh.
@@ -96,7 +96,7 @@ impl Connection {
         faults: &Faults,
         last_lines: &LastLines,
     ) -> Result<Self, UpstreamError> {
-        let signs = Signs::default();
+        let signs = TransportErrors::default();
         let attempt =
             |older| attempt(config, redactor, faults, older, &changed, &signs, last_lines);
         let mut opened = attempt(older).await?;
@@ -144,8 +144,8 @@ impl Connection {
     }
 
     /// All pages of the tool list. A name that is listed with two definitions is left out.
-    pub async fn list(&self) -> Result<Listed, UpstreamError> {
-        let mut listed = Listed { tools: Vec::new(), fresh_for: None };
+    pub async fn list(&self) -> Result<ToolList, UpstreamError> {
+        let mut listed = ToolList { tools: Vec::new(), fresh_for: None };
         let mut doubled = Vec::new();
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
@@ -247,7 +247,7 @@ async fn attempt(
     faults: &Faults,
     older: bool,
     changed: &Arc<AtomicBool>,
-    signs: &Signs,
+    signs: &TransportErrors,
     last_lines: &LastLines,
 ) -> Result<Opened, UpstreamError> {
     let handler = Handler { changed: changed.clone() };

@@ -11,14 +11,14 @@
 //! - [`conversation`]: what both need of the engine's messages.
 //! - [`wire`]: one request over HTTP, with retries before the first event.
 //! - [`reply`]: the stream of events, with its limits.
-//! - [`pass_through`], [`heard`]: a client's own request handed on as it is, and what its answer said. [`api`]: the formats of
+//! - [`pass_through`], [`parsed_answer`]: a client's own request handed on as it is, and what its answer said. [`api`]: the formats of
 //!   clients. [`responses`]: OpenAI's Responses, also where a provider serves chat completions only.
 
 mod anthropic;
 mod api;
 mod conversation;
-pub mod heard;
 mod openai;
+pub mod parsed_answer;
 pub mod pass_through;
 mod reply;
 pub mod responses;

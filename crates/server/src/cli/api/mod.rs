@@ -26,7 +26,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use super::Settings;
-use super::local::{Local, Who};
+use super::local::{Identity, Local};
 use crate::access::{Gate, Keys};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
@@ -48,14 +48,14 @@ pub enum Wait {
 }
 
 /// Whom a command asks.
-pub struct Api(Whom);
+pub struct Api(Target);
 
-enum Whom {
-    Here(Box<Here>),
+enum Target {
+    LocalApi(Box<LocalApi>),
     Elsewhere(Box<Remote>),
 }
 
-struct Here {
+struct LocalApi {
     local: Local,
     app: App,
     routes: Router,
@@ -66,7 +66,7 @@ impl Api {
     /// The server of `--server`; else the configured store, or what `then` says where there is none.
     pub async fn open(
         settings: &Settings,
-        who: &Who,
+        who: &Identity,
         demo: Demo,
         then: IfAbsent,
         wait: Wait,
@@ -81,7 +81,7 @@ impl Api {
                 ));
             }
             let remote = Remote::new(&address, key.as_ref(), who.user())?;
-            return Ok(Self(Whom::Elsewhere(Box::new(remote))));
+            return Ok(Self(Target::Elsewhere(Box::new(remote))));
         }
         let mut config = settings.load_for(then)?;
         for server in config.servers.values_mut().filter(|_| wait == Wait::UntilStarted) {
@@ -100,13 +100,13 @@ impl Api {
         let base = Url::parse("http://localhost").map_err(|error| {
             Failure::new(error.to_string(), "this is a defect; please report it")
         })?;
-        Ok(Self(Whom::Here(Box::new(Here { local, app, routes, base }))))
+        Ok(Self(Target::LocalApi(Box::new(LocalApi { local, app, routes, base }))))
     }
 
     /// Opens it, does `act` and ends it again.
     pub async fn during(
         settings: &Settings,
-        who: &Who,
+        who: &Identity,
         demo: Demo,
         then: IfAbsent,
         act: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
@@ -120,14 +120,14 @@ impl Api {
     /// Ends what was started: turns that were asked to stop, and MCP servers that run as our children.
     pub async fn close(self) {
         self.settle().await;
-        if let Whom::Here(here) = self.0 {
+        if let Target::LocalApi(here) = self.0 {
             here.local.close().await;
         }
     }
 
     /// Waits until turns that were asked to stop are kept; a server elsewhere does that by itself.
     pub async fn settle(&self) {
-        if let Whom::Here(here) = &self.0 {
+        if let Target::LocalApi(here) = &self.0 {
             here.app.turns().close();
             here.app.turns().wait().await;
             here.app.turns().reopen();
@@ -137,14 +137,14 @@ impl Api {
     /// The engine of this process, for what cannot be asked of a server.
     pub fn local(&self, what: &str) -> Result<&Local, Failure> {
         match &self.0 {
-            Whom::Here(here) => Ok(&here.local),
-            Whom::Elsewhere(_) => Err(only_here(what)),
+            Target::LocalApi(here) => Ok(&here.local),
+            Target::Elsewhere(_) => Err(only_here(what)),
         }
     }
 
     /// What follows a turn: entities resolved, the index brought up. A server elsewhere does that by itself.
     pub fn follow_up(&self, session: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
-        let Whom::Here(here) = &self.0 else { return None };
+        let Target::LocalApi(here) = &self.0 else { return None };
         let id = super::local::session_id(session).ok()?;
         let (engine, key) = (here.local.engine.clone(), here.local.caller.session_key(&id));
         Some(async move {
@@ -157,8 +157,8 @@ impl Api {
     /// The answer, whatever its status.
     async fn answer(&self, call: Call) -> Result<Response<Body>, Failure> {
         match &self.0 {
-            Whom::Elsewhere(remote) => remote.send(call).await,
-            Whom::Here(here) => {
+            Target::Elsewhere(remote) => remote.send(call).await,
+            Target::LocalApi(here) => {
                 let mut request = call.at(&here.base)?.map(Body::from);
                 request.extensions_mut().insert(here.local.caller.clone());
                 let Ok(response) = here.routes.clone().oneshot(request).await;
@@ -208,8 +208,8 @@ impl Api {
 
     fn stranger(&self, reason: &str) -> Failure {
         let address = match &self.0 {
-            Whom::Here(_) => "this process",
-            Whom::Elsewhere(remote) => remote.address(),
+            Target::LocalApi(_) => "this process",
+            Target::Elsewhere(remote) => remote.address(),
         };
         let what =
             format!("{address} is no Throughline server, or something is in front of it: {reason}");

@@ -5,19 +5,19 @@ use std::io::IsTerminal;
 use clap::Args;
 
 use super::piped::{self, Form};
-use super::screen::Place;
+use super::screen::ShownOn;
 use super::talk::{Ended, Talk};
 use crate::assemble::{Demo, IfAbsent};
 use crate::cli::Settings;
 use crate::cli::api::{Api, Wait};
-use crate::cli::local::Who;
+use crate::cli::local::Identity;
 use crate::failure::Failure;
 
 /// Flags of `ask`.
 #[derive(Debug, Args)]
 pub struct Ask {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// What to say.
     #[arg(required = true)]
     message: Vec<String>,
@@ -40,9 +40,9 @@ impl Ask {
             Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::UntilStarted).await?;
         let mut talk = Talk::begin(api, self.session, self.agent).await?;
         let (place, form) = match (settings.json, std::io::stdout().is_terminal()) {
-            (true, _) => (Place::Nowhere, Form::Json),
-            (false, true) => (Place::Terminal, Form::Text),
-            (false, false) => (Place::Pipe, Form::Text),
+            (true, _) => (ShownOn::Nowhere, Form::Json),
+            (false, true) => (ShownOn::Terminal, Form::Text),
+            (false, false) => (ShownOn::Pipe, Form::Text),
         };
         let done = say(&mut talk, self.message.join(" "), place, form).await;
         talk.close().await;
@@ -50,7 +50,7 @@ impl Ask {
     }
 }
 
-async fn say(talk: &mut Talk, message: String, place: Place, form: Form) -> Result<(), Failure> {
+async fn say(talk: &mut Talk, message: String, place: ShownOn, form: Form) -> Result<(), Failure> {
     let ended = talk.say(message, place).await?;
     piped::told(talk, &ended, form).await?;
     let id = talk.session().unwrap_or_default();

@@ -23,7 +23,7 @@ use clap::Args;
 
 use super::Settings;
 use super::api::{Api, Wait};
-use super::local::Who;
+use super::local::Identity;
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 pub use ask::Ask;
@@ -33,7 +33,7 @@ use talk::Talk;
 #[derive(Debug, Args)]
 pub struct Chat {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     /// The session to go on with, or a new one of that id; a new one when absent. An id that was made up may be shortened.
     session: Option<String>,
     /// The agent of a new session.

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::command::{self, Line};
-use super::screen::Place;
+use super::screen::ShownOn;
 use super::talk::{Ended, Talk};
 use crate::cli::output;
 use crate::failure::Failure;
@@ -69,7 +69,7 @@ fn complain(failure: &Failure, form: Form) -> Result<(), Failure> {
 
 /// Does what a line asks; `false` when the conversation is over.
 async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
-    let place = if form == Form::Json { Place::Nowhere } else { Place::Pipe };
+    let place = if form == Form::Json { ShownOn::Nowhere } else { ShownOn::Pipe };
     match line {
         Line::Empty | Line::Quit => {}
         Line::Message(message) => {

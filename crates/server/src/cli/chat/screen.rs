@@ -23,7 +23,7 @@ const ARGUMENTS_CHARACTERS: usize = 160;
 
 /// Where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ShownOn {
     /// A terminal: colours, Markdown and spinners.
     Terminal,
     /// A pipe: plain text.
@@ -34,7 +34,7 @@ pub enum Place {
 
 /// Shows one turn.
 pub struct Screen {
-    place: Place,
+    place: ShownOn,
     spinner: Option<ProgressBar>,
     markdown: Markdown,
     said: bool,
@@ -43,7 +43,7 @@ pub struct Screen {
 
 impl Screen {
     /// A screen for one turn.
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: ShownOn) -> Self {
         let markdown = Markdown::for_terminal();
         let mut screen = Self { place, spinner: None, markdown, said: false, at_line_start: true };
         screen.spin("thinking");
@@ -89,7 +89,7 @@ impl Screen {
             self.note(&format!("understood: {}", plain(&understood.join(", "))));
         }
         let first_offline = reply["form"]["by"] == "offline" && reply["turn"] == 1;
-        if first_offline && self.place == Place::Terminal {
+        if first_offline && self.place == ShownOn::Terminal {
             self.note(&format!("without a model: {}", plain(&field(&reply["form"], "why"))));
         }
         Ok(())
@@ -129,8 +129,8 @@ impl Screen {
         self.still();
         let text = plain(text);
         let shown = match self.place {
-            Place::Terminal => self.markdown.push(&text),
-            Place::Pipe | Place::Nowhere => text,
+            ShownOn::Terminal => self.markdown.push(&text),
+            ShownOn::Pipe | ShownOn::Nowhere => text,
         };
         self.reply(&shown);
         self.said = true;
@@ -154,7 +154,7 @@ impl Screen {
     }
 
     fn put(&self, text: &str) {
-        if self.place == Place::Nowhere {
+        if self.place == ShownOn::Nowhere {
             return;
         }
         let mut out = std::io::stdout().lock();
@@ -163,7 +163,7 @@ impl Screen {
     }
 
     fn spin(&mut self, what: &str) {
-        if self.place != Place::Terminal {
+        if self.place != ShownOn::Terminal {
             return;
         }
         if !self.at_line_start {

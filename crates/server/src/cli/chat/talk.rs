@@ -8,7 +8,7 @@ use throughline_engine::session::pending::AwaitedCall;
 use throughline_engine::turn::{Approval, Remember};
 use tokio_util::task::TaskTracker;
 
-use super::screen::{Place, Screen};
+use super::screen::{Screen, ShownOn};
 use crate::cli::api::{Api, Call};
 use crate::cli::local::session_id;
 use crate::cli::output::{self, field};
@@ -76,7 +76,7 @@ impl Talk {
     }
 
     /// Says something and shows the answer as it comes.
-    pub async fn say(&mut self, message: String, place: Place) -> Result<Ended, Failure> {
+    pub async fn say(&mut self, message: String, place: ShownOn) -> Result<Ended, Failure> {
         // Named here, so that it is known also where the stream ends early.
         let id = self.session.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let body = json!({"message": message, "conversation_id": id, "agent": self.agent});
@@ -91,7 +91,7 @@ impl Talk {
         &mut self,
         call: &str,
         approval: Approval,
-        place: Place,
+        place: ShownOn,
     ) -> Result<Ended, Failure> {
         let Some(id) = self.session.clone() else {
             return Err(Failure::new("no tool call waits for approval", "say something first"));
@@ -109,7 +109,7 @@ impl Talk {
     }
 
     /// Runs a turn and shows it; closing its stream asks it to stop.
-    async fn take(&self, call: Call, id: &str, place: Place) -> Result<Ended, Failure> {
+    async fn take(&self, call: Call, id: &str, place: ShownOn) -> Result<Ended, Failure> {
         let mut screen = Screen::new(place);
         let ended = tokio::select! {
             biased;
@@ -158,13 +158,13 @@ impl Talk {
 
     /// What follows a turn. A program's next line waits for it, so that the same lines give the same
     /// conversation; a person's does not.
-    async fn follow_up(&self, place: Place) {
+    async fn follow_up(&self, place: ShownOn) {
         let Some(work) = self.session.as_deref().and_then(|id| self.api.follow_up(id)) else {
             return;
         };
         match place {
-            Place::Terminal => drop(self.following_up.spawn(work)),
-            Place::Pipe | Place::Nowhere => work.await,
+            ShownOn::Terminal => drop(self.following_up.spawn(work)),
+            ShownOn::Pipe | ShownOn::Nowhere => work.await,
         }
     }
 

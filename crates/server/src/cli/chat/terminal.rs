@@ -13,7 +13,7 @@ use throughline_engine::session::pending::AwaitedCall;
 use super::command::{ALLOW, Line};
 use super::completion::{Names, Words};
 use super::piped;
-use super::screen::Place;
+use super::screen::ShownOn;
 use super::talk::{Ended, Talk};
 use crate::assemble::Demo;
 use crate::cli::output;
@@ -68,9 +68,9 @@ pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
 async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
     let mut ended = match line {
         Line::Empty => return Ok(true),
-        Line::Message(message) => talk.say(message, Place::Terminal).await?,
+        Line::Message(message) => talk.say(message, ShownOn::Terminal).await?,
         Line::Decide(approve) => match talk.waiting().await?.into_iter().next() {
-            Some(call) => talk.decide(&call.id, approve, Place::Terminal).await?,
+            Some(call) => talk.decide(&call.id, approve, ShownOn::Terminal).await?,
             None => return Err(Failure::new("no tool call waits", "approvals are asked for here")),
         },
         line => {
@@ -105,7 +105,7 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
                 return Ok(true);
             }
         };
-        ended = talk.decide(&call.id, approval, Place::Terminal).await?;
+        ended = talk.decide(&call.id, approval, ShownOn::Terminal).await?;
     }
 }
 

@@ -9,13 +9,17 @@ use super::Findings;
 use crate::assemble::{Demo, IfAbsent};
 use crate::cli::Settings;
 use crate::cli::api::{Api, Call, Wait};
-use crate::cli::local::Who;
+use crate::cli::local::Identity;
 use crate::cli::output::{self, field};
 use crate::clock;
 use crate::failure::Failure;
 
 /// Looks at the server.
-pub async fn look(settings: &Settings, who: &Who, findings: &mut Findings) -> Result<(), Failure> {
+pub async fn look(
+    settings: &Settings,
+    who: &Identity,
+    findings: &mut Findings,
+) -> Result<(), Failure> {
     let api = Api::open(settings, who, Demo::Without, IfAbsent::Refuse, Wait::UntilStarted).await?;
     let response = match api.call(Call::get(&["health", "live"])).await {
         Ok(response) => response,

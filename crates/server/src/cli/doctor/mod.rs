@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
-use super::local::Who;
+use super::local::Identity;
 use super::{Settings, output};
 use crate::failure::Failure;
 
@@ -29,7 +29,7 @@ const CLOCK_SECONDS_MAX: i64 = 30;
 #[derive(Debug, Args)]
 pub struct Doctor {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
 }
 
 /// How something stands.

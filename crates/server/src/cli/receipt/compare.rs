@@ -50,9 +50,9 @@ pub async fn run(api: &Api, what: &[String], json: bool) -> Result<(), Failure> 
     if json { output::json(&diff) } else { output::line(shown(&output::read(diff)?).trim_end()) }
 }
 
-type Place<'a> = (&'a str, u64);
+type PiecePosition<'a> = (&'a str, u64);
 
-fn both(what: &[String]) -> Result<(Place<'_>, Place<'_>), Failure> {
+fn both(what: &[String]) -> Result<(PiecePosition<'_>, PiecePosition<'_>), Failure> {
     match what {
         [first, second] => Ok((place(first)?, place(second)?)),
         [session, first, second] => Ok(((session, turn(first)?), (session, turn(second)?))),
@@ -60,7 +60,7 @@ fn both(what: &[String]) -> Result<(Place<'_>, Place<'_>), Failure> {
     }
 }
 
-fn place(text: &str) -> Result<Place<'_>, Failure> {
+fn place(text: &str) -> Result<PiecePosition<'_>, Failure> {
     let (session, number) = text.rsplit_once(':').ok_or_else(|| usage(text))?;
     Ok((session, turn(number)?))
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::api::{Api, Call, Named};
-use super::local::Who;
+use super::local::Identity;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ReceiptCommand {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     #[command(subcommand)]
     verb: Option<Verb>,
     /// The session's id, or its beginning.

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::api::{Api, Call, Named};
-use super::local::{Who, session_id};
+use super::local::{Identity, session_id};
 use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
@@ -24,7 +24,7 @@ pub use transfer::{import, read};
 #[derive(Debug, Args)]
 pub struct Session {
     #[command(flatten)]
-    who: Who,
+    who: Identity,
     #[command(subcommand)]
     verb: Verb,
 }

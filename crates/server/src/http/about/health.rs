@@ -62,7 +62,7 @@ pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
     if app.stopping().is_cancelled() {
         reasons.push("the server is stopping".to_owned());
     }
-    reasons.extend(app.store_pulse().await.err());
+    reasons.extend(app.probe_store().await.err());
     match reasons.is_empty() {
         true => (StatusCode::OK, Json(Readiness { status: "ok", reasons })),
         false => {
@@ -77,7 +77,7 @@ pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
 pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let mut warnings = Vec::new();
     let facts = app.engine().store().facts();
-    let (code, mut status) = match app.store_pulse().await {
+    let (code, mut status) = match app.probe_store().await {
         Ok(()) if facts.damaged == 0 => (StatusCode::OK, "ok"),
         Ok(()) => {
             let damaged = facts.damaged;

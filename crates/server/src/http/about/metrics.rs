@@ -29,7 +29,7 @@ pub async fn metrics(
         ));
     };
     let cache = app.engine().cache_statistics();
-    let writable = app.store_pulse().await.is_ok();
+    let writable = app.probe_store().await.is_ok();
     counter!("throughline_cache_hits_total").absolute(cache.hits);
     counter!("throughline_cache_misses_total").absolute(cache.misses);
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]

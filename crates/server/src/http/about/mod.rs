@@ -1,10 +1,10 @@
 //! What the server says about itself.
 
 mod health;
+pub mod health_cache;
 mod memory;
 mod metrics;
 mod prompt;
-pub mod pulse;
 
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;

@@ -52,10 +52,10 @@ pub async fn respond(
     mut events: UnboundedReceiver<TurnEvent>,
 ) -> Result<Response, Problem> {
     let state = match events.recv().await {
-        Some(first) => Telling::Events { first: Some(first), events, running },
+        Some(first) => StreamState::Events { first: Some(first), events, running },
         None => {
             let reply = ChatReply::of(&app, &running.outcome().await?);
-            Telling::Last(Box::new(event::named("done", &reply)))
+            StreamState::Last(Box::new(event::named("done", &reply)))
         }
     };
     let stream =
@@ -66,30 +66,33 @@ pub async fn respond(
 }
 
 #[expect(clippy::large_enum_variant, reason = "one lives per stream, and almost always the first")]
-enum Telling {
+enum StreamState {
     Events { first: Option<TurnEvent>, events: UnboundedReceiver<TurnEvent>, running: Running },
     Last(Box<Event>),
     Over,
 }
 
-fn told(app: App, state: Telling) -> impl Stream<Item = Result<Event, Infallible>> {
+fn told(app: App, state: StreamState) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold((app, state), async |(app, state)| match state {
-        Telling::Events { first, mut events, running } => {
+        StreamState::Events { first, mut events, running } => {
             let next = match first {
                 Some(first) => Some(first),
                 None => events.recv().await,
             };
             if let Some(next) = next {
                 let event = event::wire(&next);
-                return Some((Ok(event), (app, Telling::Events { first: None, events, running })));
+                return Some((
+                    Ok(event),
+                    (app, StreamState::Events { first: None, events, running }),
+                ));
             }
             let last = match running.outcome().await {
                 Ok(outcome) => event::named("done", &ChatReply::of(&app, &outcome)),
                 Err(problem) => event::named("error", &problem),
             };
-            Some((Ok(last), (app, Telling::Over)))
+            Some((Ok(last), (app, StreamState::Over)))
         }
-        Telling::Last(event) => Some((Ok(*event), (app, Telling::Over))),
-        Telling::Over => None,
+        StreamState::Last(event) => Some((Ok(*event), (app, StreamState::Over))),
+        StreamState::Over => None,
     })
 }

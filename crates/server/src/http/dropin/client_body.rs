@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use throughline_engine::request::ClientRequest;
 use throughline_engine::tokens;
-use throughline_engine::trace::Asked;
+use throughline_engine::trace::ModelParameters;
 use throughline_upstream::model::Api;
 
 use super::user_words::{answers_tools, said, words};
@@ -36,7 +36,7 @@ pub struct ClientBody<'a> {
     /// The client's own instructions.
     pub system: String,
     /// What it asks of the model beside that.
-    pub asked: Asked,
+    pub asked: ModelParameters,
 }
 
 /// Why memory can do nothing with a request.
@@ -107,7 +107,7 @@ impl<'a> ClientBody<'a> {
         }
         let most = [outline.max_tokens, outline.max_completion_tokens, outline.max_output_tokens];
         let most = most.iter().find_map(Value::as_u64);
-        let asked = Asked {
+        let asked = ModelParameters {
             reply_tokens_max: most.and_then(|most| most.try_into().ok()),
             temperature: outline.temperature.as_f64(),
         };

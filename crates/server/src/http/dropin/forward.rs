@@ -16,13 +16,13 @@ use bytes::{Bytes, BytesMut};
 use opentelemetry::context::FutureExt as _;
 use throughline_engine::session::record::TurnError;
 use throughline_upstream::model::Api;
-use throughline_upstream::model::heard::{self, Heard};
+use throughline_upstream::model::parsed_answer::{self, ParsedAnswer};
 use throughline_upstream::model::pass_through::{ClientCall, PassThrough};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::answer_form::AnswerForm;
-use super::keep::{Ending, Remains};
+use super::keep::{Ending, TurnToKeep};
 use super::notes::Notes;
 use super::{headers, refusal};
 use crate::http::App;
@@ -51,7 +51,7 @@ pub struct Forward {
     /// What the answer's headers say.
     pub notes: Notes,
     /// What it leaves behind.
-    pub remains: Remains,
+    pub remains: TurnToKeep,
 }
 
 /// What became of reading the answer.
@@ -75,9 +75,9 @@ impl Forward {
         let Self { upstream, call, api, form, notes, mut remains } = self;
         let sent = tokio::select! {
             biased;
-            () = head.closed() => return remains.end(Ending::Left(Heard::default())).await,
+            () = head.closed() => return remains.end(Ending::Left(ParsedAnswer::default())).await,
             () = app.giving_up().cancelled() => {
-                return remains.end(Ending::Left(Heard::default())).await;
+                return remains.end(Ending::Left(ParsedAnswer::default())).await;
             }
             sent = upstream.send(&call) => sent,
         };
@@ -94,7 +94,7 @@ impl Forward {
                 return;
             }
         };
-        let back = Back { app, upstream, api, form, notes, response, remains };
+        let back = UpstreamAnswer { app, upstream, api, form, notes, response, remains };
         if !back.response.status().is_success() {
             back.refused(head).await;
         } else if back.streams() || back.may_pass_unread() {
@@ -106,17 +106,17 @@ impl Forward {
 }
 
 /// An answer on its way back.
-struct Back {
+struct UpstreamAnswer {
     app: App,
     upstream: PassThrough,
     api: Api,
     form: AnswerForm,
     notes: Notes,
     response: reqwest::Response,
-    remains: Remains,
+    remains: TurnToKeep,
 }
 
-impl Back {
+impl UpstreamAnswer {
     fn streams(&self) -> bool {
         let kind = self.response.headers().get(header::CONTENT_TYPE);
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
@@ -140,7 +140,7 @@ impl Back {
         let body = self.upstream.cleaned(body);
         let status = self.response.status();
         let answer = self.answer(Body::from(body.clone()));
-        let message = format!("{status}: {}", heard::refusal(&body));
+        let message = format!("{status}: {}", parsed_answer::refusal(&body));
         let error = TurnError { code: format!("upstream_{}", status.as_u16()), message };
         self.remains.end(Ending::Refused(error)).await;
         let _ = head.send(answer);
@@ -150,13 +150,13 @@ impl Back {
         let most = self.upstream.config().reply_bytes_max;
         let (body, read) = self.collect(most, &mut head).await;
         let body = self.form.whole(body);
-        let heard = heard::whole(self.api, &body);
+        let parsed = parsed_answer::whole(self.api, &body);
         let (answer, ending) = match read {
-            Read::Ended => (self.answer(Body::from(body)), Ending::Over(heard)),
-            Read::Left => (self.answer(Body::empty()), Ending::Left(heard)),
+            Read::Ended => (self.answer(Body::from(body)), Ending::Over(parsed)),
+            Read::Left => (self.answer(Body::empty()), Ending::Left(parsed)),
             Read::Broke(why) => {
                 let problem = broke(&why);
-                (refusal::in_format(self.api.provider(), &problem), Ending::Broke(heard, why))
+                (refusal::in_format(self.api.provider(), &problem), Ending::Broke(parsed, why))
             }
         };
         self.remains.end(ending).await;
@@ -193,7 +193,7 @@ impl Back {
         let (client, chunks) = mpsc::channel(CHUNKS_WAITING_MAX);
         let answer = self.answer(Body::from_stream(ReceiverStream::new(chunks)));
         if head.send(answer).is_err() {
-            return self.remains.end(Ending::Left(Heard::default())).await;
+            return self.remains.end(Ending::Left(ParsedAnswer::default())).await;
         }
         let mut copy = BytesMut::new();
         let read = loop {
@@ -241,15 +241,15 @@ impl Back {
 
     /// How a stream ended, by the copy that was taken of it; without a session none was.
     async fn ending(&self, read: &Read, copy: Bytes) -> Ending {
-        let heard = match self.remains.keeping {
-            Some(_) => heard::stream(self.api, copy).await,
-            None => Heard::default(),
+        let parsed = match self.remains.keeping {
+            Some(_) => parsed_answer::stream(self.api, copy).await,
+            None => ParsedAnswer::default(),
         };
         match read {
-            Read::Broke(why) => Ending::Broke(heard, why.clone()),
-            Read::Left => Ending::Left(heard),
+            Read::Broke(why) => Ending::Broke(parsed, why.clone()),
+            Read::Left => Ending::Left(parsed),
             Read::Ended if self.remains.keeping.is_none() => Ending::Passed,
-            Read::Ended => Ending::Over(heard),
+            Read::Ended => Ending::Over(parsed),
         }
     }
 
@@ -266,9 +266,9 @@ impl Back {
         if !LAST_EVENT_MARKS.iter().any(|mark| marked(mark)) {
             return;
         }
-        let heard = heard::stream(self.api, copy.clone().freeze()).await;
-        if heard.stop.is_some() {
-            self.remains.end(Ending::Over(heard)).await;
+        let parsed = parsed_answer::stream(self.api, copy.clone().freeze()).await;
+        if parsed.stop.is_some() {
+            self.remains.end(Ending::Over(parsed)).await;
         }
     }
 
@@ -284,7 +284,7 @@ impl Back {
 
 /// Answers with a problem of ours, after the failed exchange is kept.
 async fn refuse(
-    mut remains: Remains,
+    mut remains: TurnToKeep,
     api: Api,
     head: oneshot::Sender<Response>,
     problem: &Problem,

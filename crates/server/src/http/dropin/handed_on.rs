@@ -13,7 +13,7 @@ use throughline_upstream::model::{Api, responses};
 
 use super::client_body::ClientBody;
 use super::reply::LIMIT_NAMES;
-use super::splice::{self, PutIn};
+use super::splice::{self, Insertion};
 
 /// What the provider was sent on that turn, and its hash; `None` where the turn was not handed on.
 pub async fn again(
@@ -29,7 +29,7 @@ pub async fn again(
         (_, true) => Api::Responses,
         (_, false) => Api::ChatCompletions,
     };
-    let put_in = PutIn { addition: Some(&kept.addition), model: Some(model) };
+    let put_in = Insertion { addition: Some(&kept.addition), model: Some(model) };
     let body = ClientBody::read(api, &kept.body).ok();
     let sent = body.map(|body| splice::with(&body, put_in)).unwrap_or_default();
     let mut forms = vec![sent];

@@ -11,7 +11,7 @@ use throughline_engine::session::head::ClientRound;
 use throughline_engine::session::record::{CallRecord, TurnError, TurnStatus};
 use throughline_engine::trace;
 use throughline_engine::turn::{DropInTurn, Exchange};
-use throughline_upstream::model::heard::Heard;
+use throughline_upstream::model::parsed_answer::ParsedAnswer;
 use tracing::Span;
 
 /// The largest conversation up to a reply that ends in calls, in bytes, that is kept for a client which only names it.
@@ -31,14 +31,14 @@ pub struct Keeping {
 }
 
 /// What a request leaves when its answer has ended.
-pub struct Remains {
+pub struct TurnToKeep {
     /// The call of the provider's model, for a collector.
     pub call: Span,
     /// What to keep of it; nothing without a session, and once it was kept.
     pub keeping: Option<Keeping>,
 }
 
-impl Remains {
+impl TurnToKeep {
     /// The remains of a request that is no model's call.
     pub fn none() -> Self {
         Self { call: Span::none(), keeping: None }
@@ -64,18 +64,18 @@ pub enum Ending {
     /// The answer went on without being looked at.
     Passed,
     /// The answer is whole, or at least all that the provider sent.
-    Over(Heard),
+    Over(ParsedAnswer),
     /// The client went away.
-    Left(Heard),
+    Left(ParsedAnswer),
     /// The connection to the provider broke.
-    Broke(Heard, String),
+    Broke(ParsedAnswer, String),
     /// The provider refused.
     Refused(TurnError),
 }
 
 /// What an answer came to.
 struct Outcome {
-    heard: Heard,
+    parsed: ParsedAnswer,
     status: TurnStatus,
     error: Option<TurnError>,
 }
@@ -84,14 +84,14 @@ impl Outcome {
     fn tell(&self, call: &Span) {
         let ended = match &self.error {
             Some(error) => Err(error.code.as_str()),
-            None => Ok(self.heard.stop),
+            None => Ok(self.parsed.stop),
         };
-        trace::model_ended(call, self.heard.usage, ended);
+        trace::model_ended(call, self.parsed.usage, ended);
     }
 
     /// An answer that ends in calls is not an exchange before the client has run them.
     fn waits_for_tools(&self) -> bool {
-        self.heard.stop == Some(StopReason::ToolUse) && self.heard.calls > 0
+        self.parsed.stop == Some(StopReason::ToolUse) && self.parsed.calls > 0
     }
 }
 
@@ -100,15 +100,15 @@ impl Keeping {
     async fn keep(self, outcome: Outcome) {
         let session = self.turn.session().clone();
         if outcome.waits_for_tools() {
-            let round = self.round.and_then(|(id, input)| round(id, input, outcome.heard.items));
+            let round = self.round.and_then(|(id, input)| round(id, input, outcome.parsed.items));
             if let Err(error) = self.turn.wait_for_tools(round).await {
                 tracing::error!(session.id = %session, %error, "calls under way could not be kept");
             }
             return;
         }
-        let Outcome { heard, status, error } = outcome;
-        let (calls, model, usage) = (self.calls, self.model, heard.usage);
-        let exchange = Exchange { reply: heard.text, calls, status, error, model, usage };
+        let Outcome { parsed, status, error } = outcome;
+        let (calls, model, usage) = (self.calls, self.model, parsed.usage);
+        let exchange = Exchange { reply: parsed.text, calls, status, error, model, usage };
         if let Err(error) = self.turn.commit(exchange).await {
             tracing::error!(session.id = %session, %error, "an exchange could not be kept");
         }
@@ -125,23 +125,25 @@ fn round(reply: String, mut items: Vec<Value>, output: Vec<Value>) -> Option<Cli
 /// What an answer came to; nothing where it was not looked at.
 fn outcome(ending: Ending) -> Option<Outcome> {
     let failed = |message: String| TurnError { code: "upstream_failed".into(), message };
-    let whole = |heard, status| Outcome { heard, status, error: None };
+    let whole = |parsed, status| Outcome { parsed, status, error: None };
     Some(match ending {
         Ending::Passed => return None,
-        Ending::Refused(error) => {
-            Outcome { heard: Heard::default(), status: TurnStatus::Failed, error: Some(error) }
-        }
-        Ending::Left(heard) => whole(heard, TurnStatus::Partial),
-        Ending::Broke(heard, why) => broken(heard, failed(why)),
-        Ending::Over(heard) if heard.stop.is_some() => whole(heard, TurnStatus::Complete),
-        Ending::Over(heard) => {
-            let why = heard.problem.clone();
-            broken(heard, failed(why.unwrap_or_else(|| "the answer has no end".into())))
+        Ending::Refused(error) => Outcome {
+            parsed: ParsedAnswer::default(),
+            status: TurnStatus::Failed,
+            error: Some(error),
+        },
+        Ending::Left(parsed) => whole(parsed, TurnStatus::Partial),
+        Ending::Broke(parsed, why) => broken(parsed, failed(why)),
+        Ending::Over(parsed) if parsed.stop.is_some() => whole(parsed, TurnStatus::Complete),
+        Ending::Over(parsed) => {
+            let why = parsed.problem.clone();
+            broken(parsed, failed(why.unwrap_or_else(|| "the answer has no end".into())))
         }
     })
 }
 
-fn broken(heard: Heard, error: TurnError) -> Outcome {
-    let status = if heard.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
-    Outcome { heard, status, error: Some(error) }
+fn broken(parsed: ParsedAnswer, error: TurnError) -> Outcome {
+    let status = if parsed.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
+    Outcome { parsed, status, error: Some(error) }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use throughline_engine::creation::NewSession;
 use throughline_engine::error::{Error, Fault};
 use throughline_engine::session::apply::RequestKey;
-use throughline_engine::trace::{self, Asked};
+use throughline_engine::trace::{self, ModelParameters};
 use throughline_engine::turn::{DropIn, DropInTurn};
 use throughline_upstream::model::pass_through::ClientCall;
 use throughline_upstream::model::responses::{self, Rename};
@@ -20,11 +20,11 @@ use super::answer_form::{AnswerForm, Conversion};
 use super::client::Client;
 use super::client_body::{self, ClientBody, Unusable};
 use super::forward::Forward;
-use super::keep::{Keeping, Remains};
+use super::keep::{Keeping, TurnToKeep};
 use super::notes::Notes;
-use super::splice::PutIn;
+use super::splice::Insertion;
 use super::thread::{ReplyId, Thread};
-use super::upstreams::Chosen;
+use super::upstreams::ChosenUpstream;
 use super::{calls, refusal, splice, stored};
 use crate::http::App;
 use crate::http::body::bytes_of;
@@ -70,10 +70,10 @@ struct Incoming {
 
 /// A request as it goes on.
 struct Outgoing<'a> {
-    chosen: Chosen<'a>,
+    chosen: ChosenUpstream<'a>,
     text: Bytes,
     notes: Notes,
-    remains: Remains,
+    remains: TurnToKeep,
     /// The id of the answer, where a session keeps it, and the one before it.
     reply_id: Option<(String, Option<String>)>,
 }
@@ -122,7 +122,7 @@ impl Incoming {
                 return Err(Problem::invalid("input", why.reason()));
             }
             (Err(why), Some(_)) => self.unkept(chosen, why.code(), &why.reason()),
-            (Err(_), None) => self.plain(chosen, Notes::default(), Asked::default()),
+            (Err(_), None) => self.plain(chosen, Notes::default(), ModelParameters::default()),
         };
         Ok(self.forward(app, outgoing).run(app).await)
     }
@@ -152,9 +152,9 @@ impl Incoming {
         mut turn: DropInTurn,
         client: &ClientBody<'_>,
         thread: &Thread,
-        chosen: Chosen<'a>,
+        chosen: ChosenUpstream<'a>,
     ) -> Outgoing<'a> {
-        let put_in = PutIn { addition: Some(&turn.addition), model: chosen.model };
+        let put_in = Insertion { addition: Some(&turn.addition), model: chosen.model };
         let text = Bytes::from(splice::with(client, put_in));
         turn.handed_on_as(&self.sent(chosen, &text).0);
         let model = model_name(chosen, client.model_name());
@@ -167,7 +167,7 @@ impl Incoming {
         let items = || client.messages.iter().map(|(_, item)| item.clone()).collect();
         let round = id.clone().map(|id| (id, items()));
         let keeping = Keeping { turn, calls: calls::since_the_message(client), model, round };
-        let remains = Remains { call, keeping: Some(keeping) };
+        let remains = TurnToKeep { call, keeping: Some(keeping) };
         let reply_id = id.map(|id| (id, thread.previous.clone()));
         Outgoing { chosen, text, notes, remains, reply_id }
     }
@@ -177,7 +177,7 @@ impl Incoming {
         &self,
         app: &App,
         client: &ClientBody<'_>,
-        chosen: Chosen<'a>,
+        chosen: ChosenUpstream<'a>,
     ) -> Outgoing<'a> {
         let request = client.request();
         let (addition, receipts) =
@@ -188,33 +188,38 @@ impl Incoming {
         let mut notes = Notes::default();
         notes.added(&receipts);
         let mut plain = self.plain(chosen, notes, client.asked);
-        let put_in = PutIn { addition: Some(&addition), model: chosen.model };
+        let put_in = Insertion { addition: Some(&addition), model: chosen.model };
         plain.text = splice::with(client, put_in).into();
         plain
     }
 
     /// The request without memory, and why.
-    fn unkept<'a>(&self, chosen: Chosen<'a>, code: &str, reason: &str) -> Outgoing<'a> {
+    fn unkept<'a>(&self, chosen: ChosenUpstream<'a>, code: &str, reason: &str) -> Outgoing<'a> {
         let mut notes = Notes::default();
         notes.not_kept(code, reason);
-        self.plain(chosen, notes, Asked::default())
+        self.plain(chosen, notes, ModelParameters::default())
     }
 
     /// The request as it is; only a model's configured name becomes the provider's.
-    fn plain<'a>(&self, chosen: Chosen<'a>, notes: Notes, asked: Asked) -> Outgoing<'a> {
+    fn plain<'a>(
+        &self,
+        chosen: ChosenUpstream<'a>,
+        notes: Notes,
+        asked: ModelParameters,
+    ) -> Outgoing<'a> {
         let (named, _) = client_body::outline(&self.body);
         let call = trace::model_call(&model_name(chosen, named.as_deref()), asked);
         let text = std::str::from_utf8(&self.body).ok();
         let renamed = chosen.model.and_then(|model| splice::renamed(text?, model));
         let text = renamed.map_or_else(|| self.body.clone(), Bytes::from);
-        let remains = Remains { call, keeping: None };
+        let remains = TurnToKeep { call, keeping: None };
         Outgoing { chosen, text, notes, remains, reply_id: None }
     }
 
     /// What the provider is sent, and what it is asked for, where that is another format.
     fn sent(
         &self,
-        chosen: Chosen<'_>,
+        chosen: ChosenUpstream<'_>,
         text: &Bytes,
     ) -> (Bytes, Option<(Value, responses::ChatRequest)>) {
         let config = chosen.upstream.config();
@@ -265,7 +270,7 @@ impl Incoming {
 }
 
 /// `provider/model`.
-fn model_name(chosen: Chosen<'_>, named: Option<&str>) -> String {
+fn model_name(chosen: ChosenUpstream<'_>, named: Option<&str>) -> String {
     let provider = chosen.upstream.config().provider.as_str();
     format!("{provider}/{}", chosen.model.or(named).unwrap_or_default())
 }

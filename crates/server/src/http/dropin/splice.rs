@@ -20,7 +20,7 @@ use super::user_words::said;
 
 /// What is put in.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PutIn<'a> {
+pub struct Insertion<'a> {
     /// What memory adds.
     pub addition: Option<&'a Addition>,
     /// The model's name, where it is another than the client's.
@@ -31,7 +31,7 @@ pub struct PutIn<'a> {
 pub type Edit = (Range<usize>, String);
 
 /// The request with what is put in.
-pub fn with(body: &ClientBody<'_>, put_in: PutIn<'_>) -> String {
+pub fn with(body: &ClientBody<'_>, put_in: Insertion<'_>) -> String {
     let mut edits = Vec::new();
     if let (Some((place, own)), Some(name)) = (&body.model, put_in.model)
         && own != name

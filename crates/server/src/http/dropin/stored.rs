@@ -20,7 +20,7 @@ pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord)
         ReplyForm::Model { model } => model.split_once('/').map_or(&**model, |(_, name)| name),
         _ => "",
     };
-    let told = Told {
+    let told = StoredText {
         id: match client.api {
             Api::Responses => ReplyId::make(session, record.turn.saturating_sub(1), Uuid::nil()),
             _ => format!("throughline-{session}-{}", record.turn),
@@ -45,7 +45,7 @@ pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord)
 }
 
 /// What is told.
-struct Told<'a> {
+struct StoredText<'a> {
     id: String,
     model: &'a str,
     created: i64,
@@ -53,7 +53,7 @@ struct Told<'a> {
     usage: Usage,
 }
 
-impl Told<'_> {
+impl StoredText<'_> {
     fn completion(&self) -> Value {
         json!({
             "id": self.id, "object": "chat.completion", "created": self.created, "model": self.model,

@@ -13,9 +13,9 @@ use throughline_upstream::model::{Api, Provider};
 use super::answer_form::AnswerForm;
 use super::client::Client;
 use super::forward::Forward;
-use super::keep::Remains;
+use super::keep::TurnToKeep;
 use super::notes::Notes;
-use super::upstreams::Chosen;
+use super::upstreams::ChosenUpstream;
 use super::{client_body, refusal, splice};
 use crate::http::App;
 use crate::http::body::bytes_of;
@@ -91,12 +91,12 @@ impl Passed {
         Ok(Self { api, client, method: parts.method, path, headers, body })
     }
 
-    fn chosen<'a>(&self, app: &'a App) -> Option<Chosen<'a>> {
+    fn chosen<'a>(&self, app: &'a App) -> Option<ChosenUpstream<'a>> {
         let (model, _) = client_body::outline(&self.body);
         app.upstreams().choose(self.api.provider(), model.as_deref())
     }
 
-    fn forward(self, chosen: Chosen<'_>) -> Forward {
+    fn forward(self, chosen: ChosenUpstream<'_>) -> Forward {
         let renamed = chosen
             .model
             .and_then(|model| splice::renamed(std::str::from_utf8(&self.body).ok()?, model));
@@ -111,7 +111,7 @@ impl Passed {
             api: self.api,
             form: AnswerForm::AsItIs,
             notes: Notes::default(),
-            remains: Remains::none(),
+            remains: TurnToKeep::none(),
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct Upstreams(Vec<(String, PassThrough)>);
 
 /// The upstream of one request.
 #[derive(Debug, Clone, Copy)]
-pub struct Chosen<'a> {
+pub struct ChosenUpstream<'a> {
     /// Where it goes.
     pub upstream: &'a PassThrough,
     /// The model's name there, when the client named it as the configuration does.
@@ -46,14 +46,14 @@ impl Upstreams {
 
     /// The upstream for a request of this format that names `model`: the one configured under that
     /// name, else the one of that model, else the first of the format, which is sent the name as it is.
-    pub fn choose(&self, format: Provider, model: Option<&str>) -> Option<Chosen<'_>> {
+    pub fn choose(&self, format: Provider, model: Option<&str>) -> Option<ChosenUpstream<'_>> {
         let of_format = || self.0.iter().filter(|(_, up)| up.config().provider == format);
         if let Some((_, upstream)) = of_format().find(|(name, _)| Some(name.as_str()) == model) {
-            return Some(Chosen { upstream, model: Some(&upstream.config().model) });
+            return Some(ChosenUpstream { upstream, model: Some(&upstream.config().model) });
         }
         let same = of_format().find(|(_, up)| Some(up.config().model.as_str()) == model);
         let (_, upstream) = same.or_else(|| of_format().next())?;
-        Some(Chosen { upstream, model: None })
+        Some(ChosenUpstream { upstream, model: None })
     }
 
     /// Refuses a format that no configured model speaks.

@@ -3,7 +3,7 @@
 //! The bytes are the client's; this only looks at a copy. An answer that broke off is read as far as it
 //! came.
 //!
-//! Invariant: reading never fails; what cannot be understood is a [`Heard::problem`].
+//! Invariant: reading never fails; what cannot be understood is a [`ParsedAnswer::problem`].
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use super::{Api, anthropic, openai, responses, wire};
 
 /// What an answer said.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Heard {
+pub struct ParsedAnswer {
     /// The words.
     pub text: String,
     /// Calls that it ends in.
@@ -33,7 +33,7 @@ pub struct Heard {
     pub items: Vec<Value>,
 }
 
-impl Heard {
+impl ParsedAnswer {
     fn note(&mut self, event: ModelEvent) {
         match event {
             ModelEvent::Text(text) => self.text.push_str(&text),
@@ -45,7 +45,7 @@ impl Heard {
 }
 
 /// Reads a stream of events.
-pub async fn stream(api: Api, bytes: Bytes) -> Heard {
+pub async fn stream(api: Api, bytes: Bytes) -> ParsedAnswer {
     match api {
         Api::Messages => events(anthropic::Reader::default(), bytes).await,
         Api::ChatCompletions => events(openai::Reader::default(), bytes).await,
@@ -53,8 +53,8 @@ pub async fn stream(api: Api, bytes: Bytes) -> Heard {
     }
 }
 
-async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> Heard {
-    let mut heard = Heard::default();
+async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> ParsedAnswer {
+    let mut parsed = ParsedAnswer::default();
     let mut out = VecDeque::new();
     let whole = futures::stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
     let mut events = SseStream::from_bytes_stream(whole);
@@ -65,13 +65,13 @@ async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> Heard {
             Ok(event) => reader.read(&event, &mut out).map_err(|(_, problem)| problem),
             Err(error) => Err(format!("its stream of events is damaged: {error}")),
         };
-        out.drain(..).for_each(|event| heard.note(event));
+        out.drain(..).for_each(|event| parsed.note(event));
         if let Err(reason) = read {
             problem = Some(reason);
             break;
         }
-        if heard.stop.is_some() {
-            return heard;
+        if parsed.stop.is_some() {
+            return parsed;
         }
     }
     if problem.is_none()
@@ -79,14 +79,17 @@ async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> Heard {
     {
         problem = Some(reason);
     }
-    out.drain(..).for_each(|event| heard.note(event));
-    Heard { problem, ..heard }
+    out.drain(..).for_each(|event| parsed.note(event));
+    ParsedAnswer { problem, ..parsed }
 }
 
 /// Reads an answer in one piece.
-pub fn whole(api: Api, bytes: &[u8]) -> Heard {
+pub fn whole(api: Api, bytes: &[u8]) -> ParsedAnswer {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-        return Heard { problem: Some("the answer is no JSON".into()), ..Heard::default() };
+        return ParsedAnswer {
+            problem: Some("the answer is no JSON".into()),
+            ..ParsedAnswer::default()
+        };
     };
     match api {
         Api::Messages => anthropic_message(&value),
@@ -100,21 +103,21 @@ pub fn refusal(bytes: &[u8]) -> String {
     wire::explanation(bytes)
 }
 
-fn anthropic_message(value: &Value) -> Heard {
-    let mut heard = Heard::default();
+fn anthropic_message(value: &Value) -> ParsedAnswer {
+    let mut parsed = ParsedAnswer::default();
     for block in value["content"].as_array().into_iter().flatten() {
         match block["type"].as_str().unwrap_or_default() {
-            "text" => heard.text.push_str(block["text"].as_str().unwrap_or_default()),
-            "tool_use" => heard.calls += 1,
+            "text" => parsed.text.push_str(block["text"].as_str().unwrap_or_default()),
+            "tool_use" => parsed.calls += 1,
             _ => {}
         }
     }
-    heard.usage = anthropic::whole_usage(&value["usage"]);
-    heard.stop = value["stop_reason"].as_str().map(anthropic::stop_reason);
-    heard
+    parsed.usage = anthropic::whole_usage(&value["usage"]);
+    parsed.stop = value["stop_reason"].as_str().map(anthropic::stop_reason);
+    parsed
 }
 
-fn openai_completion(value: &Value) -> Heard {
+fn openai_completion(value: &Value) -> ParsedAnswer {
     let choice = &value["choices"][0];
     let message = &choice["message"];
     let said = message["content"].as_str().or(message["refusal"].as_str()).unwrap_or_default();
@@ -123,52 +126,52 @@ fn openai_completion(value: &Value) -> Heard {
     if calls > 0 && stop == Some(StopReason::EndTurn) {
         stop = Some(StopReason::ToolUse);
     }
-    Heard {
+    ParsedAnswer {
         text: said.to_owned(),
         calls,
         usage: openai::usage(&value["usage"]),
         stop,
-        ..Heard::default()
+        ..ParsedAnswer::default()
     }
 }
 
 /// What a response said.
-fn response(response: &Value) -> Heard {
-    let mut heard = Heard::default();
+fn response(response: &Value) -> ParsedAnswer {
+    let mut parsed = ParsedAnswer::default();
     for item in response["output"].as_array().into_iter().flatten() {
         match item["type"].as_str().unwrap_or_default() {
-            "message" => heard.text.push_str(&item_words(item)),
-            "function_call" | "custom_tool_call" | "local_shell_call" => heard.calls += 1,
+            "message" => parsed.text.push_str(&item_words(item)),
+            "function_call" | "custom_tool_call" | "local_shell_call" => parsed.calls += 1,
             _ => {}
         }
-        heard.items.push(item.clone());
+        parsed.items.push(item.clone());
     }
-    heard.usage = response_usage(&response["usage"]);
+    parsed.usage = response_usage(&response["usage"]);
     let reason = response["incomplete_details"]["reason"].as_str();
-    heard.stop = match (response["status"].as_str(), reason) {
-        (Some("completed"), _) if heard.calls > 0 => Some(StopReason::ToolUse),
+    parsed.stop = match (response["status"].as_str(), reason) {
+        (Some("completed"), _) if parsed.calls > 0 => Some(StopReason::ToolUse),
         (Some("completed"), _) => Some(StopReason::EndTurn),
         (Some("incomplete"), Some("content_filter")) => Some(StopReason::Refusal),
         (Some("incomplete"), _) => Some(StopReason::MaxTokens),
         _ => None,
     };
-    if heard.stop.is_none() {
+    if parsed.stop.is_none() {
         let message = response["error"]["message"].as_str();
-        heard.problem = Some(message.unwrap_or("the response is not complete").to_owned());
+        parsed.problem = Some(message.unwrap_or("the response is not complete").to_owned());
     }
-    heard
+    parsed
 }
 
 /// What a stream of events said: its last event holds the whole response. One that broke off said its deltas.
-fn response_events(bytes: &[u8]) -> Heard {
-    let (mut frames, mut so_far) = (responses::Frames::default(), Heard::default());
+fn response_events(bytes: &[u8]) -> ParsedAnswer {
+    let (mut frames, mut so_far) = (responses::Frames::default(), ParsedAnswer::default());
     for frame in frames.take(bytes).into_iter().chain(frames.rest()) {
         let Some(event) = frame.json() else { continue };
         match event["type"].as_str().unwrap_or_default() {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let whole = response(&event["response"]);
                 let text = if whole.text.is_empty() { so_far.text } else { whole.text.clone() };
-                return Heard { text, ..whole };
+                return ParsedAnswer { text, ..whole };
             }
             "response.output_text.delta" | "response.refusal.delta" => {
                 so_far.text.push_str(event["delta"].as_str().unwrap_or_default());

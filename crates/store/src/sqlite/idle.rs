@@ -14,9 +14,9 @@ use super::apply::Refusal;
 
 /// The connections that nobody is using.
 #[derive(Debug)]
-pub(super) struct AtHand(Mutex<Vec<Connection>>);
+pub(super) struct IdleConnections(Mutex<Vec<Connection>>);
 
-impl AtHand {
+impl IdleConnections {
     /// Uses these connections, none of which waits for a lock from now on.
     pub(super) fn new(connections: Vec<Connection>) -> rusqlite::Result<Self> {
         for connection in &connections {
@@ -52,18 +52,18 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(at_hand: &AtHand, question: &str) -> Option<i64> {
+    fn asked(idle: &IdleConnections, question: &str) -> Option<i64> {
         let answer =
-            at_hand.ask(|connection| Ok(connection.query_row(question, [], |row| row.get(0))?));
+            idle.ask(|connection| Ok(connection.query_row(question, [], |row| row.get(0))?));
         answer.map(|answer| answer.unwrap())
     }
 
     #[test]
     fn a_question_within_a_question_finds_nothing_free_and_does_not_wait() {
-        let at_hand = AtHand::new(vec![Connection::open_in_memory().unwrap()]).unwrap();
-        let inner = at_hand.ask(|_| Ok(asked(&at_hand, "SELECT 1"))).unwrap().unwrap();
+        let idle = IdleConnections::new(vec![Connection::open_in_memory().unwrap()]).unwrap();
+        let inner = idle.ask(|_| Ok(asked(&idle, "SELECT 1"))).unwrap().unwrap();
         assert_eq!(inner, None);
-        assert_eq!(asked(&at_hand, "SELECT 2"), Some(2));
+        assert_eq!(asked(&idle, "SELECT 2"), Some(2));
     }
 
     #[test]
@@ -72,10 +72,10 @@ mod tests {
         let path = folder.path().join("busy.db");
         let holder = Connection::open(&path).unwrap();
         holder.execute_batch("CREATE TABLE t (n); INSERT INTO t VALUES (7)").unwrap();
-        let at_hand = AtHand::new(vec![Connection::open(&path).unwrap()]).unwrap();
+        let idle = IdleConnections::new(vec![Connection::open(&path).unwrap()]).unwrap();
         holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        assert_eq!(asked(&at_hand, "SELECT n FROM t"), None);
+        assert_eq!(asked(&idle, "SELECT n FROM t"), None);
         holder.execute_batch("COMMIT").unwrap();
-        assert_eq!(asked(&at_hand, "SELECT n FROM t"), Some(7));
+        assert_eq!(asked(&idle, "SELECT n FROM t"), Some(7));
     }
 }

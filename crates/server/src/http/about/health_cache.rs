@@ -14,9 +14,9 @@ const HOLDS: Duration = Duration::from_secs(1);
 
 /// The last answer.
 #[derive(Debug, Default)]
-pub struct Pulse(Mutex<Option<(Instant, Result<(), String>)>>);
+pub struct HealthCache(Mutex<Option<(Instant, Result<(), String>)>>);
 
-impl Pulse {
+impl HealthCache {
     /// The reason why the store cannot be written, if it cannot: what `probe` says, given up after `limit`.
     pub async fn check(
         &self,
@@ -49,13 +49,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_store_that_does_not_answer_is_given_up_and_asked_again_later() {
-        let pulse = Pulse::default();
-        let reason = pulse.check(pending(), LIMIT).await.expect_err("it never answers");
+        let cache = HealthCache::default();
+        let reason = cache.check(pending(), LIMIT).await.expect_err("it never answers");
         assert_eq!(reason, "the store did not answer within 1 seconds");
         // Nobody asks it again while the answer holds.
-        assert_eq!(pulse.check(async { panic!("asked again") }, LIMIT).await, Err(reason));
+        assert_eq!(cache.check(async { panic!("asked again") }, LIMIT).await, Err(reason));
         tokio::time::advance(HOLDS).await;
-        assert_eq!(pulse.check(ready(Ok(())), LIMIT).await, Ok(()));
-        assert_eq!(pulse.check(pending(), LIMIT).await, Ok(()));
+        assert_eq!(cache.check(ready(Ok(())), LIMIT).await, Ok(()));
+        assert_eq!(cache.check(pending(), LIMIT).await, Ok(()));
     }
 }
