@@ -90,14 +90,14 @@ impl Model for Client {
     }
 }
 
-struct Position {
+struct World {
     engine: Engine,
     clock: Arc<FixedClock>,
     client: Arc<Client>,
     caller: Caller,
 }
 
-async fn place_with(limits: Limits) -> Position {
+async fn place_with(limits: Limits) -> World {
     let clock = Arc::new(FixedClock::default());
     let name = AgentName::new("default").unwrap();
     let parts = Parts {
@@ -115,10 +115,10 @@ async fn place_with(limits: Limits) -> Position {
         settings: EngineSettings::default(),
     };
     let engine = Engine::start(parts).await.unwrap();
-    Position { engine, clock, client: Arc::default(), caller: Caller::local() }
+    World { engine, clock, client: Arc::default(), caller: Caller::local() }
 }
 
-async fn place() -> Position {
+async fn place() -> World {
     place_with(Limits::default()).await
 }
 
@@ -126,7 +126,7 @@ fn from_preset(id: &str) -> NewContext {
     NewContext { from: StartingPoint::Preset(id.into()), ..NewContext::default() }
 }
 
-impl Position {
+impl World {
     async fn new_context(&self) -> String {
         let new = from_preset("preset-calm-counselor");
         self.engine.create_context(&self.caller, new).await.unwrap().head.id.to_string()

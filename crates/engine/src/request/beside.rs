@@ -39,6 +39,8 @@ const YOUNG_TURNS: u64 = 8;
 pub struct Beside {
     /// Everything but recalled turns, in the order of sending.
     others: Vec<Piece>,
+    /// The turns of this session whose messages state a fact among them, by the fact's hash.
+    said_here: HashMap<ContentHash, u64>,
     /// Parts of older turns, best first.
     recalled: Vec<Piece>,
     /// The same of the user's other sessions.
@@ -74,14 +76,15 @@ impl Beside {
         };
         let recall_room = material.budget.share(share).min(most);
         let mut others: Vec<Piece> = preferences(material).into_iter().collect();
-        others.extend(facts(material));
+        let (facts, said_here) = facts(material);
+        others.extend(facts);
         others.extend(material.about.iter().cloned());
         if material.client.is_none() {
             let aside = selected.pieces.iter().filter(|piece| piece.place == Position::Aside);
             others.extend(aside.cloned());
             others.extend(input.given.iter().map(|(name, text)| given_piece(name, text)));
             others.extend(mode::query_instructions(input.is_query));
-            others.extend(mode::guidance(material.mode.0, &material.mode.1));
+            others.extend(guidance(material, selected));
             others.extend(calm(material));
         }
         let sends = |text: &str| {
@@ -113,12 +116,14 @@ impl Beside {
             tells_days: material.client.is_none_or(|client| client.earlier.is_empty()),
             today: material.now.to_zoned(material.zone.clone()).date(),
             others,
+            said_here,
             recalled,
             elsewhere,
         };
         let shown: &[Arc<SentPiece>] = material.prefix.as_ref().map_or(&[], |p| p.stream());
         let present = Present::of(shown);
-        let new = beside.others.iter().filter(|piece| present.since(piece, shown).is_none());
+        let new = beside.others.iter();
+        let new = new.filter(|piece| beside.since(piece, &present, u64::MAX, shown).is_none());
         beside.tokens = new.map(cost).sum();
         beside.recall_tokens = beside.recall_beyond(u64::MAX, &[]);
         beside
@@ -145,6 +150,21 @@ impl Beside {
     /// fits less well does not come in its stead.
     fn wanted(&self) -> impl Iterator<Item = &Piece> {
         worth(&self.recalled, self.own_room)
+    }
+
+    /// Since which turn the request shows a piece: itself, or the message of this session that stated it.
+    fn since(
+        &self,
+        piece: &Piece,
+        present: &Present,
+        window_from: u64,
+        stream: &[Arc<SentPiece>],
+    ) -> Option<u64> {
+        let stated = self.said_here.get(&piece.hash).copied();
+        let stated = stated.filter(|turn| {
+            *turn >= window_from || present.recalled.contains(&(*turn, HistoryPart::Message))
+        });
+        present.since(piece, stream).or(stated)
     }
 
     /// The pieces that are new behind `stream`, in the order of sending, and those that it shows already.
@@ -181,7 +201,7 @@ impl Beside {
             .partition(|piece| matches!(piece.source, Source::Entity { .. } | Source::Topic));
         for (group, last) in [(about, false), (rest, true)] {
             for piece in group {
-                match present.since(piece, stream) {
+                match self.since(piece, &present, window_from, stream) {
                     Some(since) => already.push(shown(piece, since)),
                     None => pieces.push(piece.clone()),
                 }
@@ -330,10 +350,19 @@ fn preferences(material: &Material<'_>) -> Option<Piece> {
     (!lines.is_empty()).then_some(piece)
 }
 
-/// Facts about the user, best first, as many as their share of the budget holds.
-fn facts(material: &Material<'_>) -> Vec<Piece> {
+/// Facts about the user, best first, as many as their share of the budget holds; and the turns of this session
+/// that stated them. A wish is told again all the same: it holds for every answer.
+fn facts(material: &Material<'_>) -> (Vec<Piece>, HashMap<ContentHash, u64>) {
     let pieces: Vec<Piece> = material.facts.iter().map(fact_piece).collect();
-    worth(&pieces, material.budget.share(material.limits.facts_share)).cloned().collect()
+    let said_here =
+        pieces.iter().zip(&material.facts).filter_map(|(piece, FactHit { fact, .. })| {
+            let source =
+                fact.source.as_ref().filter(|source| source.session == material.head.id)?;
+            (fact.kind != FactKind::Instruction).then(|| (piece.hash.clone(), source.turn))
+        });
+    let said_here = said_here.collect();
+    let room = material.budget.share(material.limits.facts_share);
+    (worth(&pieces, room).cloned().collect(), said_here)
 }
 
 fn fact_piece(hit: &FactHit) -> Piece {
@@ -378,6 +407,14 @@ fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
         HistoryPart::Results => Piece::new(source, why, Position::Aside, rank, text),
     };
     piece.scored(*score)
+}
+
+/// Guidance for the message. Without tools there is nothing that an inferred mode could guide; a mode that was
+/// set is wanted all the same.
+fn guidance(material: &Material<'_>, selected: &Selected) -> Option<Piece> {
+    let has_tools = || selected.pieces.iter().any(|piece| piece.place == Position::Tools);
+    let wanted = material.head.settings.mode.is_some() || has_tools();
+    wanted.then(|| mode::guidance(material.mode.0, &material.mode.1)).flatten()
 }
 
 /// The reminder that keeps a persona calm, where the message is heated.

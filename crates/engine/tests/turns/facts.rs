@@ -30,14 +30,14 @@ fn ada() -> Caller {
     caller("acme", "ada")
 }
 
-struct Position {
+struct World {
     store: Arc<dyn Store>,
     clock: Arc<FixedClock>,
     limits: Arc<Limits>,
     facts: Facts,
 }
 
-impl Position {
+impl World {
     fn new() -> Self {
         Self::with(Limits::default())
     }
@@ -84,7 +84,7 @@ async fn texts(facts: &Facts, caller: &Caller) -> Vec<String> {
 
 #[tokio::test]
 async fn a_newer_statement_supersedes_the_older_one_which_stays_in_the_history() {
-    let place = Position::new();
+    let place = World::new();
     let old = place.tell("My rack is R41", Some("My rack")).await;
     place.clock.advance(Duration::from_secs(1));
     let added = place.facts.add(&ada(), about("My rack is R42", Some("my  RACK"))).await.unwrap();
@@ -107,7 +107,7 @@ async fn a_newer_statement_supersedes_the_older_one_which_stays_in_the_history()
 
 #[tokio::test]
 async fn what_is_told_without_a_subject_has_that_of_its_words() {
-    let place = Position::new();
+    let place = World::new();
     place.tell("My rack is R41", None).await;
     place.clock.advance(Duration::from_secs(1));
     place.tell("My rack is R42", None).await;
@@ -119,7 +119,7 @@ async fn what_is_told_without_a_subject_has_that_of_its_words() {
 
 #[tokio::test]
 async fn the_same_statement_again_is_the_fact_that_is_there() {
-    let place = Position::new();
+    let place = World::new();
     let first = place.tell("I am allergic to nuts.", None).await;
     let again = place.facts.add(&ada(), about(" i am  allergic to nuts", None)).await.unwrap();
     assert_eq!((again.known, again.fact.id), (true, first.id));
@@ -128,7 +128,7 @@ async fn the_same_statement_again_is_the_fact_that_is_there() {
 
 #[tokio::test]
 async fn what_a_model_drew_never_replaces_a_persons_words() {
-    let place = Position::new();
+    let place = World::new();
     let told = place.tell("My rack is R42", Some("my rack")).await;
     let drawn = FactDraft { trust: Trust::Model, ..about("My rack is EVIL", Some("my rack")) };
     let added = place.facts.add(&ada(), drawn).await.unwrap();
@@ -143,7 +143,7 @@ async fn what_a_model_drew_never_replaces_a_persons_words() {
 
 #[tokio::test]
 async fn a_correction_keeps_the_version_before_and_is_a_persons_word() {
-    let place = Position::new();
+    let place = World::new();
     let fact = place.facts.add(&ada(), said("Call me Sam", "s", 1)).await.unwrap().fact;
     place.clock.advance(Duration::from_secs(1));
     let patch = FactPatch { text: Some("Call me Samira".into()), ..FactPatch::default() };
@@ -165,7 +165,7 @@ async fn a_correction_keeps_the_version_before_and_is_a_persons_word() {
 
 #[tokio::test]
 async fn a_forgotten_fact_leaves_a_tombstone_and_restated_it_is_new() {
-    let place = Position::new();
+    let place = World::new();
     let fact = place.tell("I am allergic to nuts", None).await;
     assert_eq!(place.facts.search(&ada(), "nuts", 5).await.unwrap().len(), 1);
     let patch = FactPatch { kind: Some(FactKind::Profile), ..FactPatch::default() };
@@ -186,7 +186,7 @@ async fn a_forgotten_fact_leaves_a_tombstone_and_restated_it_is_new() {
 
 #[tokio::test]
 async fn another_copy_sees_what_was_added_changed_and_forgotten() {
-    let place = Position::new();
+    let place = World::new();
     let other = place.copy();
     assert!(texts(&other, &ada()).await.is_empty());
     let fact = place.tell("I like tea", None).await;
@@ -200,7 +200,7 @@ async fn another_copy_sees_what_was_added_changed_and_forgotten() {
 
 #[tokio::test]
 async fn two_writers_at_once_leave_one_current_statement() {
-    let place = Position::new();
+    let place = World::new();
     let other = place.copy();
     let (left, right) =
         (about("My rack is R1", Some("my rack")), about("My rack is R2", Some("my rack")));
@@ -215,7 +215,7 @@ async fn two_writers_at_once_leave_one_current_statement() {
 
 #[tokio::test]
 async fn a_list_is_filtered_and_paged() {
-    let place = Position::new();
+    let place = World::new();
     place.tell("My rack is R41", Some("my rack")).await;
     place.clock.advance(Duration::from_secs(1));
     place.tell("My rack is R42", Some("my rack")).await;
@@ -248,7 +248,7 @@ async fn a_list_is_filtered_and_paged() {
 
 #[tokio::test]
 async fn going_over_a_limit_is_a_clear_error_and_changes_nothing() {
-    let place = Position::with(Limits { facts_max: 2, ..Limits::default() });
+    let place = World::with(Limits { facts_max: 2, ..Limits::default() });
     let long = place.facts.add(&ada(), FactDraft::told("x".repeat(100_000))).await.unwrap_err();
     assert_eq!(
         long.to_string(),
@@ -268,7 +268,7 @@ async fn going_over_a_limit_is_a_clear_error_and_changes_nothing() {
 
 #[tokio::test]
 async fn nobody_reaches_another_users_facts() {
-    let place = Position::new();
+    let place = World::new();
     let fact = place.tell("My pin is 4711", Some("my pin")).await;
     for stranger in [caller("acme", "bob"), caller("other", "ada")] {
         let patch = FactPatch { text: Some("x".into()), ..FactPatch::default() };
@@ -320,14 +320,14 @@ async fn what_was_gathered_goes_with_its_turn_and_its_session() {
 
 #[tokio::test]
 async fn an_export_comes_back_and_twice_is_once() {
-    let place = Position::new();
+    let place = World::new();
     place.tell("My rack is R41", Some("my rack")).await;
     place.clock.advance(Duration::from_secs(1));
     place.tell("My rack is R42", Some("my rack")).await;
     place.facts.add(&ada(), said("I like tea", "s", 2)).await.unwrap();
     let export = place.facts.export(&ada()).await.unwrap();
     let text = serde_json::to_string(&export).unwrap();
-    let (elsewhere, bob) = (Position::new(), caller("acme", "bob"));
+    let (elsewhere, bob) = (World::new(), caller("acme", "bob"));
     let report = elsewhere.facts.import(&bob, &text).await.unwrap();
     assert_eq!((report.imported, report.known), (3, 0));
     assert_eq!(elsewhere.facts.export(&bob).await.unwrap(), export);
@@ -337,7 +337,7 @@ async fn an_export_comes_back_and_twice_is_once() {
 
 #[tokio::test]
 async fn a_file_of_somebody_else_supersedes_nothing() {
-    let (one, other) = (Position::new(), Position::new());
+    let (one, other) = (World::new(), World::new());
     other.tell("My rack is R50", Some("my rack")).await;
     one.clock.advance(Duration::from_secs(60));
     one.tell("My rack is R41", Some("rack")).await;
@@ -364,7 +364,7 @@ async fn files_of_other_products_are_read() {
         (read, vec!["Acme is a company"]),
         (r#"[{"memory": "Likes tea"}]"#, vec!["Likes tea"]),
     ] {
-        let place = Position::new();
+        let place = World::new();
         place.facts.import(&ada(), file).await.unwrap();
         assert_eq!(texts(&place.facts, &ada()).await, expected);
         let facts = place.facts.current(&ada()).await.unwrap();
@@ -374,7 +374,7 @@ async fn files_of_other_products_are_read() {
 
 #[tokio::test]
 async fn a_broken_file_is_refused_whole_and_says_where() {
-    let place = Position::new();
+    let place = World::new();
     let long = format!(r#"[{{"memory": "fine"}}, {{"memory": "{}"}}]"#, "x".repeat(3_000));
     for (file, expected) in [
         (

@@ -114,7 +114,7 @@ async fn what_was_recalled_stays_with_its_turn_and_does_not_come_twice() {
     let bench = bench().limits(shares).start().await;
     open(&bench).await;
     exchange(&bench, "My sister Marta lives in Gdansk.", "Noted.", Some(900)).await;
-    for number in 0..12 {
+    for number in 0..16 {
         exchange(&bench, &format!("Item {number} is done."), &LONG.repeat(2), Some(900)).await;
     }
     let question = "Where does my sister Marta live?";

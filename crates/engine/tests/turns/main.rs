@@ -17,6 +17,7 @@ mod growing;
 mod imports;
 mod keys;
 mod known;
+mod layouts;
 mod look_ups;
 mod memory_files;
 mod models;
