@@ -111,12 +111,12 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             window_turns: 0,
-            compact_at: 0.75,
+            compact_at: 0.7,
             compact_to: 0.15,
             query_exchanges: 50,
             recall_share_asking: 0.6,
             recall_share: 0.1,
-            recall_tokens_max: 4_000,
+            recall_tokens_max: 4_800,
             facts_share: 0.05,
             context_tokens: 16_000,
             enrichment_tokens: 4_000,
