@@ -55,7 +55,7 @@ impl BackupCommand {
 pub struct RestoreCommand {
     /// The backup. Stop the server first.
     path: PathBuf,
-    /// Replace a store that holds something; what is there is kept beside it.
+    /// Replace a store that is not empty; the old store is kept.
     #[arg(long)]
     force: bool,
 }
@@ -87,10 +87,10 @@ impl RestoreCommand {
             again.threads, again.turns
         ))?;
         if let Some(kept) = restored.kept {
-            output::line(format!("what was there before is kept as {}", kept.display()))?;
+            output::line(format!("the previous contents are kept as {}", kept.display()))?;
         }
         for problem in &restored.log_problems {
-            eprintln!("warning: {problem}: what it told of may be back");
+            eprintln!("warning: {problem}: the data it names may be back");
         }
         if let Some(reason) = restored.unread {
             eprintln!("the replaced store could not be read ({reason}); the log of erasures was");

@@ -21,7 +21,7 @@ const TURNS_AT_ONCE: u64 = 256;
 /// Flags of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Requests that are made again from their receipts, per session; the newest ones.
+    /// How many of the newest requests per session to rebuild from their receipts.
     #[arg(long, default_value_t = 2)]
     requests: usize,
 }

@@ -28,7 +28,7 @@ enum Verb {
     Check,
     /// Print every setting with its default, range and meaning, as a document.
     Document,
-    /// Print every value and where it came from, without secrets.
+    /// Print the effective settings and their sources, without secrets.
     Show,
 }
 

@@ -26,39 +26,39 @@ pub struct ContextCommand {
 enum Verb {
     /// List contexts.
     List {
-        /// Also expired and deleted ones.
+        /// Include expired and deleted contexts.
         #[arg(long)]
         all: bool,
     },
-    /// Show a context with its figures.
+    /// Show a context and its statistics.
     Show {
-        /// The context's id, or its beginning.
+        /// The context's id or a unique prefix.
         id: String,
     },
     /// Create a context from a preset.
     Create {
-        /// The preset's id, or its beginning.
+        /// The preset's id or a unique prefix.
         #[arg(long, default_value = "preset-calm-counselor")]
         preset: String,
-        /// Its name instead of the preset's.
+        /// The name of the context [default: the preset's name].
         #[arg(long)]
         name: Option<String>,
     },
-    /// Extend a context, or bring back a deleted or expired one.
+    /// Extend a context, or reactivate a deleted or expired one.
     Extend {
-        /// The context's id, or its beginning.
+        /// The context's id or a unique prefix.
         id: String,
     },
-    /// Put a context aside.
+    /// Archive a context; `context extend` brings it back.
     Delete {
-        /// The context's id, or its beginning.
+        /// The context's id or a unique prefix.
         id: String,
     },
-    /// Bring in chats that another product exported.
+    /// Import chats exported from another product.
     Import {
         /// `conversations.json` of a ChatGPT or Claude export, or Markdown.
         file: PathBuf,
-        /// chatgpt, claude or markdown; found out when absent.
+        /// chatgpt, claude or markdown [default: detected].
         #[arg(long)]
         format: Option<String>,
     },
@@ -124,7 +124,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let context = api.json(Call::delete(&["contexts", &id])).await?;
             output::show(json, &context, || {
                 output::line(format!(
-                    "{id} is put aside; throughline context extend {id} brings it back"
+                    "{id} is archived; throughline context extend {id} brings it back"
                 ))
             })
         }

@@ -31,46 +31,46 @@ pub struct ItemCommand {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// What an agent offers, and how each item gets into a conversation.
+    /// List what an agent offers, and the mode of each item.
     Available {
         /// The agent; the default one when absent.
         agent: Option<String>,
     },
-    /// The items of a session, and which of them no longer exist.
+    /// List the items of a session, including those that no longer exist.
     List {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
     },
-    /// Put an item into a session, whatever its mode.
+    /// Add an item to a session, regardless of its mode.
     Add {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
         /// rule:NAME, reference:NAME or tool:SERVER:NAME
         item: String,
     },
-    /// Take an item out of a session.
+    /// Remove an item from a session.
     Remove {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
         /// rule:NAME, reference:NAME or tool:SERVER:NAME
         item: String,
     },
-    /// How often items were sent and used: in a session, or over all sessions with an agent.
+    /// Show how often items were sent and used, in a session or over all sessions of an agent.
     Usage(Usage),
 }
 
 #[derive(Debug, Args)]
 struct Usage {
-    /// The session's id, or its beginning.
+    /// The session's id or a unique prefix.
     #[arg(required_unless_present = "agent", conflicts_with = "agent")]
     session: Option<String>,
-    /// All sessions with this agent instead.
+    /// All sessions of this agent instead.
     #[arg(long)]
     agent: Option<String>,
-    /// The form.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// The file to write, which must not exist; standard output when absent.
+    /// The file to write, which must not exist [default: standard output].
     #[arg(long, short)]
     output: Option<PathBuf>,
 }

@@ -22,18 +22,18 @@ pub struct Key {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Make a key. It is shown this once.
+    /// Create a key. It is shown only once.
     Create {
         /// What the key is for.
         #[arg(long, default_value = "")]
         name: String,
-        /// The organisation it belongs to.
+        /// The organisation that the key belongs to.
         #[arg(long, default_value = "local")]
         tenant: String,
-        /// The person or program it belongs to.
+        /// The person or program that the key belongs to.
         #[arg(long, default_value = "local")]
         user: String,
-        /// What it may do.
+        /// What the key may do.
         #[arg(long, value_enum, default_value_t = Scope::Write)]
         scope: Scope,
     },
@@ -41,16 +41,16 @@ enum Verb {
     List,
     /// Revoke a key by its id, the part between the two underscores.
     Revoke {
-        /// The key's id, or its beginning.
+        /// The key's id or a unique prefix.
         id: String,
     },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Scope {
-    /// Look.
+    /// Read.
     Read,
-    /// Look and change.
+    /// Read and write.
     Write,
     /// Also keys, tool approvals and backups.
     Admin,

@@ -23,10 +23,10 @@ const LOCAL: &str = "local";
 /// For whom a command works.
 #[derive(Debug, Default, Args)]
 pub struct Identity {
-    /// The organisation whose data is meant; local when absent. A server takes it from the key.
+    /// The organisation whose data to use [default: local]. A server takes it from the key.
     #[arg(long, global = true)]
     tenant: Option<String>,
-    /// The person or program whose data is meant; local when absent, on a server whoever has the key.
+    /// The person or program whose data to use [default: local; on a server, the user of the key].
     #[arg(long, global = true)]
     user: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Identity {
         match &self.tenant {
             None => Ok(()),
             Some(tenant) => Err(Failure::wrong_use(
-                format!("--tenant {tenant} was given, and a server takes it from the key"),
+                format!("--tenant {tenant} was given, but a server takes it from the key"),
                 "leave --tenant out, or use a key of that tenant",
             )),
         }

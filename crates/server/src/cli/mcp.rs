@@ -16,7 +16,7 @@ use crate::telemetry::{self, traces::Traces};
 /// Flags of `mcp`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Also start the demo inventory, so that tools-search and tools-call have something to call.
+    /// Also start the demo inventory, so that tools-search and tools-call have tools to use.
     #[arg(long)]
     demo: bool,
 }

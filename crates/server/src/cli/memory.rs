@@ -25,18 +25,18 @@ pub struct MemoryCommand {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List what is known, most recently changed first.
+    /// List memories, most recently changed first.
     List {
-        /// Only of this kind.
+        /// Only memories of this kind.
         #[arg(long)]
         kind: Option<MemoryKind>,
-        /// Only about this subject.
+        /// Only memories about this subject.
         #[arg(long)]
         subject: Option<String>,
-        /// Only gathered in this session, by its id or the beginning of it.
+        /// Only memories gathered in this session, by its id or a unique prefix.
         #[arg(long)]
         session: Option<String>,
-        /// Also superseded ones.
+        /// Include superseded memories.
         #[arg(long)]
         superseded: bool,
     },
@@ -45,69 +45,69 @@ enum Verb {
         /// The statement.
         #[arg(required = true)]
         text: Vec<String>,
-        /// What it is about; a newer one about the same subject supersedes the older one.
+        /// The subject; a newer statement about the same subject supersedes the older one.
         #[arg(long)]
         subject: Option<String>,
-        /// What sort of statement it is.
+        /// The kind of statement.
         #[arg(long, default_value = "fact")]
         kind: MemoryKind,
     },
     /// Find memories by words or by meaning.
     Search {
-        /// What to look for.
+        /// The words to search for.
         #[arg(required = true)]
         query: Vec<String>,
-        /// At most this many, 1-100.
+        /// The maximum number of results, 1-100.
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
-    /// Show one with all that is known of it.
+    /// Show a memory in full.
     Show {
-        /// Its id, or the beginning of it.
+        /// The memory's id or a unique prefix.
         id: String,
     },
-    /// Correct one; the version before stays in its history.
+    /// Correct a memory; the earlier version stays in its history.
     Change {
-        /// Its id, or the beginning of it.
+        /// The memory's id or a unique prefix.
         id: String,
         /// The new text.
         #[arg(long)]
         text: Option<String>,
-        /// The new subject; an empty one removes it.
+        /// The new subject; an empty string removes it.
         #[arg(long)]
         subject: Option<String>,
         /// The new kind.
         #[arg(long)]
         kind: Option<MemoryKind>,
     },
-    /// Forget one for good, or all with --all --yes.
+    /// Erase a memory, or all of them with --all --yes.
     Forget {
-        /// Its id, or the beginning of it.
+        /// The memory's id or a unique prefix.
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         id: Option<String>,
-        /// Everything that is known about the user.
+        /// Forget all memories of the user.
         #[arg(long, requires = "yes")]
         all: bool,
-        /// Everything is meant.
+        /// Confirm that everything is to be erased.
         #[arg(long, short)]
         yes: bool,
-        /// Erase the turns in which it was said, too; else they stay in the conversation, and no request uses them.
+        /// Also erase the turns in which it was said. Otherwise they stay in the session, but no request uses them.
         #[arg(long)]
         erase_turns: bool,
     },
-    /// What was known before, oldest first.
+    /// Show earlier versions of a memory, oldest first.
     History {
-        /// Its id, or the beginning of it.
+        /// The memory's id or a unique prefix.
         id: String,
     },
-    /// Write everything to a file, or to standard output.
+    /// Write all memories to a file or to standard output.
     Export {
-        /// The file; it must not exist.
+        /// The file to write, which must not exist.
         file: Option<PathBuf>,
     },
-    /// Bring in our own export, mem0's JSON, or the MCP memory server's graph.
+    /// Import our own export, mem0's JSON, or the MCP memory server's graph.
     Import {
-        /// The file; - reads standard input.
+        /// The file to read; - reads standard input.
         file: PathBuf,
     },
 }

@@ -24,7 +24,7 @@ pub struct Migrate {
     /// The store to write.
     #[arg(long, value_name = "URL")]
     to: String,
-    /// Compare every byte of what seems to be the same.
+    /// Compare every byte of threads that seem to be the same.
     #[arg(long)]
     verify: bool,
 }
@@ -99,7 +99,7 @@ impl Migrate {
             0 => Ok(()),
             count => Err(Failure::new(
                 format!("{count} threads of {source} were not copied"),
-                "correct what is named, and run it again: what is done is skipped",
+                "fix the reported problems and run it again: finished threads are skipped",
             )),
         }
     }

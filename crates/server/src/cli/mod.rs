@@ -57,19 +57,19 @@ struct Cli {
 /// Where a command's settings come from.
 #[derive(Debug, clap::Args)]
 pub struct Settings {
-    /// The configuration file; throughline.toml in this folder when absent.
+    /// The configuration file [default: throughline.toml in the working directory].
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The store instead of the configured one.
+    /// Use this store instead of the configured one.
     #[arg(long, global = true, value_name = "URL")]
     store: Option<String>,
-    /// The server to ask instead of a store; also THROUGHLINE_SERVER.
+    /// Use a server instead of a store; also THROUGHLINE_SERVER.
     #[arg(long, global = true, value_name = "URL", conflicts_with = "store")]
     server: Option<String>,
-    /// The API key for that server; better as THROUGHLINE_KEY, which no list of processes shows.
+    /// The API key for that server. Prefer THROUGHLINE_KEY, which is not visible in the process list.
     #[arg(long, global = true, value_name = "KEY")]
     key: Option<SecretString>,
-    /// Answer in JSON, errors too.
+    /// Print JSON, including errors.
     #[arg(long, global = true)]
     pub json: bool,
 }
@@ -115,57 +115,57 @@ impl Settings {
 enum Command {
     /// Serve REST, MCP and the page.
     Serve(serve::Serve),
-    /// A conversation in the terminal, or through a pipe.
+    /// Chat in the terminal or through a pipe.
     Chat(chat::Chat),
-    /// One message and its answer.
+    /// Send one message and print the answer.
     Ask(chat::Ask),
-    /// The demo MCP server on standard input and output.
+    /// Run the demo MCP server over stdio.
     DemoInventory,
-    /// The MCP server on standard input and output.
+    /// Run the MCP server over stdio.
     Mcp(mcp::Serve),
-    /// Starting points for personas.
+    /// Manage presets: stored personas.
     Preset(preset::PresetCommand),
-    /// Conversation partners with a persona, and chats from elsewhere.
+    /// Manage contexts (sessions with a persona), and import chats from other products.
     Context(context::ContextCommand),
-    /// Conversations: list, show, history, fork, delete, erase, export, import, tag.
+    /// Manage sessions: list, show, history, fork, delete, erase, export, import, tag.
     Session(session::Session),
-    /// Rules, references and tools: what is available, in a session, and used.
+    /// Manage rules, references and tools, and see which are used.
     Item(item::ItemCommand),
-    /// What the model saw on a turn, and why; two of them compared.
+    /// Show what the model saw on a turn, and why, or compare two turns.
     Receipt(receipt::ReceiptCommand),
-    /// The exact request of a turn again, to the byte.
+    /// Print the exact request of a turn, to the byte.
     Replay(replay::Replay),
     /// Find words across sessions.
     Search(search::Search),
-    /// The search index.
+    /// Manage the search index.
     Index(search::Index),
-    /// What is known about a user: list, add, search, correct, forget, export, import.
+    /// Manage memories of a user: list, add, search, correct, forget, export, import.
     Memory(memory::MemoryCommand),
-    /// Upstream tools through the proxy.
+    /// List, search, call and approve upstream tools.
     Tools(tools::Tools),
-    /// Packs: domain knowledge as data.
+    /// Check packs, which describe the things of a domain.
     Pack(pack::Pack),
-    /// Copy the store to one file, and prove the copy.
+    /// Copy the store to one file and verify the copy.
     Backup(backup::BackupCommand),
-    /// Bring a backup back, without what was erased since.
+    /// Restore a backup, without data that was erased since.
     Restore(backup::RestoreCommand),
-    /// Prove that the store is sound, or name what is not.
+    /// Verify the store and report damage.
     Check(check::Check),
-    /// Mend a damaged session: make it anew, take it from a backup, or set it aside.
+    /// Repair a damaged session: rebuild it, take it from a backup, or move it away.
     Repair(repair::Repair),
-    /// Copy everything from one store into another.
+    /// Copy everything from one store to another.
     Migrate(migrate::Migrate),
-    /// All data of one user: erase it, or hand it over.
+    /// Export or erase all data of a user.
     User(user::UserCommand),
-    /// API keys: shown once, stored hashed.
+    /// Create, list and revoke API keys.
     Key(key::Key),
-    /// The commented default file; what is in force and from where.
+    /// Print the default configuration, or the effective settings and their sources.
     Config(config::ConfigCommand),
-    /// Check configuration, store, models, MCP servers and clock, and say what to do.
+    /// Check configuration, store, models, MCP servers and clock, and suggest fixes.
     Doctor(doctor::Doctor),
-    /// Print the completions for a shell.
+    /// Print completions for a shell.
     Completions(shell::Completions),
-    /// Write the manual pages into a folder.
+    /// Write the manual pages to a folder.
     Man(shell::Man),
 }
 

@@ -32,7 +32,7 @@ pub fn show(
 /// A value as JSON.
 pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::new(error.to_string(), "this is a defect; please report it"))
+        .map_err(|error| Failure::new(error.to_string(), "this is a bug; please report it"))
 }
 
 /// An answer as a value with known fields.
@@ -103,7 +103,7 @@ pub fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let open = std::fs::File::options().write(true).create_new(true).open(file);
     open.and_then(|mut open| open.write_all(bytes)).map_err(|error| {
         let what = format!("{} cannot be written: {error}", file.display());
-        Failure::new(what, "an existing file is not overwritten; name another one")
+        Failure::new(what, "existing files are not overwritten; choose another name")
     })
 }
 

@@ -18,9 +18,9 @@ pub struct Pack {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Read packs and name what is wrong: file, line, reason.
+    /// Check packs and report mistakes with file, line and reason.
     Check {
-        /// A folder of packs or one pack; the configured folder when absent.
+        /// A folder of packs or a single pack [default: the configured folder].
         #[arg(value_name = "FOLDER")]
         place: Option<PathBuf>,
     },

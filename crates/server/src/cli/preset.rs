@@ -25,34 +25,34 @@ pub struct PresetCommand {
 enum Verb {
     /// List presets.
     List {
-        /// Also deactivated ones.
+        /// Include deactivated presets.
         #[arg(long)]
         all: bool,
     },
     /// Show a preset, with a review of its prompt.
     Show {
-        /// The preset's id, or its beginning.
+        /// The preset's id or a unique prefix.
         id: String,
     },
-    /// Create a preset from a file with its prompt.
+    /// Create a preset from a prompt file.
     Create {
-        /// Its name.
+        /// The name of the preset.
         name: String,
-        /// The file with its prompt.
+        /// The file that contains the prompt.
         #[arg(long, value_name = "FILE")]
         prompt: PathBuf,
-        /// The character in a sentence.
+        /// The personality, in one sentence.
         #[arg(long, default_value = "")]
         personality: String,
     },
     /// Delete a preset, or stop offering a built-in one.
     Delete {
-        /// The preset's id, or its beginning.
+        /// The preset's id or a unique prefix.
         id: String,
     },
-    /// Make a built-in preset what it was.
+    /// Restore a built-in preset to its original state.
     Restore {
-        /// The preset's id, or its beginning.
+        /// The preset's id or a unique prefix.
         id: String,
     },
 }

@@ -31,7 +31,7 @@ use crate::failure::Failure;
 pub struct Repair {
     #[command(flatten)]
     who: Identity,
-    /// The session; or any thread as throughline check names it: TENANT/USER/KIND/ID.
+    /// The session, or any thread as `throughline check` prints it: TENANT/USER/KIND/ID.
     thread: String,
     #[command(flatten)]
     how: RepairMode,
@@ -40,14 +40,14 @@ pub struct Repair {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct RepairMode {
-    /// Make the session anew from what its log still has. Its title, counters and turns come back; its settings,
-    /// persona, items and tags do not.
+    /// Rebuild the session from its log. Title, counters and turns come back; settings, persona, items and tags
+    /// do not.
     #[arg(long)]
     rebuild: bool,
-    /// Take it from this backup, without what was erased since.
+    /// Take it from this backup, without data that was erased since.
     #[arg(long, value_name = "BACKUP")]
     from: Option<PathBuf>,
-    /// Only move it away, so that its name can be used again.
+    /// Only move it away, so that its id can be used again.
     #[arg(long)]
     set_aside: bool,
 }
@@ -65,10 +65,10 @@ impl Repair {
         let config = settings.load_for(IfAbsent::Refuse)?;
         let (url, _) = assemble::store_options(&config)?;
         let StoreUrl::Files(root) = &url else {
-            let what = format!("{url} is no store of files");
+            let what = format!("{url} is not a file store");
             return Err(Failure::wrong_use(
                 what,
-                "throughline restore BACKUP brings back the whole",
+                "throughline restore BACKUP restores the whole store",
             ));
         };
         let key = self.key()?;
@@ -97,12 +97,12 @@ impl Repair {
                 "unreadable": unreadable,
             }));
         }
-        output::line(format!("{key}: what was damaged is in {}", aside.display()))?;
+        output::line(format!("{key}: the damaged data was moved to {}", aside.display()))?;
         match (self.how.set_aside, unreadable) {
             (true, _) => output::line("its name can be used again"),
-            (false, 0) => output::line(format!("{entries} entries were brought back")),
+            (false, 0) => output::line(format!("{entries} entries were recovered")),
             (false, _) => output::line(format!(
-                "{entries} entries were brought back, {unreadable} of them cannot be read"
+                "{entries} entries were recovered, {unreadable} of them cannot be read"
             )),
         }
     }
@@ -129,7 +129,7 @@ impl Repair {
 /// A session from the entries that its log still has.
 fn rebuilt(key: &Key, entries: Vec<Salvaged>) -> Result<Mended, Failure> {
     if key.kind != Kind::Session {
-        let what = format!("{key} has no log that it could be made of");
+        let what = format!("{key} has no log to rebuild it from");
         return Err(Failure::wrong_use(what, "take it --from a backup, or use --set-aside"));
     }
     let mut turns: Vec<TurnRecord> = Vec::new();
@@ -162,7 +162,7 @@ async fn taken(key: &Key, backup: &std::path::Path) -> Result<Mended, Failure> {
     let from = Sqlite::open(backup, BUSY_WAIT).await?;
     let Found::Head(head) = from.head(key, None).await? else {
         let what = format!("{key} is not in {}", backup.display());
-        return Err(Failure::new(what, "look into an older or a newer backup"));
+        return Err(Failure::new(what, "try an older or a newer backup"));
     };
     let append = from.entries(key, 0..head.entries).await?;
     let entries = append.len();

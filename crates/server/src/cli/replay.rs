@@ -24,17 +24,17 @@ use crate::failure::Failure;
 pub struct Replay {
     #[command(flatten)]
     who: Identity,
-    /// The session's id, or its beginning.
+    /// The session's id or a unique prefix.
     session: String,
     /// The turn, counted from 1.
     turn: u64,
-    /// The request of this round of tool calls; the first one when absent.
+    /// The round of tool calls whose request to print.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     round: u32,
-    /// Send it to the model and print its answer; nothing is kept.
+    /// Send the request to the model and print the answer; nothing is stored.
     #[arg(long)]
     send: bool,
-    /// The model, by its configured name; the default one when absent.
+    /// The model, by its configured name [default: the default model].
     #[arg(long, requires = "send")]
     model: Option<String>,
 }

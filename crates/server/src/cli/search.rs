@@ -18,10 +18,10 @@ use crate::failure::Failure;
 pub struct Search {
     #[command(flatten)]
     who: Identity,
-    /// Words to look for.
+    /// The words to search for.
     #[arg(required = true)]
     query: Vec<String>,
-    /// At most this many hits, 1-100.
+    /// The maximum number of hits, 1-100.
     #[arg(long, default_value_t = 20)]
     limit: usize,
 }
@@ -93,7 +93,7 @@ pub struct Index {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Make the index anew from the logs.
+    /// Rebuild the index from the logs.
     Rebuild,
 }
 
@@ -104,7 +104,7 @@ impl Index {
         let (url, options) = assemble::store_options(&settings.load()?)?;
         if index::place_of(&url, &options).is_none() {
             let what =
-                format!("each server of {url} has its index in memory, made anew at its start");
+                format!("each server of {url} has its index in memory and rebuilds it at start");
             let hint = "name a file in store.index to keep one on disk, and to rebuild it";
             return Err(Failure::new(what, hint));
         }

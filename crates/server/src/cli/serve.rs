@@ -25,7 +25,7 @@ pub struct Serve {
     /// Also start the demo inventory, an MCP server over stdio, and an agent that uses it.
     #[arg(long)]
     demo: bool,
-    /// Address and port instead of the configured ones.
+    /// Listen on this address instead of the configured one.
     #[arg(long, value_name = "HOST:PORT")]
     bind: Option<SocketAddr>,
 }

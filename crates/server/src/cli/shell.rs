@@ -31,7 +31,7 @@ impl Completions {
 /// Flags of `man`.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The folder, made where there is none; the page of the program alone on standard output when absent.
+    /// The folder, created if missing [default: print only the main page to standard output].
     folder: Option<PathBuf>,
 }
 

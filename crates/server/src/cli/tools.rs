@@ -32,14 +32,14 @@ pub struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List the tools of all servers, and how each stands.
+    /// List the tools of all servers with their approval status.
     List,
-    /// Find the tools that fit a sentence.
+    /// Find tools that match a description.
     Search {
-        /// What is to be done.
+        /// What the tool should do.
         #[arg(required = true)]
         query: Vec<String>,
-        /// At most this many.
+        /// The maximum number of results.
         #[arg(long, default_value_t = 5)]
         limit: usize,
     },
@@ -47,17 +47,17 @@ enum Verb {
     Call {
         /// SERVER:TOOL
         tool: String,
-        /// The arguments as a JSON object.
+        /// The arguments, as a JSON object.
         #[arg(default_value = "{}")]
         arguments: String,
-        /// The agent whose rules say which calls need approval.
+        /// The agent whose rules decide which calls need approval.
         #[arg(long)]
         agent: Option<String>,
-        /// Let it run though each call of it needs approval.
+        /// Approve this call, if it needs approval.
         #[arg(long)]
         approve: bool,
     },
-    /// Approve a tool's definition as it is now.
+    /// Approve the current definition of a tool.
     Approve {
         /// SERVER:TOOL
         tool: String,
@@ -98,7 +98,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             if json {
                 return output::json(&approved);
             }
-            output::line(format!("{tool} is approved as it is now"))
+            output::line(format!("the current definition of {tool} is approved"))
         }
     }
 }
@@ -112,7 +112,7 @@ async fn list(api: &Api, json: bool) -> Result<(), Failure> {
         (output::list(&listed, "tools"), output::list(&listed, "unavailable"));
     for server in unavailable {
         let reason = output::plain(&field(server, "reason"));
-        eprintln!("{} cannot be asked: {reason}", field(server, "server"));
+        eprintln!("{} is not available: {reason}", field(server, "server"));
     }
     if tools.is_empty() {
         let why = if unavailable.is_empty() { "; servers are named under [servers]" } else { "" };
@@ -150,7 +150,7 @@ async fn search(api: &Api, query: &str, limit: usize, json: bool) -> Result<(), 
 fn object(arguments: &str) -> Result<Value, Failure> {
     let read = serde_json::from_str(arguments).ok().filter(Value::is_object);
     read.ok_or_else(|| {
-        let what = "the arguments are no JSON object";
+        let what = "the arguments are not a JSON object";
         Failure::wrong_use(what, r#"for example '{"name": "rack-1"}'"#)
     })
 }
@@ -173,7 +173,7 @@ async fn call(local: &Local, request: ToolRequest, json: bool) -> Result<(), Fai
     if record.ok() {
         Ok(())
     } else {
-        Err(Failure::new(format!("{tool} failed"), "what it answered stands above"))
+        Err(Failure::new(format!("{tool} failed"), "its answer is printed above"))
     }
 }
 
@@ -183,7 +183,7 @@ fn name(text: &str) -> Result<ToolName, Failure> {
             Ok(ToolName { server: server.into(), name: name.into() })
         }
         _ => Err(Failure::wrong_use(
-            format!("{text:?} names no tool"),
+            format!("{text:?} is not a tool name"),
             "write SERVER:TOOL; throughline tools list shows them",
         )),
     }

@@ -27,15 +27,15 @@ pub struct UserCommand {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Erase everything that is kept of --user: sessions, memories, files, presets, keys.
+    /// Erase all data of --user: sessions, memories, files, presets, keys.
     Erase {
-        /// Everything is meant.
+        /// Confirm that everything is to be erased.
         #[arg(long, short)]
         yes: bool,
     },
-    /// Write everything that is kept of --user, a JSON value a line, to a file or to standard output.
+    /// Export all data of --user as JSON Lines, to a file or to standard output.
     Export {
-        /// The file; it must not exist.
+        /// The file to write, which must not exist.
         file: Option<PathBuf>,
     },
 }
@@ -47,7 +47,7 @@ impl UserCommand {
         let user = who.caller()?.scope.user.to_string();
         if settings.server().is_some() && who.take_user().is_none() {
             let what = "no user was named";
-            return Err(Failure::wrong_use(what, "name whose data is meant with --user"));
+            return Err(Failure::wrong_use(what, "say whose data with --user"));
         }
         let act = async |api: &Api| verb.run(api, &user, settings.json).await;
         Api::during(settings, &who, Demo::Without, IfAbsent::Refuse, act).await

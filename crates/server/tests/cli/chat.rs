@@ -66,7 +66,7 @@ fn items_and_personas_are_set_while_talking() {
     let place = Place::empty();
     let lines = "/pin reference maintenance\n/persona calm-counselor\n";
     let said = place.ok(&["chat", "--demo", "set"], lines);
-    assert!(said.contains("reference maintenance is in this conversation"), "{said}");
+    assert!(said.contains("reference maintenance is in this session"), "{said}");
     assert!(said.contains("from now on"), "{said}");
 }
 
@@ -78,7 +78,7 @@ fn a_wrong_line_is_reported_the_rest_is_done_and_the_end_tells() {
     let complained = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(complained.contains("error: there is no item \"nothing-such\""), "{complained}");
     assert!(complained.contains("error: there is no command /nope"), "{complained}");
-    assert!(complained.contains("2 lines could not be done"), "{complained}");
+    assert!(complained.contains("2 lines failed"), "{complained}");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(place.json(&["session", "show", "wrong", "--json"])["turns"], 1);
     let told = place.run(&["chat", "--json", "wrong"], "/nope\nhello\n");

@@ -121,7 +121,7 @@ fn what_a_server_cannot_be_asked_says_so_and_so_does_a_wrong_key_or_address() {
     ] {
         let (code, error) = away.fails(arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");
-        assert!(error.contains("cannot be asked of a server"), "{arguments:?}: {error}");
+        assert!(error.contains("cannot run through a server"), "{arguments:?}: {error}");
         assert!(error.contains("hint: run it on the server's machine"), "{arguments:?}: {error}");
     }
     let (code, error) = away.fails(&["session", "list", "--tenant", "other"]);

@@ -97,9 +97,8 @@ impl Api {
         let (engine, servers) = (local.engine.clone(), local.servers.clone());
         let app = App::new(Setup { engine, gate, settings: server, servers, telemetry });
         let routes = http::in_process(&app);
-        let base = Url::parse("http://localhost").map_err(|error| {
-            Failure::new(error.to_string(), "this is a defect; please report it")
-        })?;
+        let base = Url::parse("http://localhost")
+            .map_err(|error| Failure::new(error.to_string(), "this is a bug; please report it"))?;
         Ok(Self(Target::LocalApi(Box::new(LocalApi { local, app, routes, base }))))
     }
 
@@ -212,7 +211,7 @@ impl Api {
             Target::Elsewhere(remote) => remote.address(),
         };
         let what =
-            format!("{address} is no Throughline server, or something is in front of it: {reason}");
+            format!("{address} is not a Throughline server, or a proxy answers for it: {reason}");
         Failure::new(what, "check the address; throughline serve prints it when it starts")
             .coded("not_a_server")
     }
@@ -230,7 +229,7 @@ async fn body(response: Response<Body>) -> Result<Bytes, Failure> {
 /// The refusal of what works on the machine of the store only.
 pub fn only_here(what: &str) -> Failure {
     Failure::wrong_use(
-        format!("{what} works on the store itself and cannot be asked of a server"),
+        format!("{what} works on the store itself and cannot run through a server"),
         "run it on the server's machine, without --server and THROUGHLINE_SERVER",
     )
     .coded("local_only")

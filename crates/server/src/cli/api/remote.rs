@@ -35,7 +35,7 @@ impl Remote {
     ) -> Result<Self, Failure> {
         let base: Url = address.parse().map_err(|error| invalid(address, &format!("{error}")))?;
         if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
-            return Err(invalid(address, "it begins with neither http:// nor https://"));
+            return Err(invalid(address, "it must begin with http:// or https://"));
         }
         let mut client =
             reqwest::Client::builder().connect_timeout(CONNECT).redirect(Policy::none());
@@ -46,7 +46,7 @@ impl Remote {
         let header = |text: &str, what: &str| {
             HeaderValue::from_str(text).map_err(|_| {
                 Failure::wrong_use(
-                    format!("{what} has characters that no header can hold"),
+                    format!("{what} has characters that are invalid in a header"),
                     "copy it again",
                 )
             })
@@ -94,7 +94,7 @@ impl Remote {
 }
 
 fn invalid(address: &str, reason: &str) -> Failure {
-    let what = format!("{address:?} is no address of a server: {reason}");
+    let what = format!("{address:?} is not a server address: {reason}");
     Failure::wrong_use(what, "for example --server http://127.0.0.1:7400")
 }
 

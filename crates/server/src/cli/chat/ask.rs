@@ -18,10 +18,10 @@ use crate::failure::Failure;
 pub struct Ask {
     #[command(flatten)]
     who: Identity,
-    /// What to say.
+    /// The message to send.
     #[arg(required = true)]
     message: Vec<String>,
-    /// The session to go on with, or a new one of that id; a new one when absent.
+    /// The session to continue, or the id of a new one [default: a new session].
     #[arg(long)]
     session: Option<String>,
     /// The agent of a new session.

@@ -8,14 +8,14 @@ pub const ALLOW: Approval = Approval { approve: true, remember: Some(Remember::S
 /// The commands with what they do, as `/help` shows them and Tab completes them.
 pub const COMMANDS: [(&str, &str); 11] = [
     ("/context", "what the model saw on the last turn, and why"),
-    ("/entities", "the things this conversation is about"),
+    ("/entities", "the entities of this session"),
     ("/pin", "add a rule, reference or tool: /pin ITEM; alone it lists them"),
-    ("/persona", "carry yourself like a preset: /persona PRESET; alone it lists them"),
-    ("/approve", "let the tool call run that waits"),
-    ("/allow", "let it run, and every call of that tool in this conversation"),
+    ("/persona", "use the persona of a preset: /persona PRESET; alone it lists them"),
+    ("/approve", "run the tool call that waits for approval"),
+    ("/allow", "run it, and allow that tool for the rest of this session"),
     ("/refuse", "do not let it run"),
-    ("/session", "the id of this conversation"),
-    ("/new", "begin another conversation"),
+    ("/session", "the id of this session"),
+    ("/new", "start a new session"),
     ("/help", "this list"),
     ("/quit", "leave; also Ctrl-D"),
 ];

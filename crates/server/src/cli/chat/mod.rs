@@ -34,7 +34,7 @@ use talk::Talk;
 pub struct Chat {
     #[command(flatten)]
     who: Identity,
-    /// The session to go on with, or a new one of that id; a new one when absent. An id that was made up may be shortened.
+    /// The session to continue, or the id of a new one [default: a new session]. A generated id may be shortened.
     session: Option<String>,
     /// The agent of a new session.
     #[arg(long)]

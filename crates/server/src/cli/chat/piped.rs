@@ -47,10 +47,10 @@ pub async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
     }
     match wrong {
         0 => Ok(()),
-        1 => Err(Failure::new("one line could not be done", "what was wrong stands above")),
+        1 => Err(Failure::new("one line failed", "see the errors above")),
         many => {
-            let what = format!("{many} lines could not be done");
-            Err(Failure::new(what, "what was wrong stands above"))
+            let what = format!("{many} lines failed");
+            Err(Failure::new(what, "see the errors above"))
         }
     }
 }
@@ -122,7 +122,7 @@ pub async fn answer(talk: &mut Talk, line: Line) -> Result<String, Failure> {
         Line::Context => talk.context().await?,
         Line::Entities => {
             let entities = talk.entities().await?;
-            let none = "nothing was named yet".to_owned();
+            let none = "this session has no entities yet".to_owned();
             if entities.is_empty() { none } else { entities.join("\n") }
         }
         Line::Pin(None) => {
@@ -134,13 +134,13 @@ pub async fn answer(talk: &mut Talk, line: Line) -> Result<String, Failure> {
             });
             shown.collect::<Vec<_>>().join("\n")
         }
-        Line::Pin(Some(name)) => format!("{} is in this conversation", talk.pin(&name).await?),
+        Line::Pin(Some(name)) => format!("{} is in this session", talk.pin(&name).await?),
         Line::Persona(None) => talk.presets().await?.join("\n"),
         Line::Persona(Some(preset)) => format!("{} from now on", talk.persona(&preset).await?),
         Line::Session => talk.session().unwrap_or("no session yet").to_owned(),
         Line::New => {
             talk.begin_anew();
-            "a new conversation".into()
+            "a new session".into()
         }
         Line::Help => command::help(),
         Line::Unknown(word) => format!("there is no command {word}\n{}", command::help()),

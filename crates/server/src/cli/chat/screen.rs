@@ -97,7 +97,7 @@ impl Screen {
 
     /// The person stopped it.
     pub fn stopped(&mut self) {
-        self.note("(stopped here; what was said is kept)");
+        self.note("(stopped; the reply so far is kept)");
     }
 
     /// Calls wait for a person.

@@ -198,7 +198,7 @@ impl Talk {
             (Some(id), Some(turns)) if turns > 0 => {
                 Ok(readable::receipt(&output::read(of_turn(&self.api, id, turns).await?)?))
             }
-            _ => Ok("nothing was said yet".to_owned()),
+            _ => Ok("this session has no turns yet".to_owned()),
         }
     }
 
@@ -343,5 +343,5 @@ async fn known_agent(api: &Api, name: &str) -> Result<(), Failure> {
 
 fn broken(reason: &str) -> Failure {
     let what = format!("the answer broke off: {reason}");
-    Failure::new(what, "what was said so far is kept; say it again").coded("answer_broken")
+    Failure::new(what, "the reply so far is kept; send the message again").coded("answer_broken")
 }

@@ -59,7 +59,7 @@ pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
     }
     if let Some(id) = talk.session() {
         let flag = if demo == Demo::With { " --demo" } else { "" };
-        println!("{}", style(format!("throughline chat{flag} {id} goes on with it")).dim());
+        println!("{}", style(format!("throughline chat{flag} {id} continues this session")).dim());
     }
     Ok(())
 }

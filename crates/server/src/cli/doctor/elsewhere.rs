@@ -39,7 +39,7 @@ pub async fn look(
         Err(failure) => findings.failure("health", failure),
     }
     match api.json(Call::get(&["conversations"]).with("limit", 1)).await {
-        Ok(_) => findings.ok("key", "the server takes it"),
+        Ok(_) => findings.ok("key", "the server accepts it"),
         Err(failure) => findings.failure("key", failure),
     }
     Ok(())
@@ -60,7 +60,7 @@ fn parts(health: &Value, findings: &mut Findings) {
         findings.warn("health", warning, "run throughline doctor on the server's machine");
     }
     match output::list(health, "models") {
-        [] => findings.ok("models", "none is configured; answers come without one"),
+        [] => findings.ok("models", "none configured; answers are made without a model"),
         models => findings.ok("models", format!("{} configured", models.len())),
     }
     findings.ok("MCP servers", format!("{} configured", output::list(health, "servers").len()));

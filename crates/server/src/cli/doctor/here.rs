@@ -44,13 +44,13 @@ pub async fn look(settings: &Settings, findings: &mut Findings) {
 fn documents(config: &Config, findings: &mut Findings) {
     let (_, problems) = PackSet::load(assemble::toml_files(&config.packs.folder));
     for problem in problems {
-        let fix = "correct the named line; the pack is left out until then";
+        let fix = "correct the named line; until then the pack is not used";
         findings.warn("packs", problem.to_string(), fix);
     }
     let fixed = Fixed { default: config.agents.default.clone(), agents: Vec::new() };
     let (agents, _) = watch::look(&mut AgentFolder::new(&config.agents.folder), &fixed);
     for problem in agents.problems() {
-        findings.warn("agents", problem, "correct that file; the rest of the agent is used");
+        findings.warn("agents", problem, "correct that file; the rest of the agent stays in use");
     }
 }
 
@@ -60,12 +60,12 @@ async fn models(config: &Config, findings: &mut Findings) {
         Err(failure) => return findings.failure("models", failure),
     };
     if configs.is_empty() {
-        findings.ok("models", "none is configured; answers come without one");
+        findings.ok("models", "none configured; answers are made without a model");
     }
     for (name, model) in configs {
         let (called, address) = (format!("model {name}"), model.base_url.clone());
         match one_word(model).await {
-            Ok(()) => findings.ok(called, format!("{address} answers, and takes the key")),
+            Ok(()) => findings.ok(called, format!("{address} answers and accepts the key")),
             Err(error) => {
                 let fix = advice(error.fault, &name);
                 findings.fail(called, format!("{address}: {}", error.message), fix);
@@ -99,16 +99,16 @@ fn advice(fault: UpstreamFault, name: &str) -> String {
     match fault {
         UpstreamFault::Unreachable | UpstreamFault::TimedOut => {
             format!(
-                "check base_url of the model {name}, that it runs, and the way there (proxy, firewall)"
+                "check base_url of the model {name}, that the server runs, and the network (proxy, firewall)"
             )
         }
         UpstreamFault::Unauthorized => {
             format!(
-                "the key was refused: set the variable that api_key_env of {name} names to a valid key"
+                "the key was refused: put a valid key into the variable that api_key_env of {name} names"
             )
         }
         UpstreamFault::RateLimited => {
-            "the provider asks to slow down: check your plan, or wait".into()
+            "the provider limits the rate: check your plan, or wait".into()
         }
         UpstreamFault::Rejected => {
             format!(
@@ -116,10 +116,12 @@ fn advice(fault: UpstreamFault, name: &str) -> String {
             )
         }
         UpstreamFault::Malformed | UpstreamFault::TooLarge => {
-            format!("it does not speak as its provider does: check provider and base_url of {name}")
+            format!(
+                "the response is not in the provider's format: check provider and base_url of {name}"
+            )
         }
         UpstreamFault::Failed | UpstreamFault::Cancelled => {
-            "the provider failed by itself: try again, and see its status page".into()
+            "the provider failed: try again, and see its status page".into()
         }
     }
 }

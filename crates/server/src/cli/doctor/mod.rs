@@ -89,8 +89,8 @@ impl Findings {
     pub fn clock(&mut self, now: Timestamp, known: Timestamp, of: &str) {
         let behind = known.duration_since(now).as_secs();
         if behind > CLOCK_SECONDS_MAX {
-            let detail = format!("it is {now}, and {of} is {behind} s ahead of that");
-            self.fail("clock", detail, "set this machine's clock, and let NTP keep it");
+            let detail = format!("the clock says {now}, but {of} is {behind} s ahead of it");
+            self.fail("clock", detail, "set this machine's clock, and use NTP");
         } else {
             self.ok("clock", format!("it is {now}"));
         }
@@ -126,7 +126,7 @@ impl Doctor {
         match failed {
             0 => Ok(()),
             _ => {
-                let hint = "what to do stands beside each of them";
+                let hint = "see the fix beside each failed check";
                 Err(Failure::new(format!("{failed} checks failed"), hint).coded("unhealthy"))
             }
         }

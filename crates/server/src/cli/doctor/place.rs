@@ -31,7 +31,9 @@ pub async fn look(config: &Config, findings: &mut Findings) {
     };
     match throughline_store::exists(&url) {
         Ok(true) => open(config, &url, findings).await,
-        Ok(false) => findings.ok("store", format!("there is no {url} yet; serve and chat make it")),
+        Ok(false) => {
+            findings.ok("store", format!("{url} does not exist yet; serve and chat create it"))
+        }
         Err(error) => findings.failure("store", error.into()),
     }
     if let Some(path) = path {
@@ -51,7 +53,7 @@ fn backups(path: &Path, findings: &mut Findings) {
         Ok(read) => {
             let detail =
                 format!("{} records of {} are damaged", read.damaged.len(), log.path().display());
-            let fix = "a restore may bring back what they told of: erase it again afterwards";
+            let fix = "a restore may bring back the data they name: erase it again afterwards";
             findings.warn("backups folder", detail, fix);
         }
         Err(error) => {
@@ -59,7 +61,7 @@ fn backups(path: &Path, findings: &mut Findings) {
             findings.fail(
                 "backups folder",
                 detail,
-                "let the user that runs it read and write there",
+                "give the user that runs the server read and write access to it",
             );
         }
     }
@@ -77,7 +79,7 @@ async fn open(config: &Config, url: &StoreUrl, findings: &mut Findings) {
     };
     let facts = store.facts();
     if let Err(error) = store.probe_write().await {
-        let fix = "check its permissions and the room on its disk, or that its server takes writes";
+        let fix = "check its permissions and free disk space, or that its server accepts writes";
         return findings.fail("store", format!("{url} cannot be written: {error}"), fix);
     }
     if facts.damaged > 0 {
@@ -85,7 +87,7 @@ async fn open(config: &Config, url: &StoreUrl, findings: &mut Findings) {
         findings.fail(
             "store",
             detail,
-            "throughline check names them; throughline repair mends them",
+            "throughline check names them; throughline repair repairs them",
         );
     } else {
         findings.ok("store", format!("{url} can be read and written ({})", facts.durability));
@@ -103,7 +105,7 @@ async fn newest(store: &dyn Store, findings: &mut Findings) {
         }
         Err(error) => {
             let fix = "throughline check reads everything and names what is wrong";
-            findings.fail("store", format!("it cannot be listed: {error}"), fix);
+            findings.fail("store", format!("the store cannot be listed: {error}"), fix);
         }
     }
 }
@@ -132,12 +134,12 @@ fn permissions(path: &Path, findings: &mut Findings) {
 fn folder(name: &str, folder: &Path, findings: &mut Findings) {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Some(present) = here.ancestors().find(|folder| folder.is_dir()).map(PathBuf::from) else {
-        let fix = "name a place that exists in the configuration";
+        let fix = "name an existing folder in the configuration";
         return findings.fail(name, format!("{} cannot be made", here.display()), fix);
     };
     let shown = present.display();
     if let Err(error) = disk::probe(&present) {
-        let fix = format!("let the user that runs it write there: chmod u+rwx {shown}");
+        let fix = format!("give the user that runs the server write access: chmod u+rwx {shown}");
         return findings.fail(name, format!("{shown} cannot be written: {error}"), fix);
     }
     let room = match rustix::fs::statvfs(&present) {
@@ -145,15 +147,19 @@ fn folder(name: &str, folder: &Path, findings: &mut Findings) {
         Err(error) => {
             return findings.warn(
                 name,
-                format!("the room in {shown} is not known: {error}"),
+                format!("the free space in {shown} is unknown: {error}"),
                 "df shows it",
             );
         }
     };
     let detail = format!("{shown} can be written and has {} MiB free", room >> 20);
     match room {
-        room if room < ROOM_BYTES_MIN => findings.fail(name, detail, "make room on that disk"),
-        room if room < ROOM_BYTES_LOW => findings.warn(name, detail, "make room on that disk soon"),
+        room if room < ROOM_BYTES_MIN => {
+            findings.fail(name, detail, "free some space on that disk")
+        }
+        room if room < ROOM_BYTES_LOW => {
+            findings.warn(name, detail, "free some space on that disk soon")
+        }
         _ => findings.ok(name, detail),
     }
 }

@@ -70,7 +70,7 @@ fn turn(text: &str) -> Result<u64, Failure> {
 }
 
 fn usage(text: &str) -> Failure {
-    let what = format!("{text:?} names no turn");
+    let what = format!("{text:?} is not a turn");
     Failure::wrong_use(what, "receipt diff SESSION:TURN SESSION:TURN, or SESSION TURN TURN")
 }
 

@@ -20,7 +20,7 @@ pub struct ReceiptCommand {
     who: Identity,
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// The session's id, or its beginning.
+    /// The session's id or a unique prefix.
     #[arg(required = true)]
     session: Option<String>,
     /// The turn, counted from 1.
@@ -32,7 +32,7 @@ pub struct ReceiptCommand {
 enum Verb {
     /// Compare two receipts: SESSION:TURN SESSION:TURN, or SESSION TURN TURN.
     Diff {
-        /// What to compare.
+        /// The turns to compare.
         #[arg(required = true, num_args = 2..=3)]
         what: Vec<String>,
     },

@@ -13,12 +13,12 @@ use crate::failure::Failure;
 /// Flags of `session erase`.
 #[derive(Debug, Args)]
 pub struct Erase {
-    /// The session's id, or its beginning where the question can be answered.
+    /// The session's id; a unique prefix is enough unless --yes is given.
     session: String,
     /// Erase only the content of this turn; may be given several times.
     #[arg(long, value_name = "TURN", value_parser = clap::value_parser!(u64).range(1..))]
     turn: Vec<u64>,
-    /// Do not ask. The id must be whole then.
+    /// Do not ask for confirmation. Requires the complete id.
     #[arg(long, short)]
     yes: bool,
 }

@@ -15,13 +15,13 @@ const MINUTES: usize = "2026-01-31T12:00".len();
 /// Flags of `session list`.
 #[derive(Debug, Args)]
 pub struct List {
-    /// At most this many, 1-1000.
+    /// The maximum number of sessions, 1-1000.
     #[arg(long, default_value_t = 50)]
     limit: usize,
     /// Only sessions with this tag.
     #[arg(long)]
     tag: Option<String>,
-    /// Also those that were put aside or have expired.
+    /// Include archived and expired sessions.
     #[arg(long)]
     all: bool,
 }
@@ -98,15 +98,15 @@ pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
 /// Flags of `session history`.
 #[derive(Debug, Args)]
 pub struct History {
-    /// The session's id, or its beginning.
+    /// The session's id or a unique prefix.
     session: String,
-    /// At most this many turns, 1-1000.
+    /// The maximum number of turns, 1-1000.
     #[arg(long, default_value_t = 50)]
     limit: u64,
-    /// The turn to begin with.
+    /// The first turn to show.
     #[arg(long)]
     from: Option<u64>,
-    /// Newest first.
+    /// Show the newest turns first.
     #[arg(long)]
     newest: bool,
 }

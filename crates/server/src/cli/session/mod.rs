@@ -33,62 +33,62 @@ pub struct Session {
 enum Verb {
     /// List sessions, the most recently changed first.
     List(look::List),
-    /// Show a session's head: settings, items, counters.
+    /// Show a session: settings, items, counters.
     Show {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
     },
-    /// Show what was said.
+    /// Show the conversation.
     History(look::History),
-    /// Make a new session that begins as this one did.
+    /// Create a new session from the turns of this one.
     Fork {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
-        /// Up to and with this turn; all of them when absent.
+        /// The last turn to copy [default: all turns].
         #[arg(long)]
         turn: Option<u64>,
-        /// The new session's id; made up when absent.
+        /// The new session's id [default: generated].
         #[arg(long)]
         id: Option<String>,
     },
-    /// Put a session aside; `session extend` brings it back.
+    /// Archive a session; `session extend` brings it back.
     Delete {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
     },
     /// Erase a session everywhere, or the content of single turns.
     Erase(erase::Erase),
     /// Write a session as JSON, which can be imported again, or as Markdown.
     Export {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
-        /// The form.
+        /// The output format.
         #[arg(long, value_enum, default_value_t = Format::Json)]
         format: Format,
-        /// The file to write, which must not exist; standard output when absent.
+        /// The file to write, which must not exist [default: standard output].
         #[arg(long, short)]
         output: Option<PathBuf>,
     },
-    /// Bring in an export of ours, or the export of a chat product.
+    /// Import our own export, or the export of a chat product.
     Import {
-        /// The file; - reads standard input.
+        /// The file to read; - reads standard input.
         file: PathBuf,
-        /// Another id than the exported one.
+        /// The id to use instead of the exported one.
         #[arg(long)]
         id: Option<String>,
     },
-    /// Let a session live on, or bring back one that was deleted or has expired.
+    /// Extend a session's life, or reactivate a deleted or expired one.
     Extend {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
     },
     /// Set, add or remove a session's tags.
     Tag {
-        /// The session's id, or its beginning.
+        /// The session's id or a unique prefix.
         session: String,
         /// Tags to add.
         tags: Vec<String>,
-        /// A tag to take away; may be given several times.
+        /// A tag to remove; may be given several times.
         #[arg(long, value_name = "TAG")]
         remove: Vec<String>,
     },
@@ -126,7 +126,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let id = api.id(Named::Session, &session).await?;
             let head = api.json(Call::delete(&["conversations", &id])).await?;
             told(&head, json, |_| {
-                format!("{id} is put aside; throughline session extend {id} brings it back")
+                format!("{id} is archived; throughline session extend {id} brings it back")
             })
         }
         Verb::Erase(erase) => erase.run(api, json).await,
