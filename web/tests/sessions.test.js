@@ -1,4 +1,4 @@
-// Sessions: find, name, tag, fork, take out, put aside, bring back, erase.
+// Sessions: find, name, tag, fork, take out, archive, bring back, erase.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
@@ -93,15 +93,15 @@ test('an export is a file, and comes back through import', async () => {
   await close();
 });
 
-test('a session is put aside and restored', async () => {
+test('a session is archived and restored', async () => {
   await session('aside', [['Rest', 'now']], { title: 'Resting' });
   const { page, close } = await openPage(browser, server.url, { path: '/#/c/aside' });
   await page.getByRole('button', { name: 'Session', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Put aside' }).click();
-  await page.getByText('This session was put aside.').waitFor();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await page.getByText('This session is archived.').waitFor();
   assert.equal((await server.api('GET', '/conversations/aside')).active, false);
   await page.getByRole('button', { name: 'Restore' }).click();
-  await page.getByText('This session was put aside.').waitFor({ state: 'detached' });
+  await page.getByText('This session is archived.').waitFor({ state: 'detached' });
   assert.equal((await server.api('GET', '/conversations/aside')).active, true);
   await close();
 });

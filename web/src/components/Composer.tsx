@@ -40,7 +40,7 @@ export function Composer({ session, disabled: closed, focus, onSend }: ComposerP
   }, [focus, session]);
   const add = async (chosen: Iterable<File>) => {
     for (const file of chosen) {
-      if (files.value.length >= FILES_MAX) return warn(`At most ${FILES_MAX} files come with a message.`);
+      if (files.value.length >= FILES_MAX) return warn(`A message can have at most ${FILES_MAX} files.`);
       try {
         files.value = [...files.value, { name: file.name, text: await textOfFile(file) }];
       } catch (error) {

@@ -30,7 +30,7 @@ export function ContextChanges({ session, one, two, before, after }: ContextChan
       </label>
       {before
         ? <Compared session={session} one={one} two={two} before={before} after={after} />
-        : <p class="no-context">There is no record of turn {count(one)} to compare with. <em>Everything</em> shows what this turn was made of.</p>}
+        : <p class="no-context">There is no record of turn {count(one)} to compare with. <em>Everything</em> shows what went into this turn.</p>}
     </div>
   );
 }

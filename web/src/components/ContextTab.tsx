@@ -63,7 +63,7 @@ function LiveContext({ turn, number }: { turn: LiveTurn; number: number }) {
             <p class="shown"><b>{liveShownWords()}</b> {context.summary}</p>
             <p class="quiet">{count(context.budget.used_tokens)} of {count(context.budget.limit_tokens)} tokens, {percent(context.budget.share)} of the window. The details follow with the reply.</p>
           </>
-        : <p class="quiet" aria-busy="true">Gathering what belongs to your message…</p>}
+        : <p class="quiet" aria-busy="true">Collecting context for your message…</p>}
     </div>
   );
 }

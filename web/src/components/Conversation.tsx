@@ -12,7 +12,7 @@ import { TurnList } from './TurnList';
 function closedBecause(): string | null {
   const head = session.value;
   if (!head || head.active) return null;
-  return head.deleted_at ? 'This session was put aside. Restore it to go on.' : 'This session has expired. Extend it to go on.';
+  return head.deleted_at ? 'This session is archived. Restore it to continue.' : 'This session has expired. Extend it to continue.';
 }
 
 export function Conversation() {

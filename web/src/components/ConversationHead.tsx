@@ -6,7 +6,7 @@ import { remembers } from '../state/memories';
 import { attempt, tell } from '../state/notices';
 import { addressOf, go } from '../state/route';
 import { refreshSession, session as open } from '../state/session';
-import { exportSession, forkSession, patchSession, putAside, refreshSessions } from '../state/sessions';
+import { exportSession, forkSession, patchSession, archiveSession, refreshSessions } from '../state/sessions';
 import { drawerOpen } from './App';
 import { EraseDialog } from './EraseDialog';
 import { Icon } from './Icon';
@@ -60,7 +60,7 @@ export function ConversationHead({ session }: { session: Conversation }) {
           label: session.settings.private ? 'Remember this session' : 'Do not remember this session',
           run: () => change({ settings: { ...session.settings, private: !session.settings.private } }),
         }] : []),
-        ...(session.active ? [{ label: 'Put aside', run: () => attempt(async () => { await putAside(session.id); await refreshSession(); tell('Put aside. It can be restored.'); }) }] : []),
+        ...(session.active ? [{ label: 'Archive', run: () => attempt(async () => { await archiveSession(session.id); await refreshSession(); tell('Archived. You can restore it.'); }) }] : []),
         { label: 'Erase for good…', danger: true, run: () => (erasing.value = true) },
       ]} />
       {renaming.value && <RenameDialog title={session.title ?? ''} onClose={() => (renaming.value = false)} onRename={(title) => change({ title: title || null })} />}

@@ -19,7 +19,7 @@ export function EntitiesTab({ session }: { session: string }) {
   );
   if (loaded.state !== 'here') return <Waiting loaded={loaded} />;
   const entities = [...loaded.value].sort((one, two) => two.relevanceScore - one.relevanceScore);
-  if (entities.length === 0) return <p class="quiet">Nothing has been named yet. Devices, projects, workflows and whatever the packs know appear here as they are talked about.</p>;
+  if (entities.length === 0) return <p class="quiet">No entities yet. Devices, projects, workflows and other things that the packs know appear here when they are mentioned.</p>;
   const colour = coloursOf(entities);
   const shown = all.value ? entities : entities.slice(0, SHOWN);
   return (

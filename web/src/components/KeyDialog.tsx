@@ -12,7 +12,7 @@ export function KeyDialog() {
         event.preventDefault();
         if (typed.value.trim()) rememberKey(typed.value.trim());
       }}>
-        <p>{refused ? 'The server did not accept the key.' : 'This server asks for a key.'} One is made with <code>throughline key create</code>.</p>
+        <p>{refused ? 'The server did not accept the key.' : 'This server needs a key.'} Create one with <code>throughline key create</code>.</p>
         <label class="field">
           <span>Key</span>
           <input type="password" autocomplete="off" spellcheck={false} value={typed.value}

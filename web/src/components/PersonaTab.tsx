@@ -43,12 +43,12 @@ export function PersonaTab({ session }: { session: Conversation }) {
         <div class="actions start">
           <button class="button small" onClick={() => (editing.value = persona ?? BLANK)}>{persona ? 'Edit' : 'Write one'}</button>
           {offered.value.length > 0 && (
-            <label class="field inline"><span class="hidden">Take a preset</span>
+            <label class="field inline"><span class="hidden">Choose a preset</span>
               <select value="" onChange={(event) => {
                 const preset = offered.value.find((known) => known.id === event.currentTarget.value);
                 if (preset) void attempt(() => change({ persona: personaOf(preset) }, `The session now follows ${preset.name}.`));
               }}>
-                <option value="">Take a preset…</option>
+                <option value="">Choose a preset…</option>
                 {offered.value.map((preset) => <option key={preset.id} value={preset.id}>{preset.name}</option>)}
               </select>
             </label>
@@ -58,10 +58,10 @@ export function PersonaTab({ session }: { session: Conversation }) {
       </section>
       <section>
         <h2>Expiry</h2>
-        <p>{session.expires_at ? <>Expires {ago(session.expires_at)}, on {moment(session.expires_at)}. Every message puts it off.</> : 'This session does not expire.'}</p>
-        <div class="actions start" role="group" aria-label="Let it last">
-          <span class="quiet">From now, let it last</span>
-          {[7, 30, 365].map((days) => <button key={days} class="button small" onClick={() => attempt(() => change({ extend_days: days }, `Lasts ${days} days from now.`))}>{days} days</button>)}
+        <p>{session.expires_at ? <>Expires {ago(session.expires_at)}, on {moment(session.expires_at)}. Every message extends it.</> : 'This session does not expire.'}</p>
+        <div class="actions start" role="group" aria-label="Extend">
+          <span class="quiet">Extend, from now, by</span>
+          {[7, 30, 365].map((days) => <button key={days} class="button small" onClick={() => attempt(() => change({ extend_days: days }, `Expires in ${days} days.`))}>{days} days</button>)}
         </div>
       </section>
     </div>

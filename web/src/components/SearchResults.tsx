@@ -36,7 +36,7 @@ export function SearchResults({ words }: { words: string }) {
     <section class="hits" aria-label="Found in conversations" aria-live="polite">
       <h2>In conversations</h2>
       {failed.value && <p class="quiet">{failed.value}</p>}
-      {hits.value?.length === 0 && !failed.value && <p class="quiet">Nothing was said about that.</p>}
+      {hits.value?.length === 0 && !failed.value && <p class="quiet">No results.</p>}
       {hits.value && hits.value.length > 0 && (
         <ul>
           {hits.value.map((hit) => (

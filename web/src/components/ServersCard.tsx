@@ -8,7 +8,7 @@ export function ServersCard({ servers }: { servers: ServerStatus[] }) {
   return (
     <section class="card">
       <h2>MCP servers</h2>
-      {servers.length === 0 && <p class="quiet">None is configured.</p>}
+      {servers.length === 0 && <p class="quiet">None configured.</p>}
       <dl class="facts">
         {servers.map(({ name, state, tools }) => (
           <div key={name}>

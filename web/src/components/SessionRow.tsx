@@ -21,7 +21,7 @@ export function SessionRow({ session }: { session: Conversation }) {
     <a class="session" href={addressOf(session.id)} aria-current={open ? 'page' : undefined} data-active={session.active}>
       <span class="title">{titleOf(session)}</span>
       <span class="about">
-        {!session.active && <span class="state">{session.deleted_at ? 'put aside' : 'expired'}</span>}
+        {!session.active && <span class="state">{session.deleted_at ? 'archived' : 'expired'}</span>}
         {session.awaiting_approval.length > 0 && <span class="state warn">waits for you</span>}
         {expiresSoon(session) && <span class="state warn">expires {ago(session.expires_at!)}</span>}
         {session.forked_from && <span class="state">fork</span>}

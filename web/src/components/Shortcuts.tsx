@@ -35,7 +35,7 @@ const KEYS: [string, string, () => void][] = [
   ['m', 'Write a message', () => document.getElementById('message')?.focus()],
   ['k', 'The turn before', () => toRow(-1)],
   ['j', 'The turn after', () => toRow(1)],
-  ['i', 'What this turn was made of', () => press('button.context-line')],
+  ['i', 'What went into this turn', () => press('button.context-line')],
   ['y', 'Copy its reply', () => press('[data-key=y]')],
   ['r', 'Ask again, in a fork', () => press('[data-key=r]')],
   ['e', 'Edit its message, in a fork', () => press('[data-key=e]')],

@@ -49,7 +49,7 @@ export function Sidebar() {
           <input type="checkbox" checked={withInactive.value} onChange={(event) => {
             withInactive.value = event.currentTarget.checked;
             void attempt(refreshSessions);
-          }} /> Also those put aside
+          }} /> Include archived sessions
         </label>
         <ImportButton />
       </div>

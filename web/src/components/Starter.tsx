@@ -59,7 +59,7 @@ export function Starter() {
                 </li>
               ))}
             </ol>
-            <p class="quiet">Start with the first; each next one is offered below the reply. The line under a reply opens what it was made of. Each start takes back what earlier runs changed in the demo's data.</p>
+            <p class="quiet">Start with the first; each next one is offered below the reply. The line under a reply shows what went into it. Each start undoes what earlier runs changed in the demo's data.</p>
           </section>
         )}
         <ModelNote />

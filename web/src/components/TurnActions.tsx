@@ -18,7 +18,7 @@ export function TurnActions({ session, turn, onEdit }: { session: string; turn: 
       {turn.message && <button class="icon-button small" data-key="r" aria-label="Ask again" title="Ask again, in a fork (r)" disabled={!idle} onClick={() => sayAgain(session, turn)}><Icon name="again" size={15} /></button>}
       {turn.message && <button class="icon-button small" data-key="e" aria-label="Edit the message" title="Edit the message, in a fork (e)" disabled={!idle} onClick={onEdit}><Icon name="edit" size={15} /></button>}
       <Menu label={`More about turn ${turn.turn}`} small entries={[
-        ...(turn.context ? [{ label: 'What it was made of', run: () => inspect(turn.turn) }] : []),
+        ...(turn.context ? [{ label: 'What went into it', run: () => inspect(turn.turn) }] : []),
         ...(turn.context && other !== null && other !== turn.turn ? [{ label: `Compare with turn ${other}`, run: () => compareWith(turn.turn) }] : []),
         { label: 'Fork from here', run: () => forkAfter(session, turn.turn) },
         { label: 'Copy a link to it', run: () => copy(address(), 'Copied the link.') },

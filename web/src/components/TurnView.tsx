@@ -63,7 +63,7 @@ function ContextLine({ turn }: { turn: TurnBrief }) {
   if (!turn.context) return <span class="context-line none"><Icon name="layers" size={15} /> <span>No record of what a model was shown</span></span>;
   const looked = inspectorOpen.value && inspected.value === turn.turn;
   return (
-    <button class="context-line" aria-pressed={looked} onClick={() => inspect(turn.turn)} title="What this was made of, and why (i)">
+    <button class="context-line" aria-pressed={looked} onClick={() => inspect(turn.turn)} title="What went into this, and why (i)">
       <Icon name="layers" size={15} /> <span><b>{shownWords(turn.form)}</b> {turn.context}</span>
     </button>
   );

@@ -68,7 +68,7 @@ export function forkSession(id: string, turn?: number): Promise<Conversation> {
   return change('POST', at('conversations', id, 'fork'), turn === undefined ? {} : { turn });
 }
 
-export async function putAside(id: string) {
+export async function archiveSession(id: string) {
   await change('DELETE', at('conversations', id));
   await refreshSessions();
 }
