@@ -80,7 +80,7 @@ export class Sessions {
     return this.connection.json<types.Conversation>({ method: 'POST', path: at(session, 'fork'), body });
   }
 
-  /** Puts a session aside; `change(session, { active: true })` brings it back. */
+  /** Archives a session; `change(session, { active: true })` brings it back. */
   archive(session: string) {
     return this.connection.json<types.Conversation>({ method: 'DELETE', path: at(session) });
   }

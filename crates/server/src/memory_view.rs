@@ -219,7 +219,7 @@ pub struct SaidIn {
     pub became: SaidTurn,
 }
 
-/// What becomes of the turns in which a memory was said.
+/// What happens to the turns in which a memory was said.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, ToSchema,
 )]

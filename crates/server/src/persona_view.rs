@@ -154,7 +154,7 @@ pub struct PresetView {
     pub is_built_in: bool,
     /// Whether its wording may still change.
     pub experimental: bool,
-    /// Whatever is kept with it.
+    /// Arbitrary data kept with it.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
 }

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The agents there are. */
+        /** Lists agents. */
         get: operations["agents_list"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an agent offers, and how each item gets into a conversation. */
+        /** Lists what an agent offers, and the mode of each item. */
         get: operations["agents_items"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which items of an agent were used, over the caller's sessions. */
+        /** Counts how often an agent's items were used, over the caller's sessions. */
         get: operations["agents_of_agent"];
         put?: never;
         post?: never;
@@ -99,7 +99,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's contexts. */
+        /** Lists the caller's contexts. */
         get: operations["contexts_list"];
         put?: never;
         /** Creates a context: from a prompt, a preset or a template. */
@@ -121,7 +121,7 @@ export interface paths {
         get: operations["contexts_show"];
         put?: never;
         post?: never;
-        /** Puts a context aside; PATCH with `isActive` brings it back until it is purged. */
+        /** Archives a context; PATCH with `isActive` brings it back until it is purged. */
         delete: operations["contexts_delete"];
         options?: never;
         head?: never;
@@ -136,7 +136,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures of a context, its summary, and what it is about. */
+        /** Statistics of a context, its summary and its topic. */
         get: operations["contexts_statistics"];
         put?: never;
         post?: never;
@@ -153,7 +153,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's sessions, most recently changed first. */
+        /** Lists the caller's sessions, most recently changed first. */
         get: operations["conversations_list"];
         put?: never;
         /** Creates a session. */
@@ -175,7 +175,7 @@ export interface paths {
         get: operations["conversations_show"];
         put?: never;
         post?: never;
-        /** Puts a session aside: out of the caches and inactive, but restorable by PATCH. */
+        /** Archives a session: it leaves the caches and is inactive, but PATCH restores it. */
         delete: operations["conversations_put_aside"];
         options?: never;
         head?: never;
@@ -190,7 +190,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits for a person, and which rules about tools hold. */
+        /** Lists the calls that wait for a person, and the tool rules that apply. */
         get: operations["chat_list"];
         put?: never;
         post?: never;
@@ -227,12 +227,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The items of a session, and whether they still exist. */
+        /** Lists the items of a session, and whether they still exist. */
         get: operations["items_list"];
         put?: never;
-        /** Adds an item of the agent, whatever its mode. */
+        /** Adds an item of the agent, regardless of its mode. */
         post: operations["items_add"];
-        /** Takes an item out. */
+        /** Removes an item. */
         delete: operations["items_remove"];
         options?: never;
         head?: never;
@@ -246,7 +246,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which items of a session were used in replies. */
+        /** Counts how often a session's items were used in replies. */
         get: operations["items_of_session"];
         put?: never;
         post?: never;
@@ -263,7 +263,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The things of a session, with relations and relevance. */
+        /** Lists the entities of a session, with relations and relevance. */
         get: operations["entities_entities"];
         put?: never;
         post?: never;
@@ -282,7 +282,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says what was meant where something else was understood; the next message starts from there. */
+        /** Corrects what a message was understood to mean; the next message starts from there. */
         post: operations["entities_correct"];
         delete?: never;
         options?: never;
@@ -300,7 +300,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forgets a thing: what the session knows of it goes; what was said stays. */
+        /** Forgets an entity: what the session knows about it is removed; what was said stays. */
         delete: operations["entities_forget"];
         options?: never;
         head?: never;
@@ -314,7 +314,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session, whole. */
+        /** Exports a session. */
         get: operations["conversations_export"];
         put?: never;
         post?: never;
@@ -333,7 +333,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A new session with the turns of this one up to a turn. */
+        /** Forks a session: creates a new one with the turns up to a given turn. */
         post: operations["conversations_fork"];
         delete?: never;
         options?: never;
@@ -368,7 +368,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Erases a session everywhere, and counts what went. */
+        /** Erases a session everywhere, and counts what was erased. */
         delete: operations["conversations_erase"];
         options?: never;
         head?: never;
@@ -383,10 +383,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Decides about a tool in this session. It holds for the definition as it is now. */
+        /** Sets the permission of a tool in this session, for its current definition. */
         put: operations["chat_set"];
         post?: never;
-        /** Takes a decision about a tool in this session back. */
+        /** Removes the permission of a tool in this session. */
         delete: operations["chat_revoke"];
         options?: never;
         head?: never;
@@ -419,7 +419,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Records an exchange. The same `Idempotency-Key` again answers 200 with the same body. */
+        /** Records an exchange. Repeating an `Idempotency-Key` returns 200 with the same body. */
         post: operations["turns_record"];
         delete?: never;
         options?: never;
@@ -438,7 +438,7 @@ export interface paths {
         get: operations["turns_turn"];
         put?: never;
         post?: never;
-        /** Erases the content of a turn and what was gathered from it, and counts what went. The turn keeps its number. */
+        /** Erases the content of a turn and what was gathered from it, and counts what was erased. The turn keeps its number. */
         delete: operations["turns_erase_turn"];
         options?: never;
         head?: never;
@@ -486,7 +486,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What differs between what the model saw on two turns. */
+        /** Compares what the model saw on two turns. */
         get: operations["turns_compare"];
         put?: never;
         post?: never;
@@ -503,7 +503,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The request of that turn, made again to the byte; `x-request-hash` names its hash. */
+        /** Rebuilds the request of that turn, to the byte; `x-request-hash` is its hash. */
         get: operations["turns_request"];
         put?: never;
         post?: never;
@@ -520,7 +520,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The workflows that a session refers to. */
+        /** Lists the workflows that a session refers to. */
         get: operations["entities_workflows"];
         put?: never;
         post?: never;
@@ -556,7 +556,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Puts the demo's data back to how it was at the start. */
+        /** Resets the demo's data to its initial state. */
         post: operations["server_reset"];
         delete?: never;
         options?: never;
@@ -571,7 +571,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's sessions that are about a thing. */
+        /** Lists the caller's sessions that are about an entity. */
         get: operations["entities_entity"];
         put?: never;
         post?: never;
@@ -588,7 +588,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the server is. */
+        /** Reports the server's health. */
         get: operations["server_health"];
         put?: never;
         post?: never;
@@ -605,7 +605,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Answers while the process runs. It asks nothing else, so a store that is away restarts nobody. */
+        /** Succeeds while the process runs. It checks nothing else, so an unreachable store causes no restart. */
         get: operations["server_live"];
         put?: never;
         post?: never;
@@ -641,7 +641,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Brings an exported session in, or the conversations of a chat product's data export. */
+        /** Imports an exported session, or the conversations of a chat product's data export. */
         post: operations["conversations_import"];
         delete?: never;
         options?: never;
@@ -656,12 +656,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is known about the caller. */
+        /** Lists the caller's memories. */
         get: operations["memories_list"];
         put?: never;
-        /** Remembers a statement. The same again answers the memory that is there. */
+        /** Remembers a statement. Adding it again returns the existing memory. */
         post: operations["memories_add"];
-        /** Forgets everything that is known about the caller. */
+        /** Forgets all memories of the caller. */
         delete: operations["memories_forget_all"];
         options?: never;
         head?: never;
@@ -675,7 +675,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything that is known about the caller. */
+        /** Exports all memories of the caller. */
         get: operations["memories_export"];
         put?: never;
         post?: never;
@@ -712,7 +712,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Memories that fit, by words or by meaning. */
+        /** Searches memories by words or by meaning. */
         get: operations["memories_search"];
         put?: never;
         post?: never;
@@ -750,11 +750,11 @@ export interface paths {
         get: operations["memories_show"];
         put?: never;
         post?: never;
-        /** Forgets a memory and its earlier versions, and counts what went. The turns in which it was said are used no more. */
+        /** Forgets a memory and its earlier versions, and counts what was erased. The turns in which it was said are no longer used. */
         delete: operations["memories_forget"];
         options?: never;
         head?: never;
-        /** Corrects a memory; the version before stays in its history. */
+        /** Corrects a memory; the earlier version stays in its history. */
         patch: operations["memories_change"];
         trace?: never;
     };
@@ -765,7 +765,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was known before, oldest first. */
+        /** Lists earlier versions, oldest first. */
         get: operations["memories_history"];
         put?: never;
         post?: never;
@@ -782,7 +782,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much is in memory, and how well it serves. */
+        /** Reports cache and memory statistics. */
         get: operations["server_stats"];
         put?: never;
         post?: never;
@@ -799,7 +799,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's presets. */
+        /** Lists the caller's presets. */
         get: operations["presets_list"];
         put?: never;
         /** Creates a preset. */
@@ -838,7 +838,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a built-in preset what it was. */
+        /** Restores a built-in preset to its original state. */
         post: operations["presets_restore"];
         delete?: never;
         options?: never;
@@ -870,7 +870,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Finds words, and what means the same, in the caller's sessions. */
+        /** Searches the caller's sessions by words and by meaning. */
         get: operations["entities_search"];
         put?: never;
         post?: never;
@@ -887,7 +887,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tools of all servers, and how each stands. */
+        /** Lists the tools of all servers, with their approval status. */
         get: operations["agents_tools"];
         put?: never;
         post?: never;
@@ -906,7 +906,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Approves a tool's definition as it is now. */
+        /** Approves the current definition of a tool. */
         post: operations["agents_approve"];
         delete?: never;
         options?: never;
@@ -922,10 +922,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Decides about a tool for all sessions of the caller, or of everybody. It holds for the definition as it is now. */
+        /** Sets the permission of a tool for all sessions of the caller, or of everybody, for its current definition. */
         put: operations["agents_permit"];
         post?: never;
-        /** Takes such a decision back. */
+        /** Removes such a permission. */
         delete: operations["agents_revoke"];
         options?: never;
         head?: never;
@@ -979,7 +979,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's sessions that refer to a workflow. */
+        /** Lists the caller's sessions that refer to a workflow. */
         get: operations["entities_workflow"];
         put?: never;
         post?: never;
@@ -1389,7 +1389,7 @@ export interface components {
         /** @description What to change; what is absent stays. */
         ChangeBody: {
             /**
-             * @description A new title; null takes it away.
+             * @description A new title; null removes it.
              * @default null
              */
             title: string | null;
@@ -1403,7 +1403,7 @@ export interface components {
             /** @default null */
             persona: components["schemas"]["PersonaBody"] | null;
             /**
-             * @description `false` puts it aside, `true` brings it back.
+             * @description `false` archives it, `true` brings it back.
              * @default null
              */
             active: boolean | null;
@@ -1628,7 +1628,7 @@ export interface components {
              */
             tags: string[] | null;
             /**
-             * @description `true` brings it back and extends it, `false` puts it aside.
+             * @description `true` brings it back and extends it, `false` archives it.
              * @default null
              */
             isActive: boolean | null;
@@ -1737,7 +1737,7 @@ export interface components {
             last_activity: string;
             /**
              * Format: date-time
-             * @description When it was put aside.
+             * @description When it was archived.
              */
             deleted_at?: string | null;
             /**
@@ -2030,7 +2030,7 @@ export interface components {
             /** @description `erased`, or `deactivated` for a built-in one, which can be restored. */
             outcome: string;
         };
-        /** @description How the server is. */
+        /** @description Reports the server's health. */
         Health: {
             /**
              * @description `ok`, `degraded` when an MCP server failed or something stored is damaged, `unavailable` when the store
@@ -2277,7 +2277,7 @@ export interface components {
             turns_under_way: number;
             /** @description Sessions that wait for background work: indexing, summaries, look-ups. */
             jobs_waiting: number;
-            /** @description Sessions tended since the start. */
+            /** @description Sessions whose background work was done since the start. */
             jobs_done: number;
             /** @description Attempts at background work that failed since the start. */
             jobs_failed: number;
@@ -2369,7 +2369,7 @@ export interface components {
              */
             expires_at: string;
         };
-        /** @description How the assistant carries itself. */
+        /** @description The assistant's character and manner. */
         PersonaBody: {
             /** @description A name for people. */
             name: string;
@@ -2401,7 +2401,7 @@ export interface components {
             why: string;
             /** @description Where it stands. */
             place: string;
-            /** @description How willingly it was given up. */
+            /** @description Its rank: lower ranks are dropped first. */
             rank: string;
             /**
              * Format: float
@@ -2482,7 +2482,7 @@ export interface components {
             defaultPersonality: string | null;
             /** @default null */
             defaultSettings: components["schemas"]["PresetSettingsBody"] | null;
-            /** @description Whatever is to be kept with it. */
+            /** @description Arbitrary data to keep with it. */
             metadata?: Record<string, never> | null;
             /**
              * @description Whether it is offered.
@@ -2541,7 +2541,7 @@ export interface components {
             isBuiltIn: boolean;
             /** @description Whether its wording may still change. */
             experimental: boolean;
-            /** @description Whatever is kept with it. */
+            /** @description Arbitrary data kept with it. */
             metadata: Record<string, never>;
         };
         /** @description Some presets. */
@@ -2730,7 +2730,7 @@ export interface components {
             /** @description What the tools did. */
             tool_executions?: components["schemas"]["ExecutionBody"][];
             error?: components["schemas"]["ErrorBody"] | null;
-            /** @description Whatever the application wants to keep with it. */
+            /** @description Arbitrary data of the application to keep with it. */
             metadata?: Record<string, never> | null;
             /** @description The receipt that `prepare` answered, or its id. */
             receipt?: string | null;
@@ -2816,7 +2816,7 @@ export interface components {
             reply: number;
         };
         /**
-         * @description What becomes of the turns in which a memory was said.
+         * @description What happens to the turns in which a memory was said.
          * @enum {string}
          */
         SaidTurn: "withheld" | "erased";
@@ -3217,7 +3217,7 @@ export interface components {
             context?: string | null;
             /** @description Names of the files that came with the message. */
             attachments: string[];
-            /** @description Whatever the application kept with it. */
+            /** @description Arbitrary data that the application kept with it. */
             metadata?: Record<string, never> | null;
         };
         /** @description What the erasure of a turn removed. */
@@ -3329,7 +3329,7 @@ export interface operations {
                     "application/json": components["schemas"]["Items"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3366,7 +3366,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3412,7 +3412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatReply"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3458,7 +3458,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3484,9 +3484,9 @@ export interface operations {
             query?: {
                 /** @description Page, from 1. */
                 page?: number;
-                /** @description Contexts on a page, 1–100; 10 unless said otherwise. */
+                /** @description Contexts per page, 1–100; default 10. */
                 pageSize?: number;
-                /** @description Also expired and deleted ones. */
+                /** @description Include expired and deleted contexts. */
                 includeExpired?: boolean;
             };
             header?: never;
@@ -3562,7 +3562,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextView"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3595,7 +3595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextView"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3632,7 +3632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedContext"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3665,7 +3665,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3680,13 +3680,13 @@ export interface operations {
     conversations_list: {
         parameters: {
             query?: {
-                /** @description At most this many, 1–1000. */
+                /** @description The maximum number of results, 1–1000. */
                 limit?: number;
                 /** @description `next_cursor` of the previous answer. */
                 cursor?: string;
                 /** @description Only sessions with this label. */
                 tag?: string;
-                /** @description Also those that were put aside or have expired. */
+                /** @description Include archived and expired sessions. */
                 inactive?: boolean;
             };
             header?: never;
@@ -3729,7 +3729,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3762,7 +3762,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3795,7 +3795,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3835,7 +3835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3844,7 +3844,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3877,7 +3877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Approvals"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3926,7 +3926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatReply"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3959,7 +3959,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionItems"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3999,7 +3999,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionItems"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4039,7 +4039,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionItems"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4076,7 +4076,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4109,7 +4109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Entities"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4146,7 +4146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThingsChanged"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4165,7 +4165,7 @@ export interface operations {
             path: {
                 /** @description The session's id */
                 id: string;
-                /** @description The thing's type */
+                /** @description The entity's type */
                 type: string;
                 /** @description Its name or id */
                 name: string;
@@ -4183,7 +4183,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThingsChanged"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4220,7 +4220,7 @@ export interface operations {
                     "text/markdown": string;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4257,7 +4257,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4272,7 +4272,7 @@ export interface operations {
     turns_history: {
         parameters: {
             query?: {
-                /** @description At most this many, 1–1000. */
+                /** @description The maximum number of results, 1–1000. */
                 limit?: number;
                 /** @description `asc` for oldest first, `desc` for newest first. */
                 order?: components["schemas"]["Direction"];
@@ -4297,7 +4297,7 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4330,7 +4330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4371,7 +4371,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4408,7 +4408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4445,7 +4445,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreparedContext"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4496,7 +4496,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordedView"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4505,7 +4505,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4549,7 +4549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Turn"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4596,7 +4596,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4633,7 +4633,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4668,7 +4668,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptView"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4685,7 +4685,7 @@ export interface operations {
             query: {
                 /** @description The other turn. */
                 with: number;
-                /** @description The other turn's session; the same one when absent. */
+                /** @description The other turn's session; default: the same session. */
                 session?: string;
             };
             header?: never;
@@ -4708,7 +4708,7 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4749,7 +4749,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4785,7 +4785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Workflows"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4820,7 +4820,7 @@ export interface operations {
                     "application/json": components["schemas"]["PromptInfo"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4848,7 +4848,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4874,7 +4874,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The thing's type */
+                /** @description The entity's type */
                 type: string;
                 /** @description Its name or id */
                 name: string;
@@ -4913,7 +4913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description The server is busy, or its store is away. */
+            /** @description The server is busy, or its store is unreachable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4979,9 +4979,9 @@ export interface operations {
     conversations_import: {
         parameters: {
             query?: {
-                /** @description Another id than the exported one; only for an export of ours. */
+                /** @description The id to use instead of the exported one; only for our own exports. */
                 id?: string;
-                /** @description `throughline`, `chatgpt`, `claude` or `markdown`; found out when absent. */
+                /** @description `throughline`, `chatgpt`, `claude` or `markdown`; default: detected. */
                 format?: string;
             };
             header?: never;
@@ -5021,7 +5021,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5036,19 +5036,19 @@ export interface operations {
     memories_list: {
         parameters: {
             query?: {
-                /** @description At most this many, 1–100. */
+                /** @description The maximum number of results, 1–100. */
                 limit?: number;
                 /** @description `next_cursor` of the previous answer. */
                 cursor?: string;
-                /** @description Only those that fit these words, best first; the same as `/memories/search`. */
+                /** @description Only memories that match these words, best first; the same as `/memories/search`. */
                 q?: string;
-                /** @description Only of this kind. */
+                /** @description Only memories of this kind. */
                 kind?: components["schemas"]["MemoryKind"];
-                /** @description Only about this subject. */
+                /** @description Only memories about this subject. */
                 subject?: string;
-                /** @description Only gathered in this session. */
+                /** @description Only memories gathered in this session. */
                 session?: string;
-                /** @description Also superseded ones. */
+                /** @description Include superseded memories. */
                 superseded?: boolean;
             };
             header?: never;
@@ -5091,7 +5091,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was known */
+            /** @description It was already known */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5133,9 +5133,9 @@ export interface operations {
     memories_forget_all: {
         parameters: {
             query?: {
-                /** @description `all`, to say that everything is meant. */
+                /** @description Must be `all`, as a confirmation. */
                 confirm?: string;
-                /** @description What becomes of the turns in which they were said; `withheld` when absent. */
+                /** @description What happens to the turns in which they were said; default: `withheld`. */
                 turns?: "withheld" | "erased";
             };
             header?: never;
@@ -5232,9 +5232,9 @@ export interface operations {
     memories_search: {
         parameters: {
             query: {
-                /** @description The words, or what is meant. */
+                /** @description The words to search for, or a description. */
                 q: string;
-                /** @description At most this many, 1–100. */
+                /** @description The maximum number of results, 1–100. */
                 limit?: number;
             };
             header?: never;
@@ -5328,7 +5328,7 @@ export interface operations {
                     "application/json": components["schemas"]["Memory"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5376,7 +5376,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5413,7 +5413,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptMemory"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5446,7 +5446,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryHistory"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5484,9 +5484,9 @@ export interface operations {
             query?: {
                 /** @description Page, from 1. */
                 page?: number;
-                /** @description Presets on a page, 1–100; 10 unless said otherwise. */
+                /** @description Presets per page, 1–100; default 10. */
                 pageSize?: number;
-                /** @description Also deactivated ones. */
+                /** @description Include deactivated presets. */
                 includeInactive?: boolean;
             };
             header?: never;
@@ -5562,7 +5562,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedPreset"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5595,7 +5595,7 @@ export interface operations {
                     "application/json": components["schemas"]["Gone"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5632,7 +5632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedPreset"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5665,7 +5665,7 @@ export interface operations {
                     "application/json": components["schemas"]["PresetView"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5728,7 +5728,7 @@ export interface operations {
             query: {
                 /** @description Words. */
                 q: string;
-                /** @description At most this many hits, 1–100. */
+                /** @description The maximum number of hits, 1–100. */
                 limit?: number;
                 /** @description Hits to skip. */
                 offset?: number;
@@ -5804,7 +5804,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5852,7 +5852,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5897,7 +5897,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5951,7 +5951,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5993,7 +5993,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6047,7 +6047,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;

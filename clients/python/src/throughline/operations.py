@@ -101,7 +101,7 @@ def fork_session(session: str, *, turn: int | None = None, id: str | None = None
 
 
 def archive_session(session: str) -> Steps[types.Conversation]:
-    """Puts a session aside; `change(session, active=True)` brings it back."""
+    """Archives a session; `change(session, active=True)` brings it back."""
     return cast(types.Conversation, (yield Request("DELETE", _at(session))))
 
 

@@ -14,7 +14,7 @@ use crate::http::conversations::view::{Raw, json};
 use crate::http::shapes;
 use crate::telemetry::figures::ContextStatistics;
 
-/// How the server is.
+/// Reports the server's health.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
     /// `ok`, `degraded` when an MCP server failed or something stored is damaged, `unavailable` when the store
@@ -46,7 +46,7 @@ pub struct Readiness {
     pub reasons: Vec<String>,
 }
 
-/// Answers while the process runs. It asks nothing else, so a store that is away restarts nobody.
+/// Succeeds while the process runs. It checks nothing else, so an unreachable store causes no restart.
 #[utoipa::path(get, path = "/health/live", tag = "server",
     responses((status = 200, description = "The process runs", body = Readiness)))]
 pub async fn live() -> Json<Readiness> {
@@ -71,7 +71,7 @@ pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
     }
 }
 
-/// How the server is.
+/// Reports the server's health.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {

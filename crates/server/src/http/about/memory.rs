@@ -41,7 +41,7 @@ pub struct MemoryStats {
     pub turns_under_way: usize,
     /// Sessions that wait for background work: indexing, summaries, look-ups.
     pub jobs_waiting: u64,
-    /// Sessions tended since the start.
+    /// Sessions whose background work was done since the start.
     pub jobs_done: u64,
     /// Attempts at background work that failed since the start.
     pub jobs_failed: u64,
@@ -49,7 +49,7 @@ pub struct MemoryStats {
     pub resident_bytes: Option<u64>,
 }
 
-/// How much is in memory, and how well it serves.
+/// Reports cache and memory statistics.
 #[utoipa::path(get, path = "/memory/stats", tag = "server",
     responses((status = 200, body = MemoryStats)))]
 pub async fn stats(

@@ -18,7 +18,7 @@ use crate::http::problem::Problem;
 
 const TOOL: &str = "reset_inventory";
 
-/// Puts the demo's data back to how it was at the start.
+/// Resets the demo's data to its initial state.
 #[utoipa::path(post, path = "/demo/reset", tag = "server",
     responses((status = 204), (status = 404, body = Problem), (status = 502, body = Problem)))]
 pub async fn reset(

@@ -54,7 +54,7 @@ pub struct Items {
     pub items: Raw,
 }
 
-/// The agents there are.
+/// Lists agents.
 #[utoipa::path(get, path = "/agents", tag = "agents", responses((status = 200, body = Agents)))]
 pub async fn list(
     State(app): State<App>,
@@ -75,7 +75,7 @@ pub async fn list(
     Ok(Json(Agents { agents: agents.collect(), problems: book.problems().to_vec() }))
 }
 
-/// What an agent offers, and how each item gets into a conversation.
+/// Lists what an agent offers, and the mode of each item.
 #[utoipa::path(get, path = "/agents/{name}/items", tag = "agents",
     params(("name" = String, Path, description = "The agent's name")),
     responses((status = 200, body = Items), (status = 404, body = Problem)))]

@@ -163,7 +163,7 @@ impl From<KnownTool> for ToolView {
     }
 }
 
-/// The tools of all servers, and how each stands.
+/// Lists the tools of all servers, with their approval status.
 #[utoipa::path(get, path = "/tools", tag = "agents", operation_id = "tools", responses((status = 200, body = ToolList)))]
 pub async fn list(
     State(app): State<App>,
@@ -235,7 +235,7 @@ fn scope(everyone: bool) -> DecisionScope {
     if everyone { DecisionScope::Everyone } else { DecisionScope::User }
 }
 
-/// Decides about a tool for all sessions of the caller, or of everybody. It holds for the definition as it is now.
+/// Sets the permission of a tool for all sessions of the caller, or of everybody, for its current definition.
 #[utoipa::path(put, path = "/tools/{server}/{tool}/permission", tag = "agents", request_body = RuleBody,
     params(("server" = String, Path, description = "The server"),
         ("tool" = String, Path, description = "The tool")),
@@ -253,7 +253,7 @@ pub async fn permit(
     Ok(Json(decision.into()))
 }
 
-/// Takes such a decision back.
+/// Removes such a permission.
 #[utoipa::path(delete, path = "/tools/{server}/{tool}/permission", tag = "agents",
     params(("server" = String, Path, description = "The server"),
         ("tool" = String, Path, description = "The tool"), RevokeQuery),
@@ -269,7 +269,7 @@ pub async fn revoke(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Approves a tool's definition as it is now.
+/// Approves the current definition of a tool.
 #[utoipa::path(post, path = "/tools/{server}/{tool}/approve", tag = "agents",
     params(("server" = String, Path, description = "The server"),
         ("tool" = String, Path, description = "The tool")),

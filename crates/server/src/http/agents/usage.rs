@@ -76,7 +76,7 @@ impl From<&AgentUsage> for AgentUsageView {
     }
 }
 
-/// Which items of a session were used in replies.
+/// Counts how often a session's items were used in replies.
 #[utoipa::path(get, path = "/conversations/{id}/context/usage", tag = "items",
     params(("id" = String, Path, description = "The session's id"), UsageQuery),
     responses((status = 200, content((SessionUsageView = "application/json"), (String = "text/csv"))), (status = 404, body = Problem)))]
@@ -93,7 +93,7 @@ pub async fn of_session(
     })
 }
 
-/// Which items of an agent were used, over the caller's sessions.
+/// Counts how often an agent's items were used, over the caller's sessions.
 #[utoipa::path(get, path = "/agents/{name}/usage", tag = "agents",
     params(("name" = String, Path, description = "The agent's name"), UsageQuery),
     responses((status = 200, content((AgentUsageView = "application/json"), (String = "text/csv"))), (status = 404, body = Problem)))]

@@ -58,7 +58,7 @@ pub struct ContextChange {
     expiry_days: Option<i64>,
     /// Labels.
     tags: Option<Vec<String>>,
-    /// `true` brings it back and extends it, `false` puts it aside.
+    /// `true` brings it back and extends it, `false` archives it.
     is_active: Option<bool>,
 }
 

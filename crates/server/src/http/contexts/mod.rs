@@ -37,9 +37,9 @@ pub fn routes() -> OpenApiRouter<App> {
 pub struct ListQuery {
     /// Page, from 1.
     page: Option<usize>,
-    /// Contexts on a page, 1–100; 10 unless said otherwise.
+    /// Contexts per page, 1–100; default 10.
     page_size: Option<usize>,
-    /// Also expired and deleted ones.
+    /// Include expired and deleted contexts.
     include_expired: bool,
 }
 
@@ -74,7 +74,7 @@ fn reviewed(app: &App, loaded: &LoadedSession) -> Result<Json<ReviewedContext>> 
     Ok(Json(ReviewedContext { context, review }))
 }
 
-/// The caller's contexts.
+/// Lists the caller's contexts.
 #[utoipa::path(get, path = "/contexts", tag = "contexts", params(ListQuery),
     responses((status = 200, body = Contexts)))]
 pub async fn list(
@@ -129,7 +129,7 @@ pub async fn change(
     Ok(reviewed(&app, &loaded)?)
 }
 
-/// Puts a context aside; PATCH with `isActive` brings it back until it is purged.
+/// Archives a context; PATCH with `isActive` brings it back until it is purged.
 #[utoipa::path(delete, path = "/contexts/{id}", tag = "contexts",
     params(("id" = String, Path, description = "The context's id")),
     responses((status = 200, body = ContextView), (status = 404, body = Problem)))]
@@ -142,7 +142,7 @@ pub async fn delete(
     Ok(Json(view(&app, &loaded)?))
 }
 
-/// Figures of a context, its summary, and what it is about.
+/// Statistics of a context, its summary and its topic.
 #[utoipa::path(get, path = "/contexts/{id}/statistics", tag = "contexts",
     params(("id" = String, Path, description = "The context's id")),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]

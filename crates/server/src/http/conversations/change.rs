@@ -18,7 +18,7 @@ use crate::http::problem::Problem;
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChangeBody {
-    /// A new title; null takes it away.
+    /// A new title; null removes it.
     #[serde(deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
     title: Option<Option<String>>,
@@ -27,11 +27,11 @@ pub struct ChangeBody {
     /// New settings, replacing the old ones.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     settings: Option<SettingsBody>,
-    /// A new persona; null takes it away.
+    /// A new persona; null removes it.
     #[serde(deserialize_with = "present")]
     #[schema(value_type = Option<PersonaBody>)]
     persona: Option<Option<PersonaBody>>,
-    /// `false` puts it aside, `true` brings it back.
+    /// `false` archives it, `true` brings it back.
     active: Option<bool>,
     /// Days from now until it expires, 1–3650.
     extend_days: Option<u32>,

@@ -22,7 +22,7 @@ use crate::http::shapes;
 pub struct CompareQuery {
     /// The other turn.
     with: u64,
-    /// The other turn's session; the same one when absent.
+    /// The other turn's session; default: the same session.
     session: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl From<&ReceiptDiff> for Comparison {
     }
 }
 
-/// What differs between what the model saw on two turns.
+/// Compares what the model saw on two turns.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/context/diff", tag = "turns",
     params(("id" = String, Path, description = "The session's id"),
         ("turn" = u64, Path, description = "The first turn, from 1"), CompareQuery),

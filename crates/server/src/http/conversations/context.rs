@@ -161,7 +161,7 @@ pub struct PieceView {
     /// Where it stands.
     #[schema(value_type = String)]
     pub place: Raw,
-    /// How willingly it was given up.
+    /// Its rank: lower ranks are dropped first.
     #[schema(value_type = String)]
     pub rank: Raw,
     /// Its match with the message, 0–1.
@@ -273,7 +273,7 @@ pub enum RequestFormat {
     Provider,
 }
 
-/// The request of that turn, made again to the byte; `x-request-hash` names its hash.
+/// Rebuilds the request of that turn, to the byte; `x-request-hash` is its hash.
 // Of a turn that a drop-in endpoint handed on it is what the provider was sent, in its own format.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/request", tag = "turns",
     params(("id" = String, Path, description = "The session's id"),

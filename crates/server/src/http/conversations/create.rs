@@ -25,7 +25,7 @@ pub struct CreateBody {
     pub title: Option<String>,
     /// Labels.
     pub tags: Vec<String>,
-    /// How the assistant carries itself.
+    /// The assistant's character and manner.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     pub persona: Option<PersonaBody>,
     /// The preset that the persona is made from, where none is given.

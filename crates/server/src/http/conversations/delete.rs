@@ -59,7 +59,7 @@ impl From<ErasureReceipt> for Erasure {
     }
 }
 
-/// Puts a session aside: out of the caches and inactive, but restorable by PATCH.
+/// Archives a session: it leaves the caches and is inactive, but PATCH restores it.
 #[utoipa::path(delete, path = "/conversations/{id}", tag = "conversations",
     params(("id" = String, Path, description = "The session's id")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
@@ -72,7 +72,7 @@ pub async fn put_aside(
     Ok(versioned(&loaded, app.engine().now()))
 }
 
-/// Erases a session everywhere, and counts what went.
+/// Erases a session everywhere, and counts what was erased.
 #[utoipa::path(delete, path = "/conversations/{id}/permanent", tag = "conversations",
     params(("id" = String, Path, description = "The session's id")),
     responses((status = 200, body = Erasure), (status = 404, body = Problem)))]
@@ -116,7 +116,7 @@ pub struct TurnErasure {
     pub notes: Vec<String>,
 }
 
-/// Erases the content of a turn and what was gathered from it, and counts what went. The turn keeps its number.
+/// Erases the content of a turn and what was gathered from it, and counts what was erased. The turn keeps its number.
 #[utoipa::path(delete, path = "/conversations/{id}/turns/{turn}", tag = "turns",
     params(("id" = String, Path, description = "The session's id"),
         ("turn" = u64, Path, description = "The turn, from 1"), TurnConfirmation),

@@ -23,7 +23,7 @@ pub struct ForkBody {
     id: Option<String>,
 }
 
-/// A new session with the turns of this one up to a turn.
+/// Forks a session: creates a new one with the turns up to a given turn.
 #[utoipa::path(post, path = "/conversations/{id}/fork", tag = "conversations",
     request_body = ForkBody, params(("id" = String, Path, description = "The session's id")),
     responses((status = 201, body = Conversation), (status = 404, body = Problem)))]

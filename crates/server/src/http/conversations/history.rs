@@ -18,7 +18,7 @@ use crate::http::problem::Problem;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryParameters {
-    /// At most this many, 1–1000.
+    /// The maximum number of results, 1–1000.
     #[param(default = 50)]
     limit: u64,
     /// `asc` for oldest first, `desc` for newest first.

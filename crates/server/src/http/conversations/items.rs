@@ -73,7 +73,7 @@ fn answer(loaded: &LoadedSession, items: Raw) -> Versioned<SessionItems> {
     (etag(version), Json(SessionItems { version, items }))
 }
 
-/// The items of a session, and whether they still exist.
+/// Lists the items of a session, and whether they still exist.
 #[utoipa::path(get, path = "/conversations/{id}/context", tag = "items",
     params(("id" = String, Path, description = "The session's id")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
@@ -86,7 +86,7 @@ pub async fn list(
     Ok(answer(&loaded, json(&items)))
 }
 
-/// Adds an item of the agent, whatever its mode.
+/// Adds an item of the agent, regardless of its mode.
 #[utoipa::path(post, path = "/conversations/{id}/context", tag = "items", request_body = ItemBody,
     params(("id" = String, Path, description = "The session's id"),
         ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
@@ -104,7 +104,7 @@ pub async fn add(
     Ok(answer(&loaded, items))
 }
 
-/// Takes an item out.
+/// Removes an item.
 #[utoipa::path(delete, path = "/conversations/{id}/context", tag = "items",
     request_body = ItemBody,
     params(("id" = String, Path, description = "The session's id"),

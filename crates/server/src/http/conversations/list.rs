@@ -19,14 +19,14 @@ use crate::http::problem::Problem;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// At most this many, 1–1000.
+    /// The maximum number of results, 1–1000.
     #[param(default = 50)]
     limit: usize,
     /// `next_cursor` of the previous answer.
     cursor: Option<String>,
     /// Only sessions with this label.
     tag: Option<String>,
-    /// Also those that were put aside or have expired.
+    /// Include archived and expired sessions.
     inactive: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Conversations {
     pub next_cursor: Option<String>,
 }
 
-/// The caller's sessions, most recently changed first.
+/// Lists the caller's sessions, most recently changed first.
 #[utoipa::path(get, path = "/conversations", tag = "conversations", params(ListQuery),
     responses((status = 200, body = Conversations)))]
 pub async fn list(

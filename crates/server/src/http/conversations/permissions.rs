@@ -37,7 +37,7 @@ pub struct SessionRuleBody {
     rule: Rule,
 }
 
-/// What waits for a person, and which rules about tools hold.
+/// Lists the calls that wait for a person, and the tool rules that apply.
 #[utoipa::path(get, path = "/conversations/{id}/approvals", tag = "chat",
     params(("id" = String, Path, description = "The session's id")),
     responses((status = 200, body = Approvals), (status = 404, body = Problem)))]
@@ -52,7 +52,7 @@ pub async fn list(
     Ok(Json(Approvals { awaiting_approval: json(&waiting), rules: json(&rules) }))
 }
 
-/// Decides about a tool in this session. It holds for the definition as it is now.
+/// Sets the permission of a tool in this session, for its current definition.
 #[utoipa::path(put, path = "/conversations/{id}/permissions/{server}/{tool}", tag = "chat",
     request_body = SessionRuleBody,
     params(("id" = String, Path, description = "The session's id"),
@@ -70,7 +70,7 @@ pub async fn set(
     Ok(versioned(&session, app.engine().now()))
 }
 
-/// Takes a decision about a tool in this session back.
+/// Removes the permission of a tool in this session.
 #[utoipa::path(delete, path = "/conversations/{id}/permissions/{server}/{tool}", tag = "chat",
     params(("id" = String, Path, description = "The session's id"),
         ("server" = String, Path, description = "The server"),

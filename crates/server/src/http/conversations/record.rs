@@ -39,7 +39,7 @@ pub struct RecordBody {
     /// The failure, for a failed exchange.
     #[serde(default)]
     error: Option<ErrorBody>,
-    /// Whatever the application wants to keep with it.
+    /// Arbitrary data of the application to keep with it.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     metadata: Option<Value>,
@@ -108,7 +108,7 @@ pub struct RecordedView {
     pub receipt: Option<&'static str>,
 }
 
-/// Records an exchange. The same `Idempotency-Key` again answers 200 with the same body.
+/// Records an exchange. Repeating an `Idempotency-Key` returns 200 with the same body.
 #[utoipa::path(post, path = "/conversations/{id}/turns", tag = "turns", request_body = RecordBody,
     params(("id" = String, Path, description = "The session's id"),
         ("idempotency-key" = Option<String>, Header, description = "Names this request"),

@@ -42,9 +42,9 @@ pub enum ExportFormat {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ImportQuery {
-    /// Another id than the exported one; only for an export of ours.
+    /// The id to use instead of the exported one; only for our own exports.
     id: Option<String>,
-    /// `throughline`, `chatgpt`, `claude` or `markdown`; found out when absent.
+    /// `throughline`, `chatgpt`, `claude` or `markdown`; default: detected.
     format: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct ImportedConversation {
     turns: u64,
 }
 
-/// A session, whole.
+/// Exports a session.
 #[utoipa::path(get, path = "/conversations/{id}/export", tag = "conversations",
     params(("id" = String, Path, description = "The session's id"), ExportQuery),
     responses((status = 200, content((Object = "application/json"), (String = "text/markdown"))), (status = 404, body = Problem)))]
@@ -93,7 +93,7 @@ pub async fn export(
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], bytes).into_response())
 }
 
-/// Brings an exported session in, or the conversations of a chat product's data export.
+/// Imports an exported session, or the conversations of a chat product's data export.
 #[utoipa::path(post, path = "/import", tag = "conversations", request_body = Object,
     params(ImportQuery),
     responses((status = 201, body = Conversation, description = "A session of ours"),

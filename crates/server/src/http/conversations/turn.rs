@@ -66,7 +66,7 @@ pub struct TurnBrief {
     pub context: Option<String>,
     /// Names of the files that came with the message.
     pub attachments: Vec<String>,
-    /// Whatever the application kept with it.
+    /// Arbitrary data that the application kept with it.
     #[schema(value_type = Option<Object>)]
     pub metadata: Raw,
 }

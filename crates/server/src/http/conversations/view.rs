@@ -48,7 +48,7 @@ pub struct Conversation {
     pub created_at: Timestamp,
     /// The last turn or change.
     pub last_activity: Timestamp,
-    /// When it was put aside.
+    /// When it was archived.
     pub deleted_at: Option<Timestamp>,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
@@ -56,7 +56,7 @@ pub struct Conversation {
     pub expiry_warning: Option<String>,
     /// Settings.
     pub settings: SettingsBody,
-    /// How the assistant carries itself.
+    /// The assistant's character and manner.
     pub persona: Option<PersonaBody>,
     /// Rules, references and tools of the session.
     #[schema(value_type = Vec<shapes::SessionItemView>)]
@@ -133,7 +133,7 @@ pub struct SettingsBody {
     pub preferences: Map<String, Value>,
 }
 
-/// How the assistant carries itself.
+/// The assistant's character and manner.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaBody {

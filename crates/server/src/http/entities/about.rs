@@ -20,9 +20,9 @@ pub struct About {
     pub conversations: Raw,
 }
 
-/// The caller's sessions that are about a thing.
+/// Lists the caller's sessions that are about an entity.
 #[utoipa::path(get, path = "/entities/{type}/{name}/conversations", tag = "entities",
-    params(("type" = String, Path, description = "The thing's type"),
+    params(("type" = String, Path, description = "The entity's type"),
         ("name" = String, Path, description = "Its name or id")),
     responses((status = 200, body = About)))]
 pub async fn entity(
@@ -34,7 +34,7 @@ pub async fn entity(
     Ok(Json(About { conversations: json(&about) }))
 }
 
-/// The caller's sessions that refer to a workflow.
+/// Lists the caller's sessions that refer to a workflow.
 #[utoipa::path(get, path = "/workflows/{spec_id}/conversations", tag = "entities",
     params(("spec_id" = String, Path, description = "The workflow's id or name")),
     responses((status = 200, body = About)))]

@@ -70,10 +70,10 @@ fn changed(loaded: &LoadedSession) -> Versioned<ThingsChanged> {
     (etag(version), Json(ThingsChanged { version, entities }))
 }
 
-/// Forgets a thing: what the session knows of it goes; what was said stays.
+/// Forgets an entity: what the session knows about it is removed; what was said stays.
 #[utoipa::path(delete, path = "/conversations/{id}/entities/{type}/{name}", tag = "entities",
     params(("id" = String, Path, description = "The session's id"),
-        ("type" = String, Path, description = "The thing's type"),
+        ("type" = String, Path, description = "The entity's type"),
         ("name" = String, Path, description = "Its name or id")),
     responses((status = 200, body = ThingsChanged), (status = 404, body = Problem)))]
 pub async fn forget(
@@ -84,7 +84,7 @@ pub async fn forget(
     Ok(changed(&app.engine().forget_entity(&caller, &id, &kind, &name).await?))
 }
 
-/// Says what was meant where something else was understood; the next message starts from there.
+/// Corrects what a message was understood to mean; the next message starts from there.
 #[utoipa::path(post, path = "/conversations/{id}/entities/correction", tag = "entities",
     request_body = CorrectionBody,
     params(("id" = String, Path, description = "The session's id")),

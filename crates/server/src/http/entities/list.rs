@@ -44,7 +44,7 @@ pub struct ReferenceQuery {
     q: Option<String>,
 }
 
-/// The things of a session, with relations and relevance.
+/// Lists the entities of a session, with relations and relevance.
 #[utoipa::path(get, path = "/conversations/{id}/entities", tag = "entities",
     params(("id" = String, Path, description = "The session's id")),
     responses((status = 200, body = Entities), (status = 404, body = Problem)))]
@@ -58,7 +58,7 @@ pub async fn entities(
     Ok(Json(Entities { entities, topic: list.topic, more_known: list.more_known }))
 }
 
-/// The workflows that a session refers to.
+/// Lists the workflows that a session refers to.
 #[utoipa::path(get, path = "/conversations/{id}/workflows", tag = "entities",
     params(("id" = String, Path, description = "The session's id"), ReferenceQuery),
     responses((status = 200, body = Workflows), (status = 404, body = Problem)))]

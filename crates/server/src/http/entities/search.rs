@@ -19,7 +19,7 @@ use crate::http::shapes;
 pub struct SearchQuery {
     /// Words.
     q: String,
-    /// At most this many hits, 1–100.
+    /// The maximum number of hits, 1–100.
     #[serde(default = "limit")]
     #[param(default = 20)]
     limit: usize,
@@ -42,7 +42,7 @@ pub struct Found {
     pub sessions_behind: u64,
 }
 
-/// Finds words, and what means the same, in the caller's sessions.
+/// Searches the caller's sessions by words and by meaning.
 #[utoipa::path(get, path = "/search", tag = "entities", params(SearchQuery),
     responses((status = 200, body = Found)))]
 pub async fn search(

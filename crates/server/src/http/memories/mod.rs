@@ -44,20 +44,20 @@ pub fn routes() -> OpenApiRouter<App> {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// At most this many, 1–100.
+    /// The maximum number of results, 1–100.
     #[param(default = 50)]
     limit: usize,
     /// `next_cursor` of the previous answer.
     cursor: Option<String>,
-    /// Only those that fit these words, best first; the same as `/memories/search`.
+    /// Only memories that match these words, best first; the same as `/memories/search`.
     q: Option<String>,
-    /// Only of this kind.
+    /// Only memories of this kind.
     kind: Option<MemoryKind>,
-    /// Only about this subject.
+    /// Only memories about this subject.
     subject: Option<String>,
-    /// Only gathered in this session.
+    /// Only memories gathered in this session.
     session: Option<String>,
-    /// Also superseded ones.
+    /// Include superseded memories.
     #[param(default = false)]
     superseded: bool,
 }
@@ -92,9 +92,9 @@ pub struct Memories {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// The words, or what is meant.
+    /// The words to search for, or a description.
     q: String,
-    /// At most this many, 1–100.
+    /// The maximum number of results, 1–100.
     #[serde(default = "ten")]
     #[param(default = 10)]
     limit: usize,
@@ -149,9 +149,9 @@ pub struct MemoryHistory {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Confirmation {
-    /// `all`, to say that everything is meant.
+    /// Must be `all`, as a confirmation.
     confirm: Option<String>,
-    /// What becomes of the turns in which they were said; `withheld` when absent.
+    /// What happens to the turns in which they were said; default: `withheld`.
     #[param(inline)]
     turns: SaidTurn,
 }
@@ -167,7 +167,7 @@ pub struct Forgetting {
     turns: SaidTurn,
 }
 
-/// What is known about the caller.
+/// Lists the caller's memories.
 #[utoipa::path(get, path = "/memories", tag = "memories", params(ListQuery),
     responses((status = 200, body = Memories), (status = 400, body = Problem)))]
 pub async fn list(
@@ -204,9 +204,9 @@ fn mark(cursor: &str) -> Result<PageMark, Problem> {
     parsed().ok_or_else(|| Problem::invalid("cursor", "it is not the next_cursor of an answer"))
 }
 
-/// Remembers a statement. The same again answers the memory that is there.
+/// Remembers a statement. Adding it again returns the existing memory.
 #[utoipa::path(post, path = "/memories", tag = "memories", request_body = MemoryBody,
-    responses((status = 201, body = KeptMemory), (status = 200, body = KeptMemory, description = "It was known"),
+    responses((status = 201, body = KeptMemory), (status = 200, body = KeptMemory, description = "It was already known"),
         (status = 400, body = Problem), (status = 413, body = Problem)))]
 pub async fn add(
     State(app): State<App>,
@@ -221,7 +221,7 @@ pub async fn add(
     Ok((status, Json(added.into())))
 }
 
-/// Memories that fit, by words or by meaning.
+/// Searches memories by words or by meaning.
 #[utoipa::path(get, path = "/memories/search", tag = "memories", params(SearchQuery),
     responses((status = 200, body = MemoryHits), (status = 400, body = Problem)))]
 pub async fn search(
@@ -245,7 +245,7 @@ pub async fn show(
     Ok(Json(app.engine().facts().get(&caller, &id).await?.into()))
 }
 
-/// Corrects a memory; the version before stays in its history.
+/// Corrects a memory; the earlier version stays in its history.
 #[utoipa::path(patch, path = "/memories/{id}", tag = "memories", request_body = MemoryChange,
     params(("id" = String, Path, description = "The memory's id")),
     responses((status = 200, body = KeptMemory), (status = 404, body = Problem)))]
@@ -260,7 +260,7 @@ pub async fn change(
     Ok(Json(app.engine().facts().change(&caller, &id, &patch).await?.into()))
 }
 
-/// Forgets a memory and its earlier versions, and counts what went. The turns in which it was said are used no more.
+/// Forgets a memory and its earlier versions, and counts what was erased. The turns in which it was said are no longer used.
 #[utoipa::path(delete, path = "/memories/{id}", tag = "memories",
     params(("id" = String, Path, description = "The memory's id"), Forgetting),
     responses((status = 200, body = ForgottenMemories), (status = 400, body = Problem),
@@ -276,7 +276,7 @@ pub async fn forget(
     Ok(Json(app.to_the_end(forgetting).await??.into()))
 }
 
-/// Forgets everything that is known about the caller.
+/// Forgets all memories of the caller.
 #[utoipa::path(delete, path = "/memories", tag = "memories", params(Confirmation),
     responses((status = 200, body = ForgottenMemories), (status = 400, body = Problem)))]
 pub async fn forget_all(
@@ -293,7 +293,7 @@ pub async fn forget_all(
     Ok(Json(app.to_the_end(forgetting).await??.into()))
 }
 
-/// What was known before, oldest first.
+/// Lists earlier versions, oldest first.
 #[utoipa::path(get, path = "/memories/{id}/history", tag = "memories",
     params(("id" = String, Path, description = "The memory's id")),
     responses((status = 200, body = MemoryHistory), (status = 404, body = Problem)))]

@@ -20,7 +20,7 @@ pub struct MemoryExport {
     memories: Vec<Memory>,
 }
 
-/// Everything that is known about the caller.
+/// Exports all memories of the caller.
 #[utoipa::path(get, path = "/memories/export", tag = "memories",
     responses((status = 200, body = MemoryExport)))]
 pub async fn export(

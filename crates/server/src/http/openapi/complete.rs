@@ -174,12 +174,12 @@ fn meaning(status: &str) -> &'static str {
             "A key or a token is needed, or it is not valid; `WWW-Authenticate` says how to get one."
         }
         "403" => "The key or token does not allow this.",
-        "404" => "There is none, or it belongs to somebody else.",
-        "409" => "It has changed, or exists already; `current_version` says where it is.",
+        "404" => "It does not exist, or it belongs to another user.",
+        "409" => "It has changed, or exists already; `current_version` is its version.",
         "413" => "It is over a limit; `detail` names the limit.",
         "422" => "The idempotency key was used with another body.",
         "502" => "A provider or an MCP server failed.",
-        "503" => "The server is busy, or its store is away.",
+        "503" => "The server is busy, or its store is unreachable.",
         _ => "See `detail`.",
     }
 }

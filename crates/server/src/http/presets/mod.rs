@@ -34,9 +34,9 @@ pub fn routes() -> OpenApiRouter<App> {
 pub struct ListQuery {
     /// Page, from 1.
     page: Option<usize>,
-    /// Presets on a page, 1–100; 10 unless said otherwise.
+    /// Presets per page, 1–100; default 10.
     page_size: Option<usize>,
-    /// Also deactivated ones.
+    /// Include deactivated presets.
     include_inactive: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct PresetBody {
     /// Settings of contexts made from it.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     default_settings: Option<PresetSettingsBody>,
-    /// Whatever is to be kept with it.
+    /// Arbitrary data to keep with it.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Map<String, Value>>,
     /// Whether it is offered.
@@ -120,7 +120,7 @@ fn reviewed((preset, review): (Preset, Review)) -> Json<ReviewedPreset> {
     Json(ReviewedPreset { preset: preset.into(), review: review.into() })
 }
 
-/// The caller's presets.
+/// Lists the caller's presets.
 #[utoipa::path(get, path = "/presets", tag = "presets", params(ListQuery),
     responses((status = 200, body = Presets)))]
 pub async fn list(
@@ -202,7 +202,7 @@ pub async fn delete(
     Ok(Json(Gone { id, outcome }))
 }
 
-/// Makes a built-in preset what it was.
+/// Restores a built-in preset to its original state.
 #[utoipa::path(post, path = "/presets/{id}/restore", tag = "presets",
     params(("id" = String, Path, description = "The preset's id")),
     responses((status = 200, body = PresetView), (status = 404, body = Problem)))]
