@@ -224,7 +224,10 @@ impl Connection {
             match pause {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => {
-                    return Err(Failed { error: translate(&self.location, &error), maybe_executed });
+                    return Err(Failed {
+                        error: translate(&self.location, &error),
+                        maybe_executed,
+                    });
                 }
             }
         }
