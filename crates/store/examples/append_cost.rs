@@ -1,9 +1,9 @@
-//! What a durable append costs as a conversation grows, beside what this disk charges for a sync.
+//! Measures the cost of a durable append as a session grows, next to the cost of a bare fsync.
 //!
 //! `cargo run --release -p throughline-store --example append_cost [FOLDER] [KIND]`
 //!
-//! For SQLite and files: the median of appends of one 1 KB turn at 10, 100, 1,000 and 10,000 entries, a
-//! read of the last 20, and the disk that 1,000 sessions of 50 turns take. It asserts nothing.
+//! For SQLite and files: the median time to append a 1 KB turn at 10, 100, 1,000 and 10,000 entries, to read the
+//! last 20, and the disk space of 1,000 sessions of 50 turns. It asserts nothing.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -111,7 +111,7 @@ async fn growth(store: &dyn Store, kind: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Appends of many callers, each to sessions of its own that grow in turn, as they do in life.
+/// Appends from concurrent callers, each to its own sessions, which grow in turn as in real use.
 async fn append_together(
     store: &Arc<dyn Store>,
     name: &'static str,

@@ -1,7 +1,7 @@
-//! A thousand faults a backend, and what became of the entries: `cargo run --example faults [FAULTS] [redis|s3]`.
+//! Injects a thousand faults per backend and counts the entries: `cargo run --example faults [FAULTS] [redis|s3]`.
 //!
-//! Needs the servers of `scripts/setup/stores.sh`. Ends with an error if anything acknowledged was lost
-//! or doubled, or anything denied was written.
+//! Needs the servers of `scripts/setup/stores.sh`. Fails if anything acknowledged was lost or doubled, or anything
+//! denied was written.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let options = RedisOptions::from_url(&format!("redis://127.0.0.1:{}", proxy.port))?;
         let store = Arc::new(RedisStore::open(options).await?);
         let start = Instant::now();
-        let report = run(store.clone(), &proxy, &rough(&TCP_FAULTS, faults)).await;
+        let report = run(store.clone(), &proxy, &fault_run(&TCP_FAULTS, faults)).await;
         clean &= report.is_clean();
         print("redis", &report, store.own_writes_recognised(), start.elapsed());
     }
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let options = S3Options::from_url(&url_at(proxy.port, "faults", ""))?;
         let store = Arc::new(S3Store::open(options.with_environment(environment())).await?);
         let start = Instant::now();
-        let report = run(store.clone(), &proxy, &rough(&HTTP_FAULTS, faults)).await;
+        let report = run(store.clone(), &proxy, &fault_run(&HTTP_FAULTS, faults)).await;
         clean &= report.is_clean();
         print("s3", &report, store.own_writes_recognised(), start.elapsed());
         let hidden = proxy.counts().hidden_successes.load(Ordering::Relaxed);
@@ -55,12 +55,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if clean { Ok(()) } else { Err("entries were lost, doubled or denied".into()) }
 }
 
-fn rough(choices: &[Fault], faults: u64) -> FaultRun {
+fn fault_run(choices: &[Fault], faults: u64) -> FaultRun {
     let weather = FaultPlan { seed: 42, permille: 200, faults: choices.to_vec() };
     FaultRun { weather, faults, writers: 8, threads: 4 }
 }
 
-/// The share: of own writes that were applied behind a lost or false reply, how many were recognised.
+/// `share` is the share of applied writes with a lost or false reply that were recognised.
 fn print(backend: &str, report: &FaultReport, recognised: u64, time: Duration) {
     let FaultReport { faults, acknowledged, lost, doubled, denied, conflicts, .. } = report;
     let (applied, absent) = (report.unknown_applied, report.unknown_absent);

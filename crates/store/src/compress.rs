@@ -1,10 +1,10 @@
-//! Fewer bytes for what is stored: compressed by itself, or as the difference to something that is stored already.
+//! Compression of stored bytes, either standalone or as a delta against bytes already stored.
 //!
-//! A difference is zstd with the earlier bytes as its dictionary: what both have in common is one reference, whatever
-//! the bytes mean. Contexts are kept by thread, since making one costs more than most of our records.
+//! A delta is zstd with the earlier bytes as a raw dictionary, so it works for any content. Contexts are
+//! reused per OS thread, because creating one costs more than compressing most records.
 //!
-//! Invariant: what [`decompress`] answers is what was compressed, provided that `base` is the same; it never takes
-//! more memory than the caller allows.
+//! Invariant: [`decompress`] returns the original bytes if given the same `base`, and never allocates more
+//! than `limit` bytes for them.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,13 +12,13 @@ use std::io;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::get_frame_content_size;
 
-/// Bytes that are not worth compressing.
+/// Inputs shorter than this are not compressed.
 const SMALL_BYTES: usize = 256;
-/// The share of the bytes that must be saved: one in this many.
+/// Compression must save at least one part in this many.
 const SAVED_SHARE: usize = 8;
-/// Fast: a record takes some ten microseconds. Level 3 saves 4 % more and takes twice as long.
+/// Fast: about ten microseconds per record. Level 3 saves 4 % more but takes twice as long.
 const LEVEL: i32 = 1;
-/// What a trained dictionary begins with. Bytes that begin with it would be taken for one.
+/// Magic number of a trained dictionary. zstd would interpret a raw base that starts with it as one.
 const DICTIONARY_MAGIC: [u8; 4] = 0xEC30_A437_u32.to_le_bytes();
 
 thread_local! {
@@ -26,7 +26,7 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// The bytes compressed; none where that saves little.
+/// Compresses `bytes`; returns `None` if that saves too little.
 pub(crate) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
     if bytes.len() < SMALL_BYTES {
         return None;
@@ -35,8 +35,8 @@ pub(crate) fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
     (compressed.len() + bytes.len() / SAVED_SHARE <= bytes.len()).then_some(compressed)
 }
 
-/// The bytes as the difference to `base`; none where these bytes cannot be a base.
-pub(crate) fn difference(base: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+/// Encodes `bytes` as a delta against `base`; returns `None` if `base` cannot serve as one.
+pub(crate) fn delta(base: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
     if base.is_empty() || base.starts_with(&DICTIONARY_MAGIC) {
         return None;
     }
@@ -44,39 +44,39 @@ pub(crate) fn difference(base: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn with_base(base: &[u8], bytes: &[u8]) -> io::Result<Vec<u8>> {
-    COMPRESSOR.with_borrow_mut(|kept| {
-        let mut compressor = match kept.take() {
+    COMPRESSOR.with_borrow_mut(|slot| {
+        let mut compressor = match slot.take() {
             Some(compressor) => compressor,
             None => Compressor::new(LEVEL)?,
         };
         compressor.set_dictionary(LEVEL, base)?;
         let compressed = compressor.compress(bytes)?;
-        Ok(kept.insert(compressor)).map(|_| compressed)
+        Ok(slot.insert(compressor)).map(|_| compressed)
     })
 }
 
-/// How many bytes were compressed, as the start of what came of it tells.
-pub(crate) fn plain_bytes(start: &[u8]) -> Option<u64> {
+/// Returns the uncompressed size stated in the frame header.
+pub(crate) fn original_size(start: &[u8]) -> Option<u64> {
     get_frame_content_size(start).ok().flatten()
 }
 
-/// What was compressed, or of which this is the difference to `base`. More than `limit` bytes are an error.
+/// Decompresses a standalone frame, or a delta against `base`. Fails if the result exceeds `limit` bytes.
 pub(crate) fn decompress(
     base: Option<&[u8]>,
     compressed: &[u8],
     limit: usize,
 ) -> io::Result<Vec<u8>> {
-    let size = plain_bytes(compressed).and_then(|size| usize::try_from(size).ok());
+    let size = original_size(compressed).and_then(|size| usize::try_from(size).ok());
     let size = size.filter(|size| *size <= limit);
     let Some(size) = size else { return Err(io::Error::from(io::ErrorKind::InvalidData)) };
-    DECOMPRESSOR.with_borrow_mut(|kept| {
-        let mut decompressor = match kept.take() {
+    DECOMPRESSOR.with_borrow_mut(|slot| {
+        let mut decompressor = match slot.take() {
             Some(decompressor) => decompressor,
             None => Decompressor::new()?,
         };
         decompressor.set_dictionary(base.unwrap_or_default())?;
         let bytes = decompressor.decompress(compressed, size)?;
-        Ok(kept.insert(decompressor)).map(|_| bytes)
+        Ok(slot.insert(decompressor)).map(|_| bytes)
     })
 }
 
@@ -94,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_small_and_gives_the_bytes_back() {
+    fn a_delta_is_small_and_gives_the_bytes_back() {
         let (base, next) = (head(11), head(12));
-        let changed = difference(&base, &next).unwrap();
+        let changed = delta(&base, &next).unwrap();
         assert!(changed.len() * 20 < compress(&next).unwrap().len(), "{} bytes", changed.len());
         assert_eq!(decompress(Some(&base), &changed, 1 << 20).unwrap(), next);
         assert!(decompress(Some(&head(13)[1..]), &changed, 1 << 20).ok() != Some(next));
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn contexts_do_not_remember_the_base_of_another() {
         let (base, next) = (head(1), head(2));
-        difference(&base, &next).unwrap();
+        delta(&base, &next).unwrap();
         let alone = compress(&next).unwrap();
         assert_eq!(decompress(None, &alone, 1 << 20).unwrap(), next);
     }
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(compress(b"short"), None);
         let noise: Vec<u8> = (0..64_u8).flat_map(|n| sha2::Sha256::digest([n])).collect();
         assert_eq!(compress(&noise), None);
-        assert_eq!(difference(&DICTIONARY_MAGIC, &noise), None);
+        assert_eq!(delta(&DICTIONARY_MAGIC, &noise), None);
     }
 
     #[test]

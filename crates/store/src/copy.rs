@@ -1,16 +1,16 @@
-//! Copies every thread of one store into another, and again: only what has changed since.
+//! Copies every thread of one store into another; a repeated copy transfers only what has changed.
 //!
-//! Threads are copied one by one in key order, each in full or as what was added, and then read back
-//! and compared by hash. A run that was stopped starts again and skips what is the same: length, head
-//! and time of change tell, or with [`Compare::Everything`] every byte. Nothing is kept outside the two
-//! stores.
+//! Threads are copied one by one in key order, in full or only the missing part, and then read back and
+//! compared by hash. An interrupted copy is simply run again: it skips identical threads, detected by
+//! length, head and time of change, or by every byte with [`Compare::Everything`]. No state is kept outside
+//! the two stores.
 //!
-//! An expiry is carried over as the head states it; a time to live that a Redis store adds by its own
-//! settings is not, for the target has settings of its own. Version numbers and incarnations begin anew
-//! in the target, because only the target can give them. Threads that exist only in the target are left
-//! alone and counted.
+//! An expiry stored in the head is copied. A time to live from a Redis store's own settings is not, because
+//! the target has its own settings. Version numbers and incarnations start afresh, because only the target
+//! can assign them. Threads that exist only in the target are counted and left alone.
 //!
-//! Invariant: a thread that the report calls copied or the same has equal head and log in both stores.
+//! Invariant: a thread reported as copied or identical has the same head and log in both stores; with
+//! [`Compare::Quickly`], identical means same head, length and time of change.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,16 +23,16 @@ use throughline_engine::store::{
 };
 use uuid::Uuid;
 
-/// Threads that are listed at a time: many, for a store without an order looks at all of them each time.
-const STRETCH: usize = 5_000;
-/// Entries that are read and compared at a time.
-const ENTRIES_AT_ONCE: u64 = 256;
-/// Bytes of entries that are sent with one commit.
+/// Threads listed at a time. Large, because an unordered store scans all its keys for each batch.
+const BATCH_THREADS: usize = 5_000;
+/// Entries read and compared at a time.
+const BATCH_ENTRIES: u64 = 256;
+/// Maximum bytes of entries per commit.
 const COMMIT_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How often a thread is copied again because somebody wrote to it meanwhile.
-const TRIES_MAX: usize = 5;
+/// Attempts to copy a thread that is being written to.
+const ATTEMPTS_MAX: usize = 5;
 
-/// How a thread that seems to be the same is looked at.
+/// How to compare a thread that both stores have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compare {
     /// Length, head and time of change.
@@ -42,58 +42,56 @@ pub enum Compare {
     Everything,
 }
 
-/// What became of one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was not there, or was another one, and is now.
+    /// The target had no such thread, or a different one.
     Copied,
-    /// What was missing was added.
+    /// The missing entries were appended.
     CaughtUp,
-    /// There was nothing to do.
+    /// The target was already up to date.
     Same,
 }
 
-/// How far a copy is.
+/// Passed to the caller after each thread.
 #[derive(Debug, Clone)]
 pub struct Progress<'a> {
-    /// The thread that was just dealt with.
+    /// The thread just processed.
     pub key: &'a Key,
-    /// What became of it.
     pub outcome: Outcome,
-    /// Everything so far.
+    /// Totals so far.
     pub report: &'a CopyReport,
-    /// Threads that the source had when the copy began.
+    /// Number of threads in the source when the copy began.
     pub total: u64,
 }
 
-/// What a copy did.
+/// Totals of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CopyReport {
-    /// Threads that were written in full.
+    /// Threads written in full.
     pub copied: u64,
-    /// Threads to which something was added.
+    /// Threads to which entries were appended.
     pub caught_up: u64,
-    /// Threads that were the same already.
+    /// Threads that were already up to date.
     pub same: u64,
-    /// Entries that were written.
+    /// Entries written.
     pub entries: u64,
-    /// Bytes of heads and entries that were written.
+    /// Bytes of heads and entries written.
     pub bytes: u64,
-    /// Threads that only the target has; they were left alone.
+    /// Threads that exist only in the target; they are left alone.
     pub only_in_target: u64,
-    /// What could not be copied, one sentence each, with the name.
+    /// One message per thread that could not be copied.
     pub problems: Vec<String>,
 }
 
 impl CopyReport {
-    /// Threads that were dealt with.
+    /// Number of threads processed.
     pub fn threads(&self) -> u64 {
         self.copied + self.caught_up + self.same
     }
 }
 
-/// Copies everything from `from` to `to`. A thread that fails is named in the report, and the rest goes
-/// on; only a store that cannot be reached ends the copy.
+/// Copies all threads from `from` to `to`. A thread that fails is listed in the report and the copy
+/// continues; only an unreachable store aborts it.
 pub async fn copy(
     from: &dyn Store,
     to: &dyn Store,
@@ -101,11 +99,11 @@ pub async fn copy(
     mut progress: impl FnMut(Progress<'_>) + Send,
 ) -> Result<CopyReport> {
     let mut copier = Copier { from, to, compare, report: CopyReport::default() };
-    let total = Rows::new(from).passed_by_all().await?;
+    let total = Rows::new(from).count_unmatched().await?;
     let mut target = Rows::new(to);
     let mut after: Option<Key> = None;
     loop {
-        let rows = from.scan(after.as_ref(), STRETCH).await?;
+        let rows = from.scan(after.as_ref(), BATCH_THREADS).await?;
         let Some(last) = rows.last() else { break };
         after = Some(last.key.clone());
         for row in rows.into_iter().filter(|row| !row.key.kind.is_derived()) {
@@ -117,7 +115,7 @@ pub async fn copy(
                 }
                 Err(error @ StoreError::Unavailable { .. }) => return Err(error),
                 Err(error) => {
-                    // Of a thread that could not be read to its end, no part is left in the target.
+                    // Leave no partial thread in the target.
                     if there.is_none() {
                         to.erase(&row.key).await?;
                     }
@@ -126,33 +124,33 @@ pub async fn copy(
             }
         }
     }
-    copier.report.only_in_target = target.passed_by_all().await?;
+    copier.report.only_in_target = target.count_unmatched().await?;
     Ok(copier.report)
 }
 
-/// A store's threads in key order: the target's, beside the source's.
+/// Iterates over a store's threads in key order, in step with those of the other store.
 struct Rows<'a> {
     store: &'a dyn Store,
     waiting: VecDeque<ListedThread>,
     after: Option<Key>,
-    asked: Option<Key>,
+    requested: Option<Key>,
     ended: bool,
-    passed: u64,
+    unmatched: u64,
 }
 
 impl<'a> Rows<'a> {
     fn new(store: &'a dyn Store) -> Self {
         let waiting = VecDeque::new();
-        Self { store, waiting, after: None, asked: None, ended: false, passed: 0 }
+        Self { store, waiting, after: None, requested: None, ended: false, unmatched: 0 }
     }
 
-    /// The row of `key`, which is later than any asked for before.
+    /// Returns the row of `key`, which must be greater than every key requested before.
     async fn find(&mut self, key: &Key) -> Result<Option<ListedThread>> {
-        // All rows up to the last one asked for were seen; what is there now was copied since.
+        // All rows up to the last requested key were seen; rows that appear now were copied since.
         if self.waiting.is_empty() {
-            self.after = self.after.take().max(self.asked.take());
+            self.after = self.after.take().max(self.requested.take());
         }
-        self.asked = Some(key.clone());
+        self.requested = Some(key.clone());
         while let Some(row) = self.next().await? {
             if row.key == *key {
                 return Ok(Some(row));
@@ -161,28 +159,28 @@ impl<'a> Rows<'a> {
                 self.waiting.push_front(row);
                 return Ok(None);
             }
-            self.passed += 1;
+            self.unmatched += 1;
         }
         Ok(None)
     }
 
     async fn next(&mut self) -> Result<Option<ListedThread>> {
         while self.waiting.is_empty() && !self.ended {
-            let rows = self.store.scan(self.after.as_ref(), STRETCH).await?;
+            let rows = self.store.scan(self.after.as_ref(), BATCH_THREADS).await?;
             self.after = rows.last().map(|row| row.key.clone()).or(self.after.take());
-            // What comes after the end was copied there, or is another writer's.
+            // Rows after the end were copied there, or belong to another writer.
             self.ended = rows.is_empty();
             self.waiting = rows.into_iter().filter(|row| !row.key.kind.is_derived()).collect();
         }
         Ok(self.waiting.pop_front())
     }
 
-    /// How many rows were never asked for.
-    async fn passed_by_all(mut self) -> Result<u64> {
+    /// Counts the rows that were never requested.
+    async fn count_unmatched(mut self) -> Result<u64> {
         while self.next().await?.is_some() {
-            self.passed += 1;
+            self.unmatched += 1;
         }
-        Ok(self.passed)
+        Ok(self.unmatched)
     }
 }
 
@@ -201,16 +199,16 @@ impl Copier<'_> {
     ) -> Result<Outcome> {
         let key = &row.key;
         let same_time = there.is_some_and(|there| there.changed_at == row.changed_at);
-        for _ in 0..TRIES_MAX {
+        for _ in 0..ATTEMPTS_MAX {
             let Found::Head(source) = self.from.head(key, None).await? else {
                 return Ok(Outcome::Same);
             };
             let done = match self.to.head(key, None).await? {
-                Found::Head(target) => self.bring_up(row, &source, &target, same_time).await,
+                Found::Head(target) => self.update(row, &source, &target, same_time).await,
                 _ => self.append(row, &source, 0, Expected::Absent).await.map(|()| Outcome::Copied),
             };
             let outcome = match done {
-                // Somebody writes to the target as well; look again.
+                // Another process is writing to the target; look again.
                 Err(StoreError::Conflict { .. }) => continue,
                 done => done?,
             };
@@ -225,12 +223,14 @@ impl Copier<'_> {
         }
         Err(StoreError::Damaged {
             what: format!("the copy of {key}"),
-            reason: format!("it is not equal after {TRIES_MAX} tries; is somebody writing to it?"),
+            reason: format!(
+                "it still differs after {ATTEMPTS_MAX} attempts; is it being written to?"
+            ),
         })
     }
 
-    /// Adds what the target lacks; makes it anew where it is not a beginning of the source.
-    async fn bring_up(
+    /// Appends what the target lacks, or rewrites it if its log is not a prefix of the source's.
+    async fn update(
         &mut self,
         row: &ListedThread,
         source: &Head,
@@ -242,10 +242,10 @@ impl Copier<'_> {
             return Ok(Outcome::Same);
         }
         let shared = 0..target.entries.min(source.entries);
-        let begins_alike = target.entries <= source.entries
+        let is_prefix = target.entries <= source.entries
             && hash(self.from, &row.key, shared.clone()).await?
                 == hash(self.to, &row.key, shared).await?;
-        if !begins_alike {
+        if !is_prefix {
             self.to.erase(&row.key).await?;
             if row.key.kind == Kind::Session {
                 self.to.erase(&row.key.derived()).await?;
@@ -260,7 +260,7 @@ impl Copier<'_> {
         Ok(Outcome::CaughtUp)
     }
 
-    /// Writes the log from `next` on, and the head, in commits of bounded size.
+    /// Writes the log from entry `next` on, and the head, in commits of bounded size.
     async fn append(
         &mut self,
         row: &ListedThread,
@@ -271,7 +271,7 @@ impl Copier<'_> {
         let mut waiting: Vec<Bytes> = Vec::new();
         let mut size = 0;
         while next < source.entries {
-            let end = source.entries.min(next.saturating_add(ENTRIES_AT_ONCE));
+            let end = source.entries.min(next.saturating_add(BATCH_ENTRIES));
             for entry in self.from.entries(&row.key, next..end).await? {
                 if size + entry.len() > COMMIT_BYTES_MAX && !waiting.is_empty() {
                     let batch = std::mem::take(&mut waiting);
@@ -309,7 +309,7 @@ impl Copier<'_> {
         Ok(version)
     }
 
-    /// Whether head and log are equal by hash, as they were when `source` was read.
+    /// Compares head and log by hash with the state of `source`.
     async fn is_same(&self, key: &Key, source: &Head) -> Result<bool> {
         let Found::Head(target) = self.to.head(key, None).await? else { return Ok(false) };
         if target.entries != source.entries || target.bytes != source.bytes {
@@ -320,12 +320,12 @@ impl Copier<'_> {
     }
 }
 
-/// The hash of a stretch of a log; each entry counts with its length, so borders matter.
+/// Hashes a range of a log. Each entry's length is included, so entry boundaries matter.
 async fn hash(store: &dyn Store, key: &Key, range: Range<u64>) -> Result<[u8; 32]> {
     let mut hash = Sha256::new();
     let mut next = range.start;
     while next < range.end {
-        let end = range.end.min(next + ENTRIES_AT_ONCE);
+        let end = range.end.min(next + BATCH_ENTRIES);
         for entry in store.entries(key, next..end).await? {
             hash.update((entry.len() as u64).to_le_bytes());
             hash.update(&entry);

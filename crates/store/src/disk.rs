@@ -1,8 +1,8 @@
-//! Files that last: written, synced, and only then named.
+//! Durable file operations: content and directory entries are synced.
 //!
-//! For everything that is kept beside or below a store. It knows nothing of what is in the files.
+//! Used for everything stored beside or below a store. File contents are opaque here.
 //!
-//! Invariant: what is made here is private to its owner: folders 0700, files 0600.
+//! Invariant: everything created here is private to its owner: folders 0700, files 0600.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use throughline_engine::sabotage::{self, Switch};
 
-/// How often folders are made again because an erasure removed an empty one meanwhile.
+/// Attempts to create a folder whose parent an erasure may be removing concurrently.
 const ATTEMPTS_MAX: usize = 100;
 
-/// Makes a folder and those above it, and makes their names last.
+/// Creates a folder and its parents, and syncs their directory entries.
 pub fn make_folders(folder: &Path) -> Result<()> {
     for _ in 1..ATTEMPTS_MAX {
         match try_make_folders(folder) {
@@ -40,18 +40,18 @@ fn try_make_folders(folder: &Path) -> Result<()> {
     sync_folder_of(folder)
 }
 
-/// Makes the content of a file last.
+/// Syncs the content of a file.
 pub fn sync(file: &File) -> Result<()> {
     if sabotage::is(Switch::SkipSyncs) { Ok(()) } else { file.sync_data() }
 }
 
-/// Makes the names in a folder last.
+/// Syncs the directory entries of a folder.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     let folder = File::open(folder)?;
     if sabotage::is(Switch::SkipSyncs) { Ok(()) } else { folder.sync_all() }
 }
 
-/// Makes the name of `path` itself last.
+/// Syncs the directory entry of `path`.
 pub fn sync_folder_of(path: &Path) -> Result<()> {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent),
@@ -59,7 +59,7 @@ pub fn sync_folder_of(path: &Path) -> Result<()> {
     }
 }
 
-/// Writes a file anew and syncs its content; its name is synced by the caller.
+/// Creates or truncates a file and syncs its content. The caller syncs its directory entry.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<File> {
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
@@ -68,7 +68,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<File> {
     Ok(file)
 }
 
-/// Writes a file whole or not at all: its name stands for the old content or the new one, also after a crash.
+/// Replaces a file atomically: even after a crash, `path` has either the old content or the new.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let next = beside(path, &format!(".next-{}", std::process::id()));
     write_file(&next, bytes)?;
@@ -76,10 +76,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder_of(path)
 }
 
-/// Bytes that a probe writes: more than a file system keeps within a folder's own entry.
+/// Size of the probe: too large for the file system to store inline in the inode.
 const PROBE_BYTES: usize = 4096;
 
-/// Shows that something can be written to a folder and kept there: writes a file, syncs it and removes it.
+/// Checks that a folder accepts durable writes: writes a file, syncs it and removes it.
 pub fn probe(folder: &Path) -> Result<()> {
     let place = folder.join(format!(".probe-{}", std::process::id()));
     let written = write_file(&place, &[0; PROBE_BYTES]).map(drop);
@@ -89,15 +89,15 @@ pub fn probe(folder: &Path) -> Result<()> {
     }
 }
 
-/// `path` with something at the end of its name.
+/// Appends a suffix to the last component of `path`.
 pub fn beside(path: &Path, ending: &str) -> PathBuf {
-    // A folder may have been named with a slash at its end.
+    // `path` may end with a slash.
     let mut name = path.components().as_path().as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// Paths next to `path` whose name is that of `path` and then begins with `ending`, in order.
+/// Siblings of `path` whose names start with its own name followed by `ending`, sorted.
 pub fn all_beside(path: &Path, ending: &str) -> Vec<PathBuf> {
     let Some(name) = path.file_name() else { return Vec::new() };
     let mut prefix = name.to_owned();
@@ -114,7 +114,7 @@ pub fn all_beside(path: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Removes a file, or a folder with its files, if it is there; answers how many files went.
+/// Removes a file or a folder, if present; returns the number of files removed.
 pub fn remove(path: &Path) -> Result<u64> {
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => remove_folder(path),
@@ -124,7 +124,7 @@ pub fn remove(path: &Path) -> Result<u64> {
     }
 }
 
-/// Removes a folder with its files, if it is there; answers how many files went.
+/// Removes a folder and its content, if present; returns the number of files removed.
 pub fn remove_folder(folder: &Path) -> Result<u64> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,17 +1,18 @@
-//! Where threads live: the backends of the contract in [`throughline_engine::store`].
+//! Storage backends: implementations of the contract in [`throughline_engine::store`].
 //!
-//! Every backend passes [`conformance`] unchanged. Nothing here knows what is inside a head or an
-//! entry, and nothing here reads configuration or the environment.
+//! Every backend passes [`conformance`] unchanged. This crate does not interpret heads or entries, and
+//! reads neither configuration nor the environment. The one exception is [`copy`], which asks the engine
+//! for the expiry stored in a head.
 //!
 //! # Layout
 //!
-//! - [`url`]: which store and where. [`mod@open`]: a store from its URL.
-//! - [`memory`], [`sqlite`], [`files`]: the backends that live on this machine.
-//! - [`redis`], [`s3`]: the backends of many machines.
-//! - [`index`]: full-text search, derived and rebuilt at will.
-//! - [`copy`]: everything from one store into another. [`replace`]: one store in the place of another.
-//! - [`conformance`]: one function a promise of the contract.
-//! - [`limit`]: what a store takes at most. [`disk`], [`mod@redact`]: files that last, addresses without secrets.
+//! - [`url`]: the store URL and options. [`mod@open`]: opens a store by its URL.
+//! - [`memory`], [`sqlite`], [`files`]: local backends, for one machine.
+//! - [`redis`], [`s3`]: remote backends, for many machines.
+//! - [`index`]: full-text search; derived data that can be rebuilt at any time.
+//! - [`copy`]: copies one store into another. [`replace`]: swaps in a restored store.
+//! - [`conformance`]: the shared test suite, one function per guarantee of the contract.
+//! - [`limit`]: size limits. [`disk`]: durable file operations. [`mod@redact`]: URLs without secrets.
 
 mod compress;
 pub mod conformance;
@@ -32,5 +33,5 @@ pub mod sabotage;
 pub mod sqlite;
 pub mod url;
 
-pub use open::{exists, hold, open, open_shared};
+pub use open::{exists, lock_exclusively, open, open_shared};
 pub use url::{OpenOptions, StoreUrl};

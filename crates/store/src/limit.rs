@@ -1,16 +1,16 @@
-//! What a store takes at most, alike for every backend.
+//! Size limits shared by every backend.
 //!
-//! A change that is over a limit is refused before anything is written.
+//! Invariant: a change over a limit is refused before anything is written.
 
 use throughline_engine::store::{Change, Key, Result, StoreError};
 
-/// The largest head, in bytes.
+/// Maximum size of a head.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The largest log entry, in bytes.
+/// Maximum size of a log entry.
 pub const ENTRY_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// The largest change as a whole, in bytes.
+/// Maximum total size of a change.
 pub const CHANGE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// The longest stretch of a listing or a scan; a longer wish is answered with this many.
+/// Maximum number of threads per page of a listing or scan; larger requests are capped.
 pub const PAGE_THREADS_MAX: usize = 10_000;
 
 /// Refuses a change that is over a limit.
@@ -32,17 +32,17 @@ fn refuse_over(what: impl FnOnce() -> String, size: usize, limit: usize) -> Resu
     Err(StoreError::TooLarge { what: what(), size: size as u64, limit: limit as u64 })
 }
 
-/// The refusal of an overwrite that names an entry the log does not have.
+/// The error for overwriting an entry that the log does not have.
 pub(crate) fn no_such_entry(key: &Key, number: u64) -> StoreError {
     StoreError::Refused {
         what: format!("an overwrite of {key}"),
         reason: format!("its log has no entry {number}"),
-        hint: "overwrite only entries that were committed before".into(),
+        hint: "overwrite only entries that are already committed".into(),
     }
 }
 
-/// A random number that tells one life of a key from the next.
+/// Returns a random number that distinguishes successive threads with the same key.
 pub(crate) fn new_incarnation() -> u32 {
-    // The last 32 bits of a version 7 id are random.
+    // The last 32 bits of a version 7 UUID are random.
     u32::try_from(uuid::Uuid::now_v7().as_u128() & u128::from(u32::MAX)).expect("masked to 32 bits")
 }

@@ -1,10 +1,12 @@
-//! The order of a listing, for backends that sort it themselves.
+//! Sorting and paging of listings, for backends that do it in memory.
+//!
+//! Invariant: the order is that of [`throughline_engine::store::Store::list`].
 
 use throughline_engine::store::{ListedThread, Page};
 
 use crate::limit::PAGE_THREADS_MAX;
 
-/// The stretch of a listing that `page` asks for, most recently changed first, then by id.
+/// Returns the requested page: most recently changed first, then by id.
 pub(crate) fn page_of(mut found: Vec<ListedThread>, page: &Page) -> Vec<ListedThread> {
     if let Some(mark) = &page.after {
         found.retain(|listed| {

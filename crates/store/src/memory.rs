@@ -1,8 +1,8 @@
-//! A store that lives as long as the process: for tests, demonstrations and short-lived work.
+//! A store that lives as long as the process, for tests, demos and short-lived work.
 //!
-//! It is also the simplest reading of the contract, so other backends can be compared with it.
+//! It is also the simplest implementation of the contract, and the reference for other backends.
 //!
-//! Invariant: every method takes the one lock once, so each is a single step.
+//! Invariant: every method takes the only lock exactly once, so each is atomic.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use throughline_engine::store::{
 use crate::limit::{PAGE_THREADS_MAX, check_sizes, new_incarnation, no_such_entry};
 use crate::listing::page_of;
 
-/// Threads in memory.
+/// Threads held in memory.
 #[derive(Debug, Default)]
 pub struct Memory {
     threads: Mutex<BTreeMap<Key, Thread>>,
@@ -45,12 +45,11 @@ impl Thread {
 }
 
 impl Memory {
-    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a thread of another store in as it is.
+    /// Inserts a thread of another store unchanged.
     #[cfg(feature = "sabotage")]
     pub(crate) fn seed(&self, listed: ListedThread, head: Bytes, log: Vec<Bytes>) {
         let thread = Thread { version: listed.version, changed_at: listed.changed_at, head, log };
@@ -58,7 +57,7 @@ impl Memory {
     }
 
     fn threads(&self) -> MutexGuard<'_, BTreeMap<Key, Thread>> {
-        // No code between lock and unlock panics half-way through a change, so the map is whole.
+        // No code panics half-way through a change while holding the lock, so the map is consistent.
         self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -151,7 +150,7 @@ impl Store for Memory {
             durability: Durability::Memory,
             many_writers: false,
             damaged: 0,
-            notes: vec!["everything is gone when the process ends".into()],
+            notes: vec!["all data is lost when the process ends".into()],
         }
     }
 

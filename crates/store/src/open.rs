@@ -1,6 +1,6 @@
-//! A store from its URL.
+//! Opens a store by its URL.
 //!
-//! Invariant: a store is never made where something shows that there was one before.
+//! Invariant: a local store is never created where traces show that one existed before.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use throughline_engine::store::{Result, Store, StoreError};
 use crate::files::{self, Files};
 use crate::memory::Memory;
 use crate::redis::{RedisOptions, RedisShared, RedisStore};
-use crate::replace::{self, Held};
+use crate::replace::{self, StoreLock};
 use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
 use crate::url::{OpenOptions, StoreUrl};
 use crate::{disk, index};
 
-/// Takes a local store for oneself alone; refused while somebody has it open. Others are not held.
-pub async fn hold(url: &StoreUrl) -> Result<Held> {
+/// Locks a local store exclusively; fails while another process has it open. Does nothing for other stores.
+pub async fn lock_exclusively(url: &StoreUrl) -> Result<StoreLock> {
     match url {
-        StoreUrl::Sqlite(path) => Sqlite::hold(path).await,
-        StoreUrl::Files(root) => Files::hold(root).await,
-        StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => Ok(Held::nothing()),
+        StoreUrl::Sqlite(path) => Sqlite::lock_exclusively(path).await,
+        StoreUrl::Files(root) => Files::lock_exclusively(root).await,
+        StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => Ok(StoreLock::none()),
     }
 }
 
-/// Whether there is a store. Of those on other machines only opening tells, and they count as there.
+/// Returns whether the store exists. Remote stores always count as existing: only opening one can tell.
 pub fn exists(url: &StoreUrl) -> Result<bool> {
     let (path, there) = match url {
         StoreUrl::Sqlite(path) => (path, path.clone()),
         StoreUrl::Files(root) => (root, root.join(files::MARKER)),
         StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => return Ok(true),
     };
-    // A restore that was cut short may have to be finished first.
-    replace::settle(path).map_err(|error| StoreError::Unavailable {
+    // An interrupted restore may have to be finished first.
+    replace::finish_switch(path).map_err(|error| StoreError::Unavailable {
         what: url.to_string(),
         reason: error.to_string(),
         outcome_unknown: false,
@@ -41,7 +41,7 @@ pub fn exists(url: &StoreUrl) -> Result<bool> {
     Ok(there.metadata().is_ok_and(|found| found.len() > 0))
 }
 
-/// Refuses to make a store, or to take one for absent, where something shows that there was one.
+/// Refuses to create a store, or to report it as absent, where traces show that one existed before.
 fn refuse_lost(url: &StoreUrl, options: &OpenOptions) -> Result<()> {
     let (StoreUrl::Sqlite(path) | StoreUrl::Files(path)) = url else { return Ok(()) };
     if exists(url)? {
@@ -50,17 +50,17 @@ fn refuse_lost(url: &StoreUrl, options: &OpenOptions) -> Result<()> {
     let beside = [disk::beside(path, "-wal"), disk::beside(path, ".restoring")];
     let mut traces = beside.iter().chain(&options.traces).filter(|trace| trace.exists()).cloned();
     let kept = || replace::kept(path).pop();
-    let index = || index::place_of(url, options).filter(|index| index.exists());
+    let index = || index::index_path(url, options).filter(|index| index.exists());
     let Some(trace) = traces.next().or_else(kept).or_else(index) else { return Ok(()) };
     let trace = trace.display();
     Err(StoreError::Refused {
         what: url.to_string(),
-        reason: format!("there is no store, and there was one: {trace} is left of it"),
-        hint: format!("bring it back with throughline restore; to begin anew, move {trace} away"),
+        reason: format!("the store is missing, but {trace} shows that there was one"),
+        hint: format!("restore it with throughline restore; to start afresh, move {trace} away"),
     })
 }
 
-/// Opens the store, making it where there is none.
+/// Opens the store, creating it if it does not exist.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>> {
     refuse_lost(url, options)?;
     let store: Arc<dyn Store> = match url {
@@ -83,7 +83,7 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
     Ok(store)
 }
 
-/// The cache that copies of the server share beside the store; only Redis has one.
+/// Opens the cache that server instances share through the store; only Redis has one.
 pub async fn open_shared(url: &StoreUrl) -> Result<Option<Arc<dyn SharedCache>>> {
     match url {
         StoreUrl::Redis(url) => {

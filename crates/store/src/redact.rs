@@ -1,6 +1,8 @@
-//! Addresses without their secrets, for people.
+//! Redacts secrets in URLs that people get to see.
+//!
+//! It works on any text, valid URL or not; it does not check the URL.
 
-/// Query parameters whose name has one of these words are secrets.
+/// A query parameter is secret if its name contains one of these words.
 const SECRET_WORDS: [&str; 5] = ["secret", "password", "token", "credential", "key"];
 
 /// `url` with its user part and secret parameters replaced by `***`.
@@ -8,7 +10,7 @@ pub fn redact(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut shown = match address.split_once("://") {
         Some((kind, rest)) => {
-            // The last @ before the path: a password may hold one itself.
+            // The last @ before the path, because a password may contain one.
             let end = rest.find('/').unwrap_or(rest.len());
             match rest[..end].rfind('@').or_else(|| rest.rfind('@')) {
                 Some(at) => format!("{kind}://***@{}", &rest[at + 1..]),

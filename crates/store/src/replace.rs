@@ -1,11 +1,11 @@
-//! Puts a store that was made beside another one in its place.
+//! Replaces a store by another one that was prepared beside it.
 //!
-//! When the new store is whole and synced, a note is written; then the two change places in one step, the old
-//! one gets the name under which it is kept, and the note goes. Whoever opens a store looks for the note first
-//! and finishes what it tells. It works on a file, with what SQLite keeps beside it, and on a folder; it does
-//! not look into either.
+//! Once the new store is complete and synced, a journal file is written; then the two stores are exchanged in
+//! one step, the old one is renamed to its backup name, and the journal is removed. Opening a store first
+//! looks for a journal and finishes the switch it describes. This works on a file with the files that SQLite
+//! keeps beside it, and on a folder; contents are not inspected.
 //!
-//! Invariant: wherever a process ends, the next one to open the path finds the old store or the new one, whole.
+//! Invariant: wherever the process dies, the next one to open the path finds the old store or the new one, complete.
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result};
@@ -20,39 +20,39 @@ use throughline_engine::store::StoreError;
 
 use crate::disk::{self, beside};
 
-/// How the name of a new store ends until it is in place; also of what is needed to make it.
+/// Suffix of a new store that is not in place yet, and prefix of the suffixes of temporary files beside it.
 pub const STAGED: &str = ".restoring";
-/// How the name of a store begins to end that was replaced and is kept.
+/// Start of the suffix of a replaced store that is kept as a backup.
 pub const KEPT: &str = ".before-";
-/// How the name of the note ends.
-const NOTE: &str = ".switching";
-/// What SQLite keeps beside a database.
+/// Suffix of the journal file.
+const JOURNAL: &str = ".switching";
+/// Suffixes of the files that SQLite keeps beside a database.
 const PARTS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// What is left to do once both stores are whole.
+/// The content of the journal: how to finish a switch once both stores are complete.
 #[derive(Debug, Serialize, Deserialize)]
-struct Note {
-    /// How the name of the old store ends from then on.
+struct Journal {
+    /// Suffix of the old store after the switch.
     kept: String,
-    /// The new store, wherever it lies.
+    /// Inode of the new store, under whichever name.
     inode: u64,
 }
 
-/// Keeps everybody else out of a local store until it is dropped.
-pub struct Held(#[expect(dead_code, reason = "dropping it lets go")] Option<Box<dyn Send>>);
+/// Locks a local store exclusively until dropped.
+pub struct StoreLock(#[expect(dead_code, reason = "dropping it unlocks")] Option<Box<dyn Send>>);
 
-impl Held {
-    /// Of a store that need not be held, or is not there.
-    pub fn nothing() -> Self {
+impl StoreLock {
+    /// For a store that is missing or needs no lock.
+    pub fn none() -> Self {
         Self(None)
     }
 
-    pub(crate) fn by(lock: impl Send + 'static) -> Self {
+    pub(crate) fn new(lock: impl Send + 'static) -> Self {
         Self(Some(Box::new(lock)))
     }
 }
 
-/// The refusal of a store that somebody else has open.
+/// The error for a store that is open elsewhere.
 pub(crate) fn in_use(path: &Path) -> StoreError {
     StoreError::Refused {
         what: path.display().to_string(),
@@ -61,26 +61,29 @@ pub(crate) fn in_use(path: &Path) -> StoreError {
     }
 }
 
-/// Where the new store for `path` is made.
+/// The path where the new store for `path` is prepared.
 pub fn staged(path: &Path) -> PathBuf {
     beside(path, STAGED)
 }
 
-/// Stores that were replaced at `path` and are kept, oldest first, without what SQLite keeps beside them.
+/// The replaced stores kept at `path`, oldest first, without the files that SQLite keeps beside them.
 pub fn kept(path: &Path) -> Vec<PathBuf> {
     let mut found = disk::all_beside(path, KEPT);
     found.retain(|path| !PARTS.iter().any(|part| path.to_string_lossy().ends_with(part)));
     found
 }
 
-/// The sentence for a switch that was finished by who opened the store.
+/// Logs and returns the message for a switch that was finished on opening.
 pub(crate) fn finished(kept: &Path) -> String {
-    let sentence = format!("a restore was finished; what was there before is {}", kept.display());
+    let sentence = format!(
+        "an interrupted restore was finished; the previous store is kept as {}",
+        kept.display()
+    );
     tracing::warn!("{sentence}");
     sentence
 }
 
-/// Removes what an earlier attempt left behind.
+/// Removes what an interrupted attempt left behind.
 pub fn discard(path: &Path) -> Result<()> {
     for left in disk::all_beside(path, STAGED) {
         disk::remove(&left)?;
@@ -88,7 +91,7 @@ pub fn discard(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a store that was kept, with what lies beside it; answers how many files went.
+/// Removes a kept store with its SQLite files; returns the number of files removed.
 pub fn remove_kept(path: &Path) -> Result<u64> {
     let mut removed = disk::remove(path)?;
     for part in PARTS {
@@ -97,8 +100,8 @@ pub fn remove_kept(path: &Path) -> Result<u64> {
     Ok(removed)
 }
 
-/// Puts the staged store at `path`. What was there is kept under the name that ends with `kept`; where
-/// nothing was, another store that has appeared meanwhile is left alone and an error.
+/// Puts the staged store at `path` and renames the store that was there by appending `kept`. If there was none,
+/// and another process has created one meanwhile, that one is left alone and an error returned.
 pub fn switch(path: &Path, kept: &str) -> Result<()> {
     let staged = staged(path);
     if inode(path)?.is_none() {
@@ -110,28 +113,28 @@ pub fn switch(path: &Path, kept: &str) -> Result<()> {
         return fs::rename(&staged, path);
     }
     let Some(inode) = inode(&staged)? else { return Err(ErrorKind::NotFound.into()) };
-    let note = Note { kept: kept.to_owned(), inode };
-    disk::write_whole(&beside(path, NOTE), &serde_json::to_vec(&note)?)?;
-    settle(path).map(drop)
+    let journal = Journal { kept: kept.to_owned(), inode };
+    disk::write_whole(&beside(path, JOURNAL), &serde_json::to_vec(&journal)?)?;
+    finish_switch(path).map(drop)
 }
 
-/// Finishes a switch that was begun at `path`; answers where the old store is kept, if there was one to finish.
-pub fn settle(path: &Path) -> Result<Option<PathBuf>> {
-    let place = beside(path, NOTE);
+/// Finishes an interrupted switch at `path`; returns where the old store is kept if there was one to finish.
+pub fn finish_switch(path: &Path) -> Result<Option<PathBuf>> {
+    let place = beside(path, JOURNAL);
     let file = match File::open(&place) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     file.lock()?;
-    // Whoever had the lock before us has finished it.
+    // Another process held the lock before and has finished the switch.
     if inode(&place)? != Some(file.metadata()?.ino()) {
         return Ok(None);
     }
-    let note: Note = serde_json::from_reader(&file)
+    let journal: Journal = serde_json::from_reader(&file)
         .map_err(|error| Error::other(format!("{}: {error}", place.display())))?;
-    let (staged, kept) = (staged(path), beside(path, &note.kept));
+    let (staged, kept) = (staged(path), beside(path, &journal.kept));
     let there = inode(path)?;
-    if there != Some(note.inode) {
+    if there != Some(journal.inode) {
         for part in PARTS {
             move_if_there(&beside(path, part), &beside(&kept, part))?;
         }
@@ -141,7 +144,7 @@ pub fn settle(path: &Path) -> Result<Option<PathBuf>> {
         }
         disk::sync_folder_of(path)?;
     }
-    // The two have changed places: what lies there is the old one.
+    // After the exchange, the staged name refers to the old store.
     move_if_there(&staged, &kept)?;
     disk::sync_folder_of(path)?;
     fs::remove_file(&place)?;
@@ -149,7 +152,7 @@ pub fn settle(path: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(kept))
 }
 
-/// In one step where the file system can; else in two, between which the note tells what is missing.
+/// Exchanges in one step where the file system can; otherwise in two, and the journal covers the gap.
 fn exchange(path: &Path, staged: &Path, kept: &Path) -> Result<()> {
     match renameat_with(CWD, staged, CWD, path, RenameFlags::EXCHANGE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
@@ -174,7 +177,7 @@ fn move_if_there(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// Tells one file or folder from another, whatever its name; `None` where there is none.
+/// Identifies a file or folder regardless of its name; `None` if it does not exist.
 pub(crate) fn inode(path: &Path) -> Result<Option<u64>> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found.ino())),
@@ -218,14 +221,14 @@ mod tests {
     #[test]
     fn a_switch_without_exchange_that_ended_between_its_two_steps_is_finished() {
         let (folder, path) = two_stores();
-        let note =
-            Note { kept: ".before-1".into(), inode: inode(&staged(&path)).unwrap().unwrap() };
-        fs::write(beside(&path, NOTE), serde_json::to_vec(&note).unwrap()).unwrap();
+        let journal =
+            Journal { kept: ".before-1".into(), inode: inode(&staged(&path)).unwrap().unwrap() };
+        fs::write(beside(&path, JOURNAL), serde_json::to_vec(&journal).unwrap()).unwrap();
         fs::rename(&path, beside(&path, ".before-1")).unwrap();
-        assert_eq!(settle(&path).unwrap(), Some(beside(&path, ".before-1")));
+        assert_eq!(finish_switch(&path).unwrap(), Some(beside(&path, ".before-1")));
         assert_eq!(names(folder.path()), ["t.db", "t.db.before-1", "t.db.before-1-wal"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(settle(&path).unwrap(), None);
+        assert_eq!(finish_switch(&path).unwrap(), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Which store, where, and how it is opened.
+//! Store URLs and the options for opening a store.
 //!
-//! The URL says what kind of store and where. It is shown with secrets taken out, everywhere.
+//! Invariant: `Display` and `Debug` never show a secret.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// How long a search in the full-text index may take, unless configured otherwise.
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Which store, and where.
+/// The kind of a store and its location.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
     /// `memory:`
@@ -30,18 +30,16 @@ pub enum StoreUrl {
     S3(String),
 }
 
-/// A store URL that cannot be understood.
+/// An invalid store URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("store URL {shown} is not valid: {reason}")]
 pub struct InvalidStoreUrl {
-    /// The URL, with secrets taken out.
+    /// The URL with secrets redacted.
     pub shown: String,
-    /// What is wrong with it.
     pub reason: &'static str,
 }
 
 impl InvalidStoreUrl {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         "use sqlite:PATH, files:PATH, redis://HOST:PORT/0, s3://BUCKET?endpoint=URL or memory:"
     }
@@ -53,24 +51,24 @@ impl FromStr for StoreUrl {
     fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
         let fail = |reason| Err(InvalidStoreUrl { shown: format!("{:?}", redact(text)), reason });
         if text.contains('\0') {
-            return fail("it holds a NUL character");
+            return fail("it contains a NUL character");
         }
         let Some((kind, place)) = text.split_once(':') else {
-            return fail("it has no kind before a colon");
+            return fail("it does not start with a kind of store and a colon");
         };
         match kind {
             "memory" if place.is_empty() => Ok(Self::Memory),
-            "memory" => fail("memory: takes no place"),
+            "memory" => fail("memory: takes no path"),
             "sqlite" | "files" if place.is_empty() => fail("it names no path"),
             "sqlite" if place.ends_with('/') => fail("it names a folder, not a file"),
             "sqlite" => Ok(Self::Sqlite(place.into())),
             "files" => Ok(Self::Files(place.into())),
             "redis" | "rediss" | "s3" if !place.starts_with("//") || place.len() == 2 => {
-                fail("after the kind it needs // and a place")
+                fail("it needs // and a host or bucket after the colon")
             }
             "redis" | "rediss" => Ok(Self::Redis(text.into())),
             "s3" => Ok(Self::S3(text.into())),
-            _ => fail("there is no such kind of store"),
+            _ => fail("unknown kind of store"),
         }
     }
 }
@@ -92,7 +90,7 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// Variables of the environment, as the server read them. `Debug` shows their names only.
+/// Environment variables as read by the server. `Debug` shows only their names.
 #[derive(Clone, Default)]
 pub struct Variables(pub Vec<(String, String)>);
 
@@ -102,22 +100,22 @@ impl fmt::Debug for Variables {
     }
 }
 
-/// What the opener decides beyond the URL.
+/// Settings for opening a store that are not part of its URL.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
     /// How long to wait for another process that writes to the same SQLite file.
     pub busy_wait: Duration,
     /// How long a search may take.
     pub search_time_max: Duration,
-    /// Where the full-text index is kept. Without it: beside a local store, in memory for others.
+    /// Where the full-text index is stored. Default: beside a local store, in memory for a remote one.
     pub index_path: Option<PathBuf>,
-    /// What a URL must not hold: the keys of an S3 store. The server reads them.
+    /// Values that must not be part of a URL, such as S3 credentials. Read by the server.
     pub variables: Variables,
-    /// Whether what is not there is made: the file, the folder, the bucket.
+    /// Whether a missing bucket is created. Local stores are always created.
     pub create: bool,
-    /// Files elsewhere that exist only where the store has held something: backups of it, say.
+    /// Files elsewhere whose existence proves that the store was used before, such as its backups.
     pub traces: Vec<PathBuf>,
-    /// Which promise to break, to see that a test notices.
+    /// The guarantee to break, to show that a test detects it.
     #[cfg(feature = "sabotage")]
     pub sabotage: Option<crate::sabotage::Sabotage>,
 }
@@ -159,10 +157,16 @@ mod tests {
             "sqlite:data/",
             r#"store URL "sqlite:data/" is not valid: it names a folder, not a file"#,
         );
-        check("memory:x", r#"store URL "memory:x" is not valid: memory: takes no place"#);
-        check("data.db", r#"store URL "data.db" is not valid: it has no kind before a colon"#);
-        check("ftp://x", r#"store URL "ftp://x" is not valid: there is no such kind of store"#);
-        check("s3://", r#"store URL "s3://" is not valid: after the kind it needs // and a place"#);
+        check("memory:x", r#"store URL "memory:x" is not valid: memory: takes no path"#);
+        check(
+            "data.db",
+            r#"store URL "data.db" is not valid: it does not start with a kind of store and a colon"#,
+        );
+        check("ftp://x", r#"store URL "ftp://x" is not valid: unknown kind of store"#);
+        check(
+            "s3://",
+            r#"store URL "s3://" is not valid: it needs // and a host or bucket after the colon"#,
+        );
     }
 
     #[test]
@@ -176,7 +180,7 @@ mod tests {
         );
         check(
             "http://me:pw@host",
-            r#"store URL "http://***@host" is not valid: there is no such kind of store"#,
+            r#"store URL "http://***@host" is not valid: unknown kind of store"#,
         );
         assert_eq!(format!("{:?}", "redis://:pw@h".parse::<StoreUrl>()), "Ok(redis://***@h)");
     }

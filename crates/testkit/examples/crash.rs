@@ -1,8 +1,8 @@
-//! The crash driver by hand, on any store:
+//! Runs the crash driver by hand, on any store:
 //! `cargo run -p throughline-testkit --example crash -- BINARY STORE_URL SEED [KILLS [SERVERS]]`.
 //!
-//! The server inherits this process' environment, so keys of an S3 store are set there. Exits with 1
-//! when something is wrong.
+//! The server inherits this process' environment, including the keys of an S3 store. Exits with 1 if something is
+//! wrong.
 
 use std::process::ExitCode;
 

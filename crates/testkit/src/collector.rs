@@ -1,7 +1,7 @@
-//! An OpenTelemetry collector that keeps the spans it is sent, over OTLP/HTTP with protobuf.
+//! An OpenTelemetry collector that records received spans, over OTLP/HTTP with protobuf.
 //!
-//! It takes what the specification says a collector takes, and nothing else: another path, another
-//! content type or bytes that do not decode are refused, and the exporter under test notices.
+//! It accepts exactly what the specification requires: another path or content type, or bytes that do not decode, are
+//! rejected, and the exporter under test sees it.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,34 +20,32 @@ use prost::Message;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// The largest batch that is taken, in bytes.
+/// Maximum size of a batch.
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Far above what a loaded machine needs; only a test that fails waits so long.
+/// Far above what a loaded machine needs; only a failing test waits so long.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// A span as it arrived.
+/// A received span.
 #[derive(Debug, Clone)]
 pub struct Span {
-    /// Its name.
     pub name: String,
-    /// The trace that it is part of.
+    /// The id of its trace.
     pub trace: Vec<u8>,
     /// Its own id.
     pub id: Vec<u8>,
-    /// The span around it; empty when there is none.
+    /// The id of its parent; empty if it has none.
     pub parent: Vec<u8>,
     /// 1 internal, 3 client.
     pub kind: i32,
-    /// Whether it is marked as failed.
+    /// Whether its status is an error.
     pub failed: bool,
-    /// What is known of it.
     pub attributes: BTreeMap<String, Value>,
     /// The service that sent it.
     pub service: String,
 }
 
-/// A running collector; it ends with the value.
+/// A running collector, stopped on drop.
 pub struct Collector {
     address: SocketAddr,
     spans: Arc<Mutex<Vec<Span>>>,
@@ -64,7 +62,7 @@ struct Shared {
 }
 
 impl Collector {
-    /// Starts one on a free port of the loopback interface.
+    /// Starts a collector on a free loopback port.
     pub async fn start() -> Self {
         let shared =
             Shared { spans: Arc::default(), count: watch::Sender::new(0), bytes: Arc::default() };
@@ -79,12 +77,12 @@ impl Collector {
         Self { address, spans, count, bytes, task }
     }
 
-    /// Its address, as `OTEL_EXPORTER_OTLP_ENDPOINT` takes it.
+    /// The value for `OTEL_EXPORTER_OTLP_ENDPOINT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Waits for this many spans, and answers all there are.
+    /// Waits for this many spans, and returns all received so far.
     pub async fn spans(&self, wanted: usize) -> Vec<Span> {
         let mut count = self.count.subscribe();
         let come = count.wait_for(|count| *count >= wanted);
@@ -95,7 +93,7 @@ impl Collector {
         spans
     }
 
-    /// Every byte that was sent.
+    /// All bytes received.
     pub fn bytes(&self) -> Vec<u8> {
         self.bytes.lock().expect("no panic under the lock").clone()
     }

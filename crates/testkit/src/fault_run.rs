@@ -1,7 +1,7 @@
-//! Writers behind a proxy that fails, and the count of what became of their entries.
+//! Runs writers behind a faulty proxy and counts what became of their entries.
 //!
-//! Each writer does what the engine does: read the head, commit against its version. It keeps what it
-//! was told. Afterwards, in calm weather, the logs are read and compared with that.
+//! Each writer does what the engine does: read the head, commit at its version. It records the replies. Afterwards,
+//! without faults, the logs are read and compared with them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use uuid::Uuid;
 
 use crate::fault_proxy::{FaultPlan, FaultProxy};
 
-/// How long a run is and how hard.
+/// Size and faults of a run.
 #[derive(Debug, Clone)]
 pub struct FaultRun {
     /// Which requests fail, and how.
     pub weather: FaultPlan,
     /// The run ends after this many faults.
     pub faults: u64,
-    /// Tasks that write at the same time.
+    /// Number of concurrent writers.
     pub writers: u64,
-    /// Threads that they share.
+    /// Number of threads that they share.
     pub threads: u64,
 }
 
 /// What became of the entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FaultReport {
-    /// Faults that were met.
+    /// Faults met.
     pub faults: u64,
     /// Entries that the store acknowledged.
     pub acknowledged: u64,
@@ -39,15 +39,15 @@ pub struct FaultReport {
     pub conflicts: u64,
     /// Commits that failed and changed nothing.
     pub failed: u64,
-    /// Commits whose outcome the store did not know, and that were not applied.
+    /// Commits with an unknown outcome that were not applied.
     pub unknown_absent: u64,
-    /// Commits whose outcome the store did not know, and that were applied.
+    /// Commits with an unknown outcome that were applied.
     pub unknown_applied: u64,
-    /// Acknowledged entries that are not in the log: must be 0.
+    /// Acknowledged entries missing from the log: must be 0.
     pub lost: u64,
-    /// Entries that are in the log more than once: must be 0.
+    /// Entries duplicated in the log: must be 0.
     pub doubled: u64,
-    /// Entries that the store said were not written and that are in the log: must be 0.
+    /// Entries in the log although the store denied writing them: must be 0.
     pub denied: u64,
 }
 
@@ -58,7 +58,7 @@ impl FaultReport {
     }
 }
 
-/// What a writer was told about one entry.
+/// What a writer was told about an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answered {
     Done,

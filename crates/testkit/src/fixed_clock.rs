@@ -1,6 +1,6 @@
-//! A clock that stands still until a test moves it, and ids in a row.
+//! A clock that stands still until a test moves it, and sequential ids.
 //!
-//! Invariant: two clocks made alike and used alike give the same times and ids.
+//! Invariant: two clocks created and used in the same way give the same times and ids.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use jiff::Timestamp;
 use throughline_engine::clock::Clock;
 use uuid::Uuid;
 
-/// The time at which a clock starts unless a test says otherwise: 2026-11-15T09:00:00Z.
+/// The default start: 2026-11-15T09:00:00Z.
 pub const START_SECONDS: i64 = 1_794_733_200;
 
-/// A clock that a test moves by hand.
+/// A clock moved by a test.
 #[derive(Debug)]
 pub struct FixedClock(Mutex<(Timestamp, u64)>);
 
 impl FixedClock {
-    /// A clock that stands at `start`.
+    /// A clock that starts at `start`.
     pub fn at(start: Timestamp) -> Self {
         Self(Mutex::new((start, 0)))
     }
 
-    /// Puts the clock to another time.
+    /// Sets the time.
     pub fn set(&self, now: Timestamp) {
         self.0.lock().expect("no test panics while it holds the clock").0 = now;
     }
 
-    /// Moves the clock on.
+    /// Advances the time.
     pub fn advance(&self, by: Duration) {
         let mut state = self.0.lock().expect("no test panics while it holds the clock");
         state.0 += by;

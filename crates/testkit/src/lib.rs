@@ -1,21 +1,20 @@
-//! Doubles, builders and drivers for Throughline's tests; never part of the product.
+//! Test doubles, builders and drivers for Throughline's tests; never part of the product.
 //!
-//! A double is stricter than the real thing: what a provider or a server would merely tolerate fails
-//! here.
+//! A double is stricter than the real thing: what a provider or server merely tolerates fails here.
 //!
 //! # Layout
 //!
-//! - [`collector`]: an OpenTelemetry collector that keeps what it is sent.
-//! - [`fixed_clock`]: a clock that stands still until told.
-//! - [`scripted_mcp`]: an MCP server that behaves as a test says, over stdio and HTTP.
-//! - [`scripted_model`]: a language model that says what a test tells it to, over both wire formats.
-//! - [`served`]: our own binary as a process. [`crash`]: load on it, kills, and a count.
-//! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and ended by a test.
-//! - [`fault_proxy`]: a proxy that fails on purpose. [`fault_run`]: writers behind it, and a count.
-//! - [`file_faults`]: our binary killed at, or refused, any single call that changes a file.
-//! - [`power_cut`]: what our binary did to files, and the disk after a cut at any moment.
-//! - [`fuzz`]: mutated inputs from a kept corpus. [`trust`]: counts for the trust report.
-//! - [`seeded`]: choices that a seed repeats. [`twins`]: one plan on several stores at once.
+//! - [`collector`]: an OpenTelemetry collector that records what it receives.
+//! - [`fixed_clock`]: a clock that a test moves.
+//! - [`scripted_mcp`]: a scripted MCP server, over stdio and HTTP.
+//! - [`scripted_model`]: a scripted language model, in all three wire formats.
+//! - [`served`]: our own binary as a process. [`crash`]: kills it under load, and counts.
+//! - [`peer`], [`redis_server`], [`s3_server`]: real servers, started and stopped by a test.
+//! - [`fault_proxy`]: a proxy that injects faults. [`fault_run`]: writers behind it, and a count.
+//! - [`file_faults`]: kills our binary at, or fails, any single call that changes a file.
+//! - [`power_cut`]: records file operations and simulates a power cut at any moment.
+//! - [`fuzz`]: fuzzing with a stored corpus. [`trust`]: counts for the trust report.
+//! - [`seeded`]: reproducible random choices. [`twins`]: one plan on several stores in parallel.
 
 pub mod collector;
 pub mod crash;

@@ -1,7 +1,7 @@
-//! Real servers as child processes of a test: found, started on free loopback ports, ended by pid.
+//! Real servers as child processes of a test: found, started on free loopback ports, killed by pid.
 //!
-//! A server that is not installed skips the test with a line that says so; with
-//! `THROUGHLINE_TEST_REQUIRE=1` it fails it instead, so that a full run cannot pass by skipping.
+//! If a server is not installed, the test is skipped with a message; with `THROUGHLINE_TEST_REQUIRE=1` it fails
+//! instead, so that a full run cannot pass by skipping.
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -11,23 +11,23 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// How long a server may take until it answers.
+/// How long a server may take to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(60);
-/// How often it is asked.
+/// Interval between readiness checks.
 const ASK_EVERY: Duration = Duration::from_millis(25);
 
-/// A running server and its folder; both go when it is dropped.
+/// A running server and its folder; dropping it kills the one and removes the other.
 #[derive(Debug)]
 pub struct Peer {
     child: Child,
     program: PathBuf,
     arguments: Vec<OsString>,
-    /// Where it keeps its data and its log.
+    /// The folder with its data and log.
     pub folder: TempDir,
 }
 
 impl Peer {
-    /// Starts `command` in a fresh folder, its output in `log` there.
+    /// Starts `command` in a fresh folder, with its output in the file `log` there.
     pub fn spawn(folder: TempDir, command: &mut Command) -> std::io::Result<Self> {
         let child = start(folder.path(), command)?;
         let program = PathBuf::from(command.get_program());
@@ -35,7 +35,7 @@ impl Peer {
         Ok(Self { child, program, arguments, folder })
     }
 
-    /// Ends the process at once and starts it again on the same data.
+    /// Kills the process and starts it again on the same data.
     pub fn restart(&mut self) -> std::io::Result<()> {
         self.kill();
         let mut command = Command::new(&self.program);
@@ -43,7 +43,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Waits until `answers` does, or the process has ended; answers whether it is ready.
+    /// Waits until `answers` succeeds or the process has ended; returns whether it is ready.
     pub async fn ready<W: Future<Output = bool>>(&mut self, answers: impl Fn() -> W) -> bool {
         let asking = async {
             loop {
@@ -59,23 +59,22 @@ impl Peer {
         tokio::time::timeout(READY_WITHIN, asking).await.unwrap_or(false)
     }
 
-    /// Ends the process at once, as a crash would.
+    /// Kills the process, as a crash would.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// The process' id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What the server wrote.
+    /// The server's output.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// The end of it, for a failing test.
+    /// The end of the output, for a failing test.
     pub fn log_end(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().rev().take(20).collect();
@@ -95,8 +94,8 @@ fn start(folder: &Path, command: &mut Command) -> std::io::Result<Child> {
     command.current_dir(folder).stdin(Stdio::null()).stdout(output).stderr(log).spawn()
 }
 
-/// The program that `variable` names, or `default` on the PATH. `None`, with a line that says why, when
-/// there is none; a panic when the run requires it.
+/// Finds the program named by `variable`, or `default` on the PATH. Prints a message and returns `None` if there is
+/// none; panics if the run requires it.
 pub fn program(variable: &str, default: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from);
     let found = match &named {
@@ -116,7 +115,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// A loopback port that is free now, and whose neighbours at `offsets` are free as well.
+/// A free loopback port whose neighbours at `offsets` are free as well.
 pub fn free_port(offsets: &[u16]) -> u16 {
     loop {
         let first = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
@@ -131,12 +130,10 @@ pub fn free_port(offsets: &[u16]) -> u16 {
     }
 }
 
-/// A fresh folder for a server.
 pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
 }
 
-/// Whether something listens on the port.
 pub async fn listens(port: u16) -> bool {
     tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()
 }

@@ -1,4 +1,4 @@
-//! Real Redis servers for tests: one alone, or a cluster of three.
+//! Real Redis servers for tests: single, or a cluster of three.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -8,27 +8,26 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::peer::{self, Peer};
 
-/// How often a start is tried; another process may take a port between choosing and binding.
+/// Attempts to start; another process may take a port between choosing and binding.
 const STARTS_MAX: usize = 4;
-/// A cluster node's inner port is its outer one and this.
+/// Offset of a cluster node's bus port.
 const INNER: u16 = 10_000;
 
 /// A running Redis.
 #[derive(Debug)]
 pub struct RedisServer {
-    /// The process.
     pub peer: Peer,
-    /// Where it listens.
+    /// Its port.
     pub port: u16,
 }
 
 impl RedisServer {
-    /// Redis with every write on disk before its answer; `None` where it is not installed.
+    /// Starts Redis with an fsync before every reply; `None` if it is not installed.
     pub async fn start() -> Option<Self> {
         Self::start_with(&["--appendonly", "yes", "--appendfsync", "always"]).await
     }
 
-    /// Redis with these settings.
+    /// Starts Redis with these settings.
     pub async fn start_with(settings: &[&str]) -> Option<Self> {
         let redis = peer::program("THROUGHLINE_TEST_REDIS_SERVER", "redis-server")?;
         for _ in 0..STARTS_MAX {
@@ -42,8 +41,7 @@ impl RedisServer {
         panic!("Redis did not start {STARTS_MAX} times");
     }
 
-    /// Redis that speaks TLS only to clients which show a certificate of `authority`; on a second port,
-    /// which is answered too.
+    /// Starts Redis with a TLS port for clients with a certificate of `authority`; returns that port as well.
     pub async fn start_tls(authority: &Authority) -> Option<(Self, u16)> {
         let port = peer::free_port(&[]);
         let file = |name: &str| authority.folder.path().join(name).display().to_string();
@@ -59,7 +57,7 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// Removes everything that is stored.
+    /// Removes all stored data.
     pub fn flush(&self) {
         let address = ("127.0.0.1", self.port);
         let mut stream = std::net::TcpStream::connect(address).expect("Redis listens");
@@ -69,7 +67,7 @@ impl RedisServer {
         assert_eq!(&answer, b"+OK\r\n");
     }
 
-    /// Ends the process and starts another one on the same port and data.
+    /// Kills the process and starts another one on the same port and data.
     pub async fn restart(&mut self) {
         self.peer.restart().expect("the program that ran before is still there");
         let port = self.port;
@@ -77,16 +75,16 @@ impl RedisServer {
     }
 }
 
-/// A certificate authority of its own, with a server's and a client's certificate in its folder:
-/// `ca.pem`, `server.pem`, `server.key`, `client.pem`, `client.key`.
+/// A private certificate authority with a server's and a client's certificate in its folder: `ca.pem`,
+/// `server.pem`, `server.key`, `client.pem`, `client.key`.
 #[derive(Debug)]
 pub struct Authority {
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: tempfile::TempDir,
 }
 
 impl Authority {
-    /// Makes one with `openssl`; `None` where that is not installed.
+    /// Creates one with `openssl`; `None` if that is not installed.
     pub fn make() -> Option<Self> {
         let openssl = peer::program("THROUGHLINE_TEST_OPENSSL", "openssl")?;
         let folder = peer::folder();
@@ -110,7 +108,7 @@ impl Authority {
         Some(Self { folder })
     }
 
-    /// The parameters of a store's URL that trust it and show its client certificate.
+    /// The parameters of a store URL that trust it and present its client certificate.
     pub fn parameters(&self) -> String {
         let folder = self.folder.path().display();
         format!("ca={folder}/ca.pem&client_cert={folder}/client.pem&client_key={folder}/client.key")
@@ -120,17 +118,17 @@ impl Authority {
 /// Three Redis servers that share the slots.
 #[derive(Debug)]
 pub struct RedisCluster {
-    /// The nodes; killing one is a node that failed.
+    /// The nodes; kill one to simulate a failed node.
     pub nodes: Vec<RedisServer>,
 }
 
 impl RedisCluster {
-    /// A cluster of three, or `None` where Redis is not installed.
+    /// Starts a cluster of three; `None` if Redis is not installed.
     pub async fn start() -> Option<Self> {
         Self::start_with_replicas(0).await
     }
 
-    /// Three primaries with so many replicas each.
+    /// Starts three primaries with so many replicas each.
     pub async fn start_with_replicas(replicas: usize) -> Option<Self> {
         let cli = peer::program("THROUGHLINE_TEST_REDIS_CLI", "redis-cli")?;
         let mut nodes = Vec::new();
@@ -152,7 +150,7 @@ impl RedisCluster {
         Some(Self { nodes })
     }
 
-    /// The store's URL, with every node in it.
+    /// The store's URL with every node.
     pub fn url(&self) -> String {
         let nodes: Vec<_> =
             self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();

@@ -1,29 +1,28 @@
-//! Real S3 servers for tests: SeaweedFS, which honours conditions, and rclone, which ignores them.
+//! Real S3 servers for tests: SeaweedFS, which honours conditional writes, and rclone, which ignores them.
 
 use std::process::Command;
 
 use crate::peer::{self, Peer};
 
-/// The key that both servers accept.
+/// The access key that both servers accept.
 pub const ACCESS_KEY: &str = "testkey";
-/// Its secret half.
+/// Its secret.
 pub const SECRET_KEY: &str = "testsecret";
-/// How often a start is tried; another process may take a port between choosing and binding.
+/// Attempts to start; another process may take a port between choosing and binding.
 const STARTS_MAX: usize = 4;
-/// A server's inner port is its outer one and this.
+/// Offset of a server's internal port.
 const INNER: u16 = 10_000;
 
 /// A running S3 server.
 #[derive(Debug)]
 pub struct S3Server {
-    /// The process.
     pub peer: Peer,
-    /// Where it listens.
+    /// Its port.
     pub port: u16,
 }
 
 impl S3Server {
-    /// SeaweedFS, or `None` where it is not installed.
+    /// Starts SeaweedFS; `None` if it is not installed.
     pub async fn weed() -> Option<Self> {
         let weed = peer::program("THROUGHLINE_TEST_WEED", "weed")?;
         for _ in 0..STARTS_MAX {
@@ -56,7 +55,7 @@ impl S3Server {
         panic!("SeaweedFS did not start {STARTS_MAX} times");
     }
 
-    /// `rclone serve s3`, or `None` where it is not installed.
+    /// Starts `rclone serve s3`; `None` if it is not installed.
     pub async fn rclone() -> Option<Self> {
         let rclone = peer::program("THROUGHLINE_TEST_RCLONE", "rclone")?;
         for _ in 0..STARTS_MAX {
@@ -79,18 +78,18 @@ impl S3Server {
         panic!("rclone did not start {STARTS_MAX} times");
     }
 
-    /// The store's URL for `bucket`, below `prefix`.
+    /// The store URL of `bucket` below `prefix`.
     pub fn url(&self, bucket: &str, prefix: &str) -> String {
         url_at(self.port, bucket, prefix)
     }
 }
 
-/// The URL of a bucket behind `port`, which may be a proxy's.
+/// The store URL of a bucket behind `port`, which may be a proxy's.
 pub fn url_at(port: u16, bucket: &str, prefix: &str) -> String {
     format!("s3://{bucket}?endpoint=http://127.0.0.1:{port}&path_style=true&prefix={prefix}")
 }
 
-/// The variables that a server would find in its environment.
+/// The environment variables with the credentials.
 pub fn environment() -> [(String, String); 2] {
     [
         ("AWS_ACCESS_KEY_ID".into(), ACCESS_KEY.into()),

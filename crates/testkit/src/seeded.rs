@@ -1,13 +1,13 @@
-//! Numbers that look random and are the same for the same seed, on every machine and in every year.
+//! Reproducible pseudo-random numbers: the same for the same seed, on every machine and forever.
 //!
-//! For choosing test cases; never for anything that must not be guessed.
+//! For choosing test cases; never for anything that must be unpredictable.
 
 /// The SplitMix64 sequence of a seed.
 #[derive(Debug, Clone)]
 pub struct Seeded(u64);
 
 impl Seeded {
-    /// The sequence that belongs to `seed`.
+    /// The sequence of `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -21,12 +21,12 @@ impl Seeded {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is at least 1.
+    /// A number below `end`, which must be at least 1.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next_u64() % end
     }
 
-    /// One of `choices`, which is not empty.
+    /// One of `choices`, which must not be empty.
     pub fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         let place = self.below(choices.len() as u64) as usize;
         &choices[place]

@@ -1,6 +1,6 @@
-//! Our own binary as a process of its own, on a free loopback port, ended by pid.
+//! Our own binary as a separate process, on a free loopback port, killed by pid.
 //!
-//! Each start takes a new port, so a client can never reach the wrong incarnation by accident.
+//! Each start takes a new port, so a client can never reach the wrong process by accident.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,24 +9,23 @@ use serde_json::Value;
 
 use crate::peer::{self, Peer};
 
-/// How often a start is tried; another process may take a port between choosing and binding.
+/// Attempts to start; another process may take a port between choosing and binding.
 const STARTS_MAX: usize = 4;
 
 /// What to start, and on which store.
 #[derive(Debug, Clone)]
 pub struct Launch {
-    /// The binary.
     pub binary: PathBuf,
     /// The store's URL.
     pub store: String,
-    /// Flags of `serve` beside the address and the store.
+    /// Flags of `serve` besides the address and the store.
     pub flags: Vec<String>,
-    /// Variables beside those of this process.
+    /// Environment variables besides those of this process.
     pub environment: Vec<(String, String)>,
 }
 
 impl Launch {
-    /// The binary on a store, quiet in its log.
+    /// The binary on a store, with a quiet log.
     pub fn new(binary: impl Into<PathBuf>, store: impl Into<String>) -> Self {
         let quiet = ("THROUGHLINE_LOG__FILTER".into(), "warn".into());
         Self {
@@ -37,20 +36,20 @@ impl Launch {
         }
     }
 
-    /// With one more flag.
+    /// Adds a flag.
     pub fn flag(mut self, flag: impl Into<String>) -> Self {
         self.flags.push(flag.into());
         self
     }
 
-    /// With one more variable.
+    /// Adds an environment variable.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 }
 
-/// A running server. It is killed when dropped.
+/// A running server, killed on drop.
 #[derive(Debug)]
 pub struct Served {
     peer: Peer,
@@ -58,7 +57,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts it and waits until it answers.
+    /// Starts it and waits until it responds.
     pub async fn start(launch: &Launch) -> Self {
         let mut said = String::new();
         for _ in 0..STARTS_MAX {
@@ -83,27 +82,26 @@ impl Served {
         panic!("the server did not start {STARTS_MAX} times: {said}");
     }
 
-    /// The address of a route under `/api/v1`.
+    /// The URL of a route under `/api/v1`.
     pub fn url(&self, route: &str) -> String {
         self.at(&format!("/api/v1{route}"))
     }
 
-    /// The address of any path.
+    /// The URL of any path.
     pub fn at(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The process' id.
     pub fn pid(&self) -> u32 {
         self.peer.pid()
     }
 
-    /// Ends it at once with SIGKILL, as a crash would.
+    /// Kills it with SIGKILL, as a crash would.
     pub fn kill(&mut self) {
         self.peer.kill();
     }
 
-    /// All of its log.
+    /// Its whole log.
     pub fn log(&self) -> String {
         self.peer.log()
     }
@@ -113,13 +111,13 @@ impl Served {
         self.peer.log_end()
     }
 
-    /// What a route answers; a failure is a panic with what was said.
+    /// Requests a route; panics with the response on a failure.
     pub async fn get(&self, http: &reqwest::Client, route: &str) -> Value {
         let found = self.find(http, route).await;
         found.unwrap_or_else(|| panic!("GET {route} found nothing"))
     }
 
-    /// The same, where there may be nothing.
+    /// Like [`Self::get`], but `None` if there is nothing.
     async fn find(&self, http: &reqwest::Client, route: &str) -> Option<Value> {
         let reply = http.get(self.url(route)).send().await.expect("the server answers");
         let status = reply.status();
@@ -131,7 +129,7 @@ impl Served {
         Some(serde_json::from_str(&text).expect("the answer is JSON"))
     }
 
-    /// Makes a session.
+    /// Creates a session.
     pub async fn create(&self, http: &reqwest::Client, session: &str) {
         let body = serde_json::json!({ "id": session });
         let sent = http.post(self.url("/conversations")).json(&body).send().await;
@@ -139,8 +137,8 @@ impl Served {
         assert!(reply.status().is_success(), "{session} is made: {}", reply.status());
     }
 
-    /// All turns of a session as (number, message), in the order that `history` answers them; none of a
-    /// session that is gone.
+    /// All turns of a session as (number, message), in the order of `history`; empty if the session is
+    /// gone.
     pub async fn history(&self, http: &reqwest::Client, session: &str) -> Vec<(u64, String)> {
         let mut turns = Vec::new();
         let mut cursor = String::new();

@@ -1,7 +1,7 @@
-//! What a test tells the trust report: how often a promise was tried, and how often it broke.
+//! What a test reports to the trust report: how often a promise was tested, and how often it broke.
 //!
-//! A test runs in CI with its usual size and seed. The trust program (`scripts/trust`) runs the same test with a seed
-//! and a size of its own, and reads the counts from a file. Nothing here decides whether a test passes.
+//! In CI, a test runs with its usual size and seed. The trust program (`scripts/trust`) runs the same test with its own
+//! seed and size, and reads the counts from a file. Nothing here decides whether a test passes.
 //!
 //! Invariant: a count is written before the test asserts, so that a failure is counted, too.
 
@@ -9,23 +9,23 @@ use std::io::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-/// Names the file that counts are added to.
+/// The file that counts are appended to.
 pub const COUNTS: &str = "THROUGHLINE_TRUST_COUNTS";
 /// The seed of the run.
 pub const SEED: &str = "THROUGHLINE_TRUST_SEED";
-/// How many times its usual size a test has.
+/// Factor on a test's usual size.
 pub const TIMES: &str = "THROUGHLINE_TRUST_TIMES";
 
-/// How often a promise was tried on a backend.
+/// How often a promise was tested on a backend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// The promise, as the report names it.
+    /// The promise, as named in the report.
     pub promise: String,
-    /// The backend, or where else it was tried.
+    /// The backend, or where else it was tested.
     pub on: String,
     /// Attempts to break it.
     pub attempts: u64,
-    /// Attempts that did.
+    /// Attempts that succeeded.
     pub failures: u64,
 }
 
@@ -34,22 +34,22 @@ pub fn seed(usual: u64) -> u64 {
     number(SEED).unwrap_or(usual)
 }
 
-/// The test's usual size, times what the run asks for.
+/// The test's usual size, times the run's factor.
 pub fn times(usual: u64) -> u64 {
     usual * number(TIMES).unwrap_or(1).max(1)
 }
 
-/// Adds a count to the report, where there is one.
+/// Adds a count to the report, if there is one.
 pub fn count(promise: &str, on: &str, attempts: u64, failures: u64) {
     let Some(path) = std::env::var_os(COUNTS) else { return };
     let count = Count { promise: promise.into(), on: on.into(), attempts, failures };
     let line = serde_json::to_string(&count).expect("a count is plain data") + "\n";
     let file = std::fs::File::options().create(true).append(true).open(path);
-    // One write: lines of several tests do not mix.
+    // A single write, so that lines of several tests do not mix.
     file.and_then(|mut file| file.write_all(line.as_bytes())).expect("a count can be written");
 }
 
-/// [`count`], and fails the test with what is wrong, if anything is.
+/// Like [`count`], and fails the test if anything is wrong.
 ///
 /// # Panics
 ///

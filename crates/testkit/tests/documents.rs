@@ -1,11 +1,11 @@
-//! The documents hang together: the list of pages names every page, every link leads to a file and a heading, and the README
-//! is short and begins with its two commands. What the commands in them do is tried by `scripts/check-docs`.
+//! Checks the documents: the list of pages is complete, every link leads to a file and a heading, and the README is short
+//! and starts with its two commands. `scripts/check-docs` runs the commands.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The README is read standing up.
+/// A README must be short.
 const README_LINES_MAX: usize = 100;
 
 fn root() -> PathBuf {
@@ -58,7 +58,7 @@ fn prose(text: &str) -> String {
     kept
 }
 
-/// Targets of `[text](target)` and `![text](target)` that are no addresses.
+/// The targets of `[text](target)` and `![text](target)` that are not URLs.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text);
     let targets =
@@ -66,7 +66,7 @@ fn links(text: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
 }
 
-/// A heading's anchor, as GitHub and mdBook make it.
+/// A heading's anchor, as GitHub and mdBook generate it.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept =
@@ -87,7 +87,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// `folder/target` without `..`, whether or not it is there.
+/// `folder/target` without `..`, whether or not it exists.
 fn resolved(folder: &Path, target: &str) -> PathBuf {
     let mut path = folder.to_owned();
     for part in Path::new(target).components() {

@@ -1,7 +1,7 @@
-//! No two modules of a crate need each other: the top-level modules form a graph without cycles.
+//! Checks that the top-level modules of each crate form a graph without cycles.
 //!
-//! Read from the sources: an edge goes from the module that a file belongs to, to each module that the file
-//! names as `crate::…`, outside comments and tests.
+//! The graph is read from the sources: an edge goes from a file's module to each module that the file names as
+//! `crate::…`, outside comments and tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file, without comments and its tests.
+/// The code of a file, without comments and tests.
 fn code(text: &str) -> String {
     let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
     lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
@@ -57,7 +57,7 @@ fn named(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// The graph of the top-level modules of a crate's sources.
+/// The graph of the top-level modules of a crate.
 fn graph(files: &[(PathBuf, String)]) -> Graph {
     let module_of = |path: &Path| -> Option<String> {
         let first = path.components().next()?.as_os_str().to_str()?;
@@ -78,7 +78,7 @@ fn graph(files: &[(PathBuf, String)]) -> Graph {
     graph
 }
 
-/// The modules that can be reached from `start`.
+/// The modules reachable from `start`.
 fn reached(graph: &Graph, start: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&str> = vec![start];
@@ -92,7 +92,7 @@ fn reached(graph: &Graph, start: &str) -> BTreeSet<String> {
     found
 }
 
-/// Modules that lie on a cycle, each with what it is on a cycle with.
+/// The modules on a cycle, each with the others on it.
 fn cycles(graph: &Graph) -> BTreeMap<String, Vec<String>> {
     let reach: BTreeMap<&String, BTreeSet<String>> =
         graph.keys().map(|module| (module, reached(graph, module))).collect();

@@ -1,17 +1,17 @@
-//! Conventions that a compiler does not check: each file says what it is for and stays short, lock files
-//! hold no addresses, every dependency is used.
+//! Conventions that the compiler does not check: each file says what it is for and stays short, lock files contain no
+//! URLs, every dependency is used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Lines of a source file without its tests; beyond this it is more than one thing.
+/// Maximum number of lines of a source file without its tests.
 const LINES_MAX: usize = 450;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-/// Files of the tree with one of the endings, without build output and installed packages.
+/// The files with one of the extensions, without build output and installed packages.
 fn files(endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root()];
@@ -76,7 +76,7 @@ fn without_comments(text: &str) -> String {
     code.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Whether `sources` name the crate as a path's beginning: `tower_http::` does not name `tower`.
+/// Whether `sources` use the crate as the start of a path: `tower_http::` does not name `tower`.
 fn names(sources: &str, crate_name: &str) -> bool {
     sources.match_indices(crate_name).any(|(at, _)| {
         let in_a_word = |letter: char| letter.is_alphanumeric() || letter == '_';

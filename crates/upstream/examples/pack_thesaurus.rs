@@ -1,9 +1,9 @@
-//! Makes the engine's thesaurus from the vectors of the embedder inside the binary.
+//! Builds the engine's thesaurus from the vectors of the built-in embedder.
 //!
 //! `cargo run --release -p throughline-upstream --example pack_thesaurus -- OUTPUT`
 //!
-//! For each stem the first, that is the most frequent, word of the vocabulary stands for it. The result is
-//! the same on every run.
+//! Each stem is represented by the first, and thus most frequent, word of the vocabulary. The result is the same on
+//! every run.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! How often the turns that hold the answer to a question are found, by ranker.
+//! Measures how often the turns that answer a question are found, by ranker.
 //!
 //! `cargo run --release -p throughline-upstream --example recall -- DIALOGUES.json`
 //!
 //! The file is a list of `{id, turns: [{id, at, speaker, text, image?}], questions: [{question, evidence,
-//! category}]}`, made from LoCoMo. A question's recall is the share of its evidence among the first k.
+//! category}]}`, made from LoCoMo. A question's recall is the share of its evidence among the first k hits.
 
 mod measure;
 
@@ -18,16 +18,16 @@ use throughline_engine::search::words::stems;
 use throughline_engine::search::{Part, TurnIndex};
 use throughline_upstream::embed::Embedded;
 
-/// Hits that a ranker lists.
+/// Number of hits that a ranker lists.
 const LISTED: usize = 200;
-/// Recent utterances that a window shows.
+/// Number of recent utterances that a window shows.
 const WINDOW: usize = 20;
-/// Categories of LoCoMo that count; 5 is adversarial and stands apart.
+/// The LoCoMo categories that count; 5 is adversarial and reported separately.
 const CATEGORIES: [(u8, &str); 5] =
     [(1, "several turns"), (2, "time"), (3, "outside"), (4, "one turn"), (5, "adversarial")];
 const CUTS: [usize; 3] = [5, 10, 20];
 const BUDGETS: [usize; 2] = [1_000, 4_000];
-/// Turns of the large session, two parts each.
+/// Number of turns of the large session, two parts each.
 const LARGE_TURNS: usize = 10_000;
 
 #[derive(Deserialize)]
@@ -61,14 +61,14 @@ impl Said {
         }
     }
 
-    /// The day out of `1:56 pm on 8 May, 2023`.
+    /// Parses the day from `1:56 pm on 8 May, 2023`.
     fn date(&self) -> Option<Date> {
         let (_, day) = self.at.split_once(" on ")?;
         Date::strptime("%d %B, %Y", day).ok()
     }
 }
 
-/// All that the rankers need of one dialogue.
+/// What the rankers need of one dialogue.
 struct Prepared {
     words: WordIndex,
     vectors: Vec<Vec<f32>>,
@@ -111,7 +111,7 @@ impl Prepared {
         vectors.iter().map(|vector| dot(vector, &query)).collect()
     }
 
-    /// The formula that was the starting point: see docs/benchmarks.md.
+    /// The original formula: see docs/benchmarks.md.
     fn formula(&self, question: &str) -> Vec<f32> {
         let words = spread(&self.bm25(question));
         let smooth: Vec<Vec<f32>> = (0..self.vectors.len()).map(|at| self.smooth(at)).collect();
@@ -159,7 +159,7 @@ impl Prepared {
         places
     }
 
-    /// The places that fit into a budget when hits are taken in order of rank.
+    /// The positions that fit into a budget when hits are taken by rank.
     fn within(&self, ranked: &[usize], budget: usize) -> Vec<usize> {
         let mut left = budget;
         let fits = |place: &&usize| {
@@ -273,7 +273,7 @@ fn print_times(dialogues: &[Dialogue], prepared: &[Prepared], load: &mut Times) 
     println!("search of these dialogues: {}; {} bytes a unit", search.summary(), bytes / units);
 }
 
-/// A session made of all dialogues again and again, as long as sessions get.
+/// A session of all dialogues repeated, as long as the longest sessions.
 fn print_large(dialogues: &[Dialogue]) {
     let said: Vec<&Said> = dialogues.iter().flat_map(|dialogue| &dialogue.turns).collect();
     let mut index = TurnIndex::default();

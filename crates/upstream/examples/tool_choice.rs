@@ -1,9 +1,9 @@
-//! How often the tools that a task needs are found among many, by ranker; and how long that takes.
+//! Measures how often the tools that a task needs are found among many, by ranker, and how long that takes.
 //!
 //! `cargo run --release -p throughline-upstream --example tool_choice -- TOOLS.json`
 //!
-//! The file is `{tools: [{server, name, description, inputSchema}], tasks: [{query, tools: [name]}]}`, made
-//! from LiveMCPBench. A task's recall is the share of its tools among the first k.
+//! The file is `{tools: [{server, name, description, inputSchema}], tasks: [{query, tools: [name]}]}`, made from
+//! LiveMCPBench. A task's recall is the share of its tools among the first k.
 
 mod measure;
 
@@ -58,7 +58,7 @@ impl Tool {
         ToolName { server: self.server.clone(), name: self.name.clone() }
     }
 
-    /// What declaring it costs.
+    /// The cost of declaring it.
     fn tokens(&self) -> u32 {
         let spec = json!({"name": self.name, "description": self.description, "input_schema": self.input_schema});
         tokens::count(&spec.to_string())
@@ -148,7 +148,7 @@ fn recall(tools: &[Tool], task: &Task, ranked: &[usize]) -> [f64; CUTS.len()] {
     CUTS.map(|cut| mean(found.iter().map(|place| f64::from(u8::from(*place < cut)))))
 }
 
-/// What the engine declares for a task of this file, and for words that have nothing to do with it.
+/// What the engine declares for a task of this file, and for an unrelated text.
 fn print_given(data: &Data, prepared: &Prepared) {
     let limits = Limits::default();
     let known: Vec<(ToolName, u32)> =

@@ -1,18 +1,18 @@
-//! What a turn calls: model providers, embedders, MCP servers.
+//! Clients for what a turn calls: model providers, embedders, MCP servers.
 //!
-//! Each implements a trait of `throughline-engine` and nothing more; what a turn does with an answer is
-//! decided there. This crate knows wire formats and nothing of sessions, prompts or approvals. It reads
-//! no configuration: callers hand it structs.
+//! Each implements a trait of `throughline-engine` and nothing more; the engine decides what to do with a reply.
+//! This crate knows wire formats, but no sessions, prompts or approvals. It reads no configuration: callers
+//! pass structs.
 //!
-//! Invariant: a secret (a key, a header's value, a variable given to a child) appears in no error, no
-//! log line and no `Debug` output.
+//! Invariant: a secret (a key, a header's value, a child's environment variable) appears in no error, log line or
+//! `Debug` output.
 //!
 //! # Layout
 //!
-//! - [`embed`]: text into vectors.
-//! - [`mcp`]: the proxy to MCP servers; the only place that knows `rmcp`.
+//! - [`embed`]: text embeddings.
+//! - [`mcp`]: the proxy to MCP servers; the only module that uses `rmcp`.
 //! - [`model`]: language models.
-//! - [`redact`]: taking secrets out of text that comes from outside.
+//! - [`redact`]: removes secrets from text that comes from outside.
 
 pub mod embed;
 pub mod mcp;

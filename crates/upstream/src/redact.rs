@@ -1,22 +1,22 @@
-//! Takes secrets out of text before it reaches an error or a log.
+//! Removes secrets from text before it reaches an error or a log.
 //!
-//! This is the last line of defence: messages from libraries and from the other side may repeat what
-//! they were given. It replaces known values; it does not guess what a secret looks like.
+//! The last line of defence: messages from libraries and remote servers may repeat what they were given. It replaces
+//! known values and does not guess what a secret looks like.
 
 use secrecy::{ExposeSecret, SecretString};
 
 const MARK: &str = "[redacted]";
 /// Shorter values (`1`, `true`) would mangle ordinary words and protect nothing.
 const SECRET_BYTES_MIN: usize = 6;
-/// Shorter segments of a path are names.
+/// Shorter path segments are taken for names.
 const SEGMENT_BYTES_MIN: usize = 16;
 
-/// The secrets of one upstream, each with what stands in its place.
+/// The secrets of one upstream, each with its replacement.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor(Vec<(SecretString, String)>);
 
 impl Redactor {
-    /// Knows these secrets; values too short to be one are left out.
+    /// Redacts these secrets; values too short to be secret are ignored.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
         let mut redactor = Self::default();
         for secret in secrets {
@@ -25,11 +25,11 @@ impl Redactor {
         redactor
     }
 
-    /// Also takes out what an address carries besides scheme and host: user, path and query may all hold a token.
+    /// Also redacts everything in a URL except scheme and host: user, path and query may contain a token.
     pub fn with_address(mut self, address: &str) -> Self {
         let Ok(url) = reqwest::Url::parse(address) else { return self };
         let shown = format!("{}://{}/{MARK}", url.scheme(), url.host_str().unwrap_or_default());
-        // The whole first: its parts would be replaced within it.
+        // The whole URL first, before its parts are replaced.
         for whole in [address, url.as_str()] {
             self.add(whole, &shown);
         }
@@ -53,7 +53,7 @@ impl Redactor {
         }
     }
 
-    /// `text` without the secrets.
+    /// Returns `text` without the secrets.
     pub fn clean(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (secret, shown)| {
             text.replace(secret.expose_secret(), shown)

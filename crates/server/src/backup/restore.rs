@@ -101,7 +101,7 @@ impl Restore<'_> {
             return Err(Failure::new(what, "add --force to replace it; what is there is kept"));
         }
         // A server that has it open would go on writing into what was moved away.
-        let _held = throughline_store::hold(self.url).await?;
+        let _held = throughline_store::lock_exclusively(self.url).await?;
         let beside = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let beside = beside.unwrap_or(Path::new("."));
         let mut log_problems = Vec::new();

@@ -102,7 +102,7 @@ impl Index {
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Verb::Rebuild = self.verb;
         let (url, options) = assemble::store_options(&settings.load()?)?;
-        if index::place_of(&url, &options).is_none() {
+        if index::index_path(&url, &options).is_none() {
             let what =
                 format!("each server of {url} has its index in memory and rebuilds it at start");
             let hint = "name a file in store.index to keep one on disk, and to rebuild it";

@@ -144,7 +144,7 @@ fn damage_that_keeps_the_engine_from_starting_is_named_all_the_same() {
     let output = place.run(&["check", "--store", "sqlite:demo.db"], "");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("/pin/") && said.contains("checksum does not fit"), "{said}");
+    assert!(said.contains("/pin/") && said.contains("checksum mismatch"), "{said}");
     assert!(said.contains("the sessions were not read"), "{said}");
 }
 

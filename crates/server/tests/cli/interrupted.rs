@@ -267,10 +267,13 @@ fn a_store_that_is_lost_is_not_begun_anew_and_what_is_left_of_it_is_named() {
     std::fs::remove_file(place.path("throughline/throughline.db")).expect("the store is lost");
     let (code, error) = place.fails(&serve);
     assert_eq!(code, 1, "{error}");
-    assert!(error.contains("throughline.db.backups/erasures.jsonl is left of it"), "{error}");
+    assert!(
+        error.contains("throughline.db.backups/erasures.jsonl shows that there was one"),
+        "{error}"
+    );
     std::fs::remove_dir_all(place.path("throughline/throughline.db.backups")).expect("moved away");
     let (_, error) = place.fails(&serve);
-    assert!(error.contains("throughline/throughline.index.db is left of it"), "{error}");
+    assert!(error.contains("throughline/throughline.index.db shows that there was one"), "{error}");
     std::fs::remove_file(place.path("throughline/throughline.index.db"))
         .expect("begun anew on purpose");
     place.serve().end();

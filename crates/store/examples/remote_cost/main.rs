@@ -1,6 +1,6 @@
-//! What a turn costs on Redis and S3: time and bytes at 100 and at 10,000 turns, and a race of writers
-//! beside the way of the seeds, "read all, append, write all". `cargo build --release --workspace --bins
-//! --examples`, then `target/release/examples/remote_cost [race]`; `race` leaves the lengths out.
+//! Measures the cost of a turn on Redis and S3: time and bytes at 100 and at 10,000 turns, and a race of writers,
+//! compared with the approach of the seeds, "read all, append, write all". `cargo build --release --workspace
+//! --bins --examples`, then `target/release/examples/remote_cost [race]`; `race` runs only the race.
 //!
 //! Needs the servers of `scripts/setup/stores.sh`, and the binary of the same build.
 
@@ -24,9 +24,9 @@ use throughline_testkit::s3_server::{S3Server, environment, url_at};
 use throughline_testkit::seeded::Seeded;
 use throughline_testkit::served::Launch;
 
-/// Lengths at which a turn is measured.
+/// Lengths at which turns are measured.
 const LENGTHS: [u64; 2] = [100, 10_000];
-/// Turns that are measured at each.
+/// Number of turns measured at each length.
 const MEASURED: u64 = 300;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -48,17 +48,18 @@ async fn main() -> Result<(), Failure> {
     if let Some(server) = &weed {
         let mut launch = Launch::new(binary()?, server.url("cost", "race"));
         launch.environment.extend(environment());
-        // Its start makes the bucket.
+        // Opening the store creates the bucket.
         drop(s3_at(server.port, "deflate").await?);
         race::compare("s3", &launch, &naive::S3::open(server.port)?).await?;
     }
     Ok(())
 }
 
-/// The server of the build that this example is part of.
+/// The server binary of the same build.
 fn binary() -> Result<PathBuf, Failure> {
     let here = std::env::current_exe()?;
-    let folder = here.parent().and_then(Path::parent).ok_or("the example is in no build folder")?;
+    let folder =
+        here.parent().and_then(Path::parent).ok_or("the example is not in a build folder")?;
     let binary = folder.join("throughline");
     let missing = || format!("{} is missing: build it first", binary.display());
     if binary.is_file() { Ok(binary) } else { Err(missing().into()) }
@@ -95,7 +96,7 @@ async fn s3_at(port: u16, compression: &str) -> Result<Arc<dyn Store>, Failure> 
     Ok(Arc::new(S3Store::open(options).await?))
 }
 
-/// Fills one thread turn by turn and measures on the way: time directly, bytes through the proxy.
+/// Fills one thread turn by turn and measures time directly, bytes through the proxy.
 async fn cost(
     name: &str,
     direct: Arc<dyn Store>,
@@ -121,7 +122,7 @@ async fn cost(
         }
         taken.sort();
         times.push(taken[taken.len() / 2]);
-        // The other store learns where the thread is before its bytes are counted.
+        // The other store must cache the thread's state before its bytes are counted.
         version = Some(append(&*counted, &key, version, turn(&mut words)).await?);
         let before = proxy.counts().sent_bytes.load(Ordering::Relaxed);
         for _ in 0..MEASURED {
@@ -150,7 +151,6 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1000.0)
 }
 
-/// A session of this example.
 fn key(id: &str) -> Key {
     let scope = Scope {
         tenant: TenantId::new("bench").expect("letters"),
@@ -171,7 +171,7 @@ fn turn(words: &mut Seeded) -> Change {
     }
 }
 
-/// Text of about this many characters that compresses about as well as prose does.
+/// Text of this length that compresses about as well as prose.
 fn text(words: &mut Seeded, length: usize) -> Bytes {
     let mut text = String::new();
     while text.len() < length {

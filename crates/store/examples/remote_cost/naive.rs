@@ -1,6 +1,6 @@
-//! The way of the seeds: the whole session is one JSON value; read it, append, write it back.
+//! The approach of the seeds: a session is one JSON value that is read, appended to and written back.
 //!
-//! Here only to be compared with; it loses turns, and that is what is counted.
+//! For comparison only; it loses turns, and the example counts them.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,15 +11,15 @@ use throughline_testkit::s3_server::{ACCESS_KEY, SECRET_KEY};
 
 use super::Failure;
 
-/// A session as one value.
+/// A session stored as one value.
 #[async_trait]
 pub trait Naive: Send + Sync {
-    /// The whole value.
+    /// Reads the whole value.
     async fn get(&self) -> Result<Option<Vec<u8>>, Failure>;
-    /// Replaces it.
+    /// Replaces the value.
     async fn put(&self, value: Vec<u8>) -> Result<(), Failure>;
 
-    /// Every turn.
+    /// Reads all turns.
     async fn all(&self) -> Result<Vec<Bytes>, Failure> {
         let value = self.get().await?;
         let turns: Vec<String> =
@@ -38,7 +38,7 @@ pub trait Naive: Send + Sync {
     }
 }
 
-/// In a Redis key.
+/// Stored in a Redis key.
 pub struct Redis(redis::aio::MultiplexedConnection);
 
 impl Redis {
@@ -60,7 +60,7 @@ impl Naive for Redis {
     }
 }
 
-/// In an object.
+/// Stored in an object.
 pub struct S3(AmazonS3);
 
 impl S3 {

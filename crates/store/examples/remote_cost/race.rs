@@ -1,5 +1,5 @@
-//! Sixty-four writers on one session through two servers that are processes of their own, beside the
-//! same writers with the way of the seeds.
+//! Sixty-four writers on one session through two server processes, compared with the same writers using the
+//! approach of the seeds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
@@ -16,7 +16,7 @@ const WRITERS: usize = 64;
 const TURNS_EACH: usize = 8;
 const SESSION: &str = "race";
 
-/// Prints one row: ours, and the way of the seeds.
+/// Prints one row: our store, and the approach of the seeds.
 pub async fn compare(name: &str, launch: &Launch, naive: &dyn Naive) -> Result<(), Failure> {
     let total = WRITERS * TURNS_EACH;
     let (found, ours_per_second) = ours(launch).await?;
@@ -61,7 +61,7 @@ fn entry(writer: usize, number: usize) -> Bytes {
     Bytes::from(format!("{writer}.{number} {}", "word ".repeat(200)))
 }
 
-/// How many turns are missing, and how many are there more than once.
+/// Counts missing turns and duplicated ones.
 fn count(found: &[Bytes], total: usize) -> (usize, usize) {
     let mut times: HashMap<&Bytes, usize> = HashMap::new();
     for entry in found {

@@ -1,19 +1,19 @@
-//! Promises about what is inside heads and logs: any bytes, unchanged, in order.
+//! Guarantees about the content of heads and logs: any bytes, unchanged, in order.
 
 use bytes::Bytes;
 use throughline_engine::store::{Change, Expected, StoreError};
 
-use super::ground::{Ground, change};
-use super::{Broken, PromiseResult, same};
+use super::fixture::{Fixture, change};
+use super::{Broken, CheckResult, same};
 use crate::limit::ENTRY_BYTES_MAX;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-pub(super) async fn ranges_answer_what_there_is(ground: Ground) -> PromiseResult {
-    let key = ground.key("ranges");
-    let mut at = ground.create(&key, "0", &["0", "1", "2"]).await?;
-    at = ground.commit(&key, Expected::At(at), "0", &[]).await?;
-    ground.commit(&key, Expected::At(at), "0", &["3", "4"]).await?;
+pub(super) async fn ranges_answer_what_there_is(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("ranges");
+    let mut at = fixture.create(&key, "0", &["0", "1", "2"]).await?;
+    at = fixture.commit(&key, Expected::At(at), "0", &[]).await?;
+    fixture.commit(&key, Expected::At(at), "0", &["3", "4"]).await?;
     let cases = [
         (0..5, "01234"),
         (0..0, ""),
@@ -26,55 +26,55 @@ pub(super) async fn ranges_answer_what_there_is(ground: Ground) -> PromiseResult
         (0..u64::MAX, "01234"),
         (u64::MAX - 1..u64::MAX, ""),
     ];
-    for (range, promised) in cases {
-        let seen: String = ground
+    for (range, expected) in cases {
+        let seen: String = fixture
             .store
             .entries(&key, range.clone())
             .await?
             .iter()
             .map(|entry| String::from_utf8_lossy(entry).into_owned())
             .collect();
-        same!(seen, promised.to_owned(), "entries {range:?}");
+        same!(seen, expected.to_owned(), "entries {range:?}");
     }
     #[expect(clippy::reversed_empty_ranges, reason = "a caller's mistake must not be a panic")]
-    let backwards = ground.store.entries(&key, 4..1).await?;
+    let backwards = fixture.store.entries(&key, 4..1).await?;
     same!(backwards, Vec::<Bytes>::new(), "a range that ends before it starts");
     Ok(())
 }
 
-pub(super) async fn single_entries_come_in_the_order_asked(ground: Ground) -> PromiseResult {
-    let key = ground.key("single");
-    let at = ground.create(&key, "0", &["0", "1", "2"]).await?;
-    ground.commit(&key, Expected::At(at), "0", &["3", "4"]).await?;
+pub(super) async fn single_entries_come_in_the_order_asked(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("single");
+    let at = fixture.create(&key, "0", &["0", "1", "2"]).await?;
+    fixture.commit(&key, Expected::At(at), "0", &["3", "4"]).await?;
     let cases: [(&[u64], &str); 4] =
         [(&[], ""), (&[4, 0, 2], "402"), (&[3, 3], "33"), (&[5, 1, u64::MAX], "1")];
-    for (numbers, promised) in cases {
-        let seen: String = ground
+    for (numbers, expected) in cases {
+        let seen: String = fixture
             .store
             .entries_at(&key, numbers)
             .await?
             .iter()
             .map(|entry| String::from_utf8_lossy(entry).into_owned())
             .collect();
-        same!(seen, promised.to_owned(), "entries {numbers:?}");
+        same!(seen, expected.to_owned(), "entries {numbers:?}");
     }
-    let missing = ground.store.entries_at(&ground.key("nowhere"), &[0]).await?;
+    let missing = fixture.store.entries_at(&fixture.key("nowhere"), &[0]).await?;
     same!(missing, Vec::<Bytes>::new(), "an entry of a thread that is not there");
     Ok(())
 }
 
-pub(super) async fn empty_entries_and_heads_are_kept(ground: Ground) -> PromiseResult {
-    let key = ground.key("empty");
-    let first = ground.create(&key, "", &["", "x", ""]).await?;
-    let head = ground.head(&key).await?;
+pub(super) async fn empty_entries_and_heads_are_kept(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("empty");
+    let first = fixture.create(&key, "", &["", "x", ""]).await?;
+    let head = fixture.head(&key).await?;
     same!((head.bytes, head.entries), (Bytes::new(), 3), "head and length");
-    same!(ground.log(&key).await?, texts(&["", "x", ""]), "the log");
-    ground.commit(&key, Expected::At(first), "", &[]).await?;
-    same!(ground.head(&key).await?.entries, 3, "length after a commit without entries");
+    same!(fixture.log(&key).await?, texts(&["", "x", ""]), "the log");
+    fixture.commit(&key, Expected::At(first), "", &[]).await?;
+    same!(fixture.head(&key).await?.entries, 3, "length after a commit without entries");
     Ok(())
 }
 
-pub(super) async fn any_bytes_come_back_as_they_were(ground: Ground) -> PromiseResult {
+pub(super) async fn any_bytes_come_back_as_they_were(fixture: Fixture) -> CheckResult {
     let mut samples: Vec<Bytes> = texts(&[
         r#"{"a":1}"#,
         " { \"spaced\" : [ 1 , 2 ] } ",
@@ -95,113 +95,117 @@ pub(super) async fn any_bytes_come_back_as_they_were(ground: Ground) -> PromiseR
     samples.push(Bytes::from((0..=255_u8).collect::<Vec<_>>()));
     samples.push(Bytes::from(vec![0xff, 0xfe, b'\n', 0x00, 0xc3]));
     samples.push(Bytes::from("[".repeat(2000) + &"]".repeat(2000)));
-    let key = ground.key("bytes");
+    let key = fixture.key("bytes");
     let made = Change { append: samples.clone(), ..change("", &[]) };
-    let mut at = ground.store.commit(&key, Expected::Absent, made).await?;
-    same!(ground.log(&key).await?, samples, "the log");
+    let mut at = fixture.store.commit(&key, Expected::Absent, made).await?;
+    same!(fixture.log(&key).await?, samples, "the log");
     for sample in samples {
         let next = Change { head: sample.clone(), ..change("", &[]) };
-        at = ground.store.commit(&key, Expected::At(at), next).await?;
-        same!(ground.head(&key).await?.bytes, sample, "the head");
+        at = fixture.store.commit(&key, Expected::At(at), next).await?;
+        same!(fixture.head(&key).await?.bytes, sample, "the head");
     }
     Ok(())
 }
 
-pub(super) async fn entries_of_a_mebibyte_are_kept(ground: Ground) -> PromiseResult {
-    let key = ground.key("large");
+pub(super) async fn entries_of_a_mebibyte_are_kept(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("large");
     let json = Bytes::from(format!("\"{}\"", "x".repeat(MEBIBYTE)));
     let binary = Bytes::from((0..MEBIBYTE).map(|at| (at * 31 % 251) as u8).collect::<Vec<_>>());
     let append = vec![json.clone(), binary.clone()];
     let made = Change { head: json.clone(), append: append.clone(), ..change("", &[]) };
-    ground.store.commit(&key, Expected::Absent, made).await?;
-    same!(ground.head(&key).await?.bytes == json, true, "a large head comes back");
-    same!(ground.log(&key).await? == append, true, "large entries come back");
-    same!(ground.store.entries(&key, 1..2).await? == [binary], true, "the second comes back alone");
+    fixture.store.commit(&key, Expected::Absent, made).await?;
+    same!(fixture.head(&key).await?.bytes == json, true, "a large head comes back");
+    same!(fixture.log(&key).await? == append, true, "large entries come back");
+    same!(
+        fixture.store.entries(&key, 1..2).await? == [binary],
+        true,
+        "the second comes back alone"
+    );
     Ok(())
 }
 
-pub(super) async fn many_entries_in_one_change_keep_their_order(ground: Ground) -> PromiseResult {
-    let key = ground.key("many");
+pub(super) async fn many_entries_in_one_change_keep_their_order(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("many");
     let entries = |from: u32, to: u32| -> Vec<Bytes> {
         (from..to).map(|number| format!("{{\"n\":{number}}}").into()).collect()
     };
     let made = Change { append: entries(0, 700), ..change("0", &[]) };
-    let at = ground.store.commit(&key, Expected::Absent, made).await?;
+    let at = fixture.store.commit(&key, Expected::Absent, made).await?;
     let more = Change { append: entries(700, 1_001), ..change("0", &[]) };
-    ground.store.commit(&key, Expected::At(at), more).await?;
-    same!(ground.head(&key).await?.entries, 1_001, "length");
-    same!(ground.log(&key).await? == entries(0, 1_001), true, "the log is in order");
-    same!(ground.store.entries(&key, 690..710).await?, entries(690, 710), "a stretch of it");
-    same!(ground.store.entries(&key, 981..1_001).await?, entries(981, 1_001), "its end");
+    fixture.store.commit(&key, Expected::At(at), more).await?;
+    same!(fixture.head(&key).await?.entries, 1_001, "length");
+    same!(fixture.log(&key).await? == entries(0, 1_001), true, "the log is in order");
+    same!(fixture.store.entries(&key, 690..710).await?, entries(690, 710), "a stretch of it");
+    same!(fixture.store.entries(&key, 981..1_001).await?, entries(981, 1_001), "its end");
     Ok(())
 }
 
-pub(super) async fn an_overwrite_replaces_only_what_it_names(ground: Ground) -> PromiseResult {
-    let key = ground.key("overwritten");
-    let first = ground.create(&key, "0", &["zero", "one", "two"]).await?;
+pub(super) async fn an_overwrite_replaces_only_what_it_names(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("overwritten");
+    let first = fixture.create(&key, "0", &["zero", "one", "two"]).await?;
     let blank = Change {
         overwrite: vec![(1, Bytes::from("{\"erased\":true}")), (0, Bytes::new())],
         ..change("1", &["three"])
     };
-    let second = ground.store.commit(&key, Expected::At(first), blank.clone()).await?;
-    let promised = texts(&["", "{\"erased\":true}", "two", "three"]);
-    same!(ground.log(&key).await?, promised, "the log");
-    let head = ground.head(&key).await?;
+    let second = fixture.store.commit(&key, Expected::At(first), blank.clone()).await?;
+    let expected = texts(&["", "{\"erased\":true}", "two", "three"]);
+    same!(fixture.log(&key).await?, expected, "the log");
+    let head = fixture.head(&key).await?;
     same!((head.version, head.entries), (second, 4), "version and length");
-    match ground.store.commit(&key, Expected::At(first), blank).await {
+    match fixture.store.commit(&key, Expected::At(first), blank).await {
         Err(StoreError::Conflict { .. }) => {}
         other => return Err(Broken(format!("a stale overwrite answered {other:?}"))),
     }
-    same!(ground.log(&key).await?, promised, "the log after a stale overwrite");
-    ground.commit(&key, Expected::At(second), "2", &["four"]).await?;
-    let promised = texts(&["", "{\"erased\":true}", "two", "three", "four"]);
-    same!(ground.log(&key).await?, promised, "the log after a later commit");
+    same!(fixture.log(&key).await?, expected, "the log after a stale overwrite");
+    fixture.commit(&key, Expected::At(second), "2", &["four"]).await?;
+    let expected = texts(&["", "{\"erased\":true}", "two", "three", "four"]);
+    same!(fixture.log(&key).await?, expected, "the log after a later commit");
     Ok(())
 }
 
 pub(super) async fn an_overwrite_past_the_end_is_refused_and_changes_nothing(
-    ground: Ground,
-) -> PromiseResult {
-    let key = ground.key("past");
-    let first = ground.create(&key, "0", &["zero"]).await?;
+    fixture: Fixture,
+) -> CheckResult {
+    let key = fixture.key("past");
+    let first = fixture.create(&key, "0", &["zero"]).await?;
     let wrong = Change { overwrite: vec![(1, Bytes::from("x"))], ..change("1", &["one"]) };
-    if let Ok(version) = ground.store.commit(&key, Expected::At(first), wrong.clone()).await {
+    if let Ok(version) = fixture.store.commit(&key, Expected::At(first), wrong.clone()).await {
         return Err(Broken(format!("an overwrite past the end answered {version:?}")));
     }
-    let absent = ground.key("past-absent");
-    if let Ok(version) = ground.store.commit(&absent, Expected::Absent, wrong).await {
+    let absent = fixture.key("past-absent");
+    if let Ok(version) = fixture.store.commit(&absent, Expected::Absent, wrong).await {
         return Err(Broken(format!("an overwrite of nothing answered {version:?}")));
     }
-    same!(ground.head(&key).await?.version, first, "the version");
-    same!(ground.log(&key).await?, texts(&["zero"]), "the log");
+    same!(fixture.head(&key).await?.version, first, "the version");
+    same!(fixture.log(&key).await?, texts(&["zero"]), "the log");
     Ok(())
 }
 
 pub(super) async fn a_change_over_the_limit_is_refused_and_changes_nothing(
-    ground: Ground,
-) -> PromiseResult {
-    let key = ground.key("too-large");
-    let first = ground.create(&key, "0", &["zero"]).await?;
+    fixture: Fixture,
+) -> CheckResult {
+    let key = fixture.key("too-large");
+    let first = fixture.create(&key, "0", &["zero"]).await?;
     let entry = Bytes::from(vec![b' '; ENTRY_BYTES_MAX + 1]);
     let wrong = Change { append: vec![entry], ..change("1", &[]) };
-    match ground.store.commit(&key, Expected::At(first), wrong).await {
+    match fixture.store.commit(&key, Expected::At(first), wrong).await {
         Err(StoreError::TooLarge { .. }) => {}
         other => return Err(Broken(format!("a change over the limit answered {other:?}"))),
     }
-    same!(ground.head(&key).await?.version, first, "the version");
-    same!(ground.log(&key).await?, texts(&["zero"]), "the log");
+    same!(fixture.head(&key).await?.version, first, "the version");
+    same!(fixture.log(&key).await?, texts(&["zero"]), "the log");
     Ok(())
 }
 
-/// A backend may keep a large head as what changed since an earlier one: nobody may notice.
-pub(super) async fn a_large_head_comes_back_whatever_changed_it(ground: Ground) -> PromiseResult {
-    let key = ground.key("large-head");
+/// A backend may store a large head as a delta; callers must not notice.
+pub(super) async fn a_large_head_comes_back_whatever_changed_it(fixture: Fixture) -> CheckResult {
+    let key = fixture.key("large-head");
     let head = |step: u32, lines: u32| -> String {
         (0..lines)
             .map(|n| format!("{n}: {} of step {}\n", n * 7_919 % 997, step / (n + 1)))
             .collect()
     };
-    let mut at = ground.create(&key, "{}", &[]).await?;
+    let mut at = fixture.create(&key, "{}", &[]).await?;
     for step in 0..40 {
         let lines = match step {
             0..30 => 200 + step,
@@ -210,9 +214,9 @@ pub(super) async fn a_large_head_comes_back_whatever_changed_it(ground: Ground) 
         };
         let mut made = change(&head(step, lines), &["a turn"]);
         match step % 10 {
-            // An edit, without a turn.
+            // An edit without a turn.
             7 => made.append.clear(),
-            // A turn erased, with and without another.
+            // An erased turn, with and without a new one.
             8 => made.overwrite = vec![(0, Bytes::from("erased"))],
             9 => {
                 made.append.clear();
@@ -220,12 +224,12 @@ pub(super) async fn a_large_head_comes_back_whatever_changed_it(ground: Ground) 
             }
             _ => {}
         }
-        at = ground.store.commit(&key, Expected::At(at), made).await?;
-        let seen = ground.head(&key).await?;
+        at = fixture.store.commit(&key, Expected::At(at), made).await?;
+        let seen = fixture.head(&key).await?;
         same!(seen.version, at, "the version at step {step}");
         same!(seen.bytes == head(step, lines), true, "the head of step {step} is the one given");
     }
-    same!(ground.log(&key).await?.len(), 32, "turns");
+    same!(fixture.log(&key).await?.len(), 32, "turns");
     Ok(())
 }
 

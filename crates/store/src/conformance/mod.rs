@@ -1,13 +1,13 @@
-//! What every backend promises, one function a promise.
+//! The test suite that every backend must pass, one function per guarantee.
 //!
-//! A backend's whole test is [`check_all`]. Each promise works in a tenant of its own, so the suite may
-//! run against a store that others use. It knows nothing of any backend.
+//! [`check_all`] is a backend's whole test. Each check uses its own tenant, so the suite may run against a store
+//! that others use. It is independent of any backend.
 //!
-//! Invariant: a promise that is kept leaves nothing behind that another promise could trip over.
+//! Invariant: no check leaves data behind that affects another check.
 
 mod bytes;
 mod erase;
-mod ground;
+mod fixture;
 mod listing;
 mod race;
 mod version;
@@ -18,9 +18,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use throughline_engine::store::{Store, StoreError};
 
-pub use ground::Ground;
+pub use fixture::Fixture;
 
-/// What was seen instead of what was promised.
+/// What was seen instead of what the contract guarantees.
 #[derive(Debug)]
 pub struct Broken(String);
 
@@ -30,39 +30,39 @@ impl From<StoreError> for Broken {
     }
 }
 
-/// The outcome of one promise.
-pub type PromiseResult = Result<(), Broken>;
+/// The outcome of one check.
+pub type CheckResult = Result<(), Broken>;
 
-/// One promise by its name.
-pub struct Promise {
-    /// The promise as a sentence.
+/// A guarantee with its check.
+pub struct Guarantee {
+    /// The guarantee as a sentence.
     pub name: &'static str,
-    check: fn(Ground) -> BoxFuture<'static, PromiseResult>,
+    check: fn(Fixture) -> BoxFuture<'static, CheckResult>,
 }
 
-/// Ends the promise as broken unless the two are equal.
+/// Returns from a check with [`Broken`] unless the two are equal.
 macro_rules! same {
-    ($seen:expr, $promised:expr, $($what:tt)+) => {{
-        let (seen, promised) = (&$seen, &$promised);
-        if seen != promised {
+    ($seen:expr, $expected:expr, $($what:tt)+) => {{
+        let (seen, expected) = (&$seen, &$expected);
+        if seen != expected {
             return Err($crate::conformance::Broken(format!(
-                "{}: saw {:?}, promised {:?}", format!($($what)+), seen, promised
+                "{}: saw {:?}, expected {:?}", format!($($what)+), seen, expected
             )));
         }
     }};
 }
 pub(crate) use same;
 
-macro_rules! promises {
+macro_rules! guarantees {
     ($($module:ident :: $name:ident),+ $(,)?) => {
-        /// Every promise of the contract.
-        pub const PROMISES: &[Promise] = &[
-            $(Promise { name: stringify!($name), check: |ground| $module::$name(ground).boxed() }),+
+        /// All guarantees of the contract.
+        pub const GUARANTEES: &[Guarantee] = &[
+            $(Guarantee { name: stringify!($name), check: |fixture| $module::$name(fixture).boxed() }),+
         ];
     };
 }
 
-promises![
+guarantees![
     version::a_thread_that_is_not_there_is_missing,
     version::a_head_and_its_entries_appear_together,
     version::a_stale_version_is_refused_and_changes_nothing,
@@ -91,31 +91,31 @@ promises![
     listing::equal_times_are_ordered_by_id,
     listing::a_listing_stays_in_its_scope_and_kind,
     listing::a_page_of_nothing_is_empty,
-    listing::a_scan_meets_every_thread_once_in_key_order,
+    listing::a_scan_returns_every_thread_once_in_key_order,
     erase::erasing_counts_and_removes_everything,
     erase::erasing_again_finds_nothing,
     erase::erasing_one_thread_leaves_the_others,
-    erase::a_thread_made_anew_is_not_the_old_one,
+    erase::a_recreated_thread_is_not_the_old_one,
     erase::check_finds_a_sound_store_sound,
 ];
 
-/// The promises that `store` does not keep, each with what was seen.
-pub async fn broken_promises(store: Arc<dyn Store>) -> Vec<String> {
+/// Returns the guarantees that `store` breaks, each with what was seen.
+pub async fn broken_guarantees(store: Arc<dyn Store>) -> Vec<String> {
     let mut broken = Vec::new();
-    for promise in PROMISES {
-        if let Err(Broken(seen)) = (promise.check)(Ground::new(Arc::clone(&store))).await {
-            broken.push(format!("{}: {seen}", promise.name));
+    for guarantee in GUARANTEES {
+        if let Err(Broken(seen)) = (guarantee.check)(Fixture::new(Arc::clone(&store))).await {
+            broken.push(format!("{}: {seen}", guarantee.name));
         }
     }
     broken
 }
 
-/// Checks every promise.
+/// Checks every guarantee.
 ///
 /// # Panics
 ///
-/// With the list of broken promises, if there is one.
+/// With the list of broken guarantees, if there are any.
 pub async fn check_all(store: Arc<dyn Store>) {
-    let broken = broken_promises(store).await;
-    assert!(broken.is_empty(), "broken promises:\n- {}", broken.join("\n- "));
+    let broken = broken_guarantees(store).await;
+    assert!(broken.is_empty(), "broken guarantees:\n- {}", broken.join("\n- "));
 }

@@ -1,10 +1,9 @@
-//! What is known of every head without reading it again.
+//! An in-memory cache of what a listing needs from every head.
 //!
-//! A listing must not read every log, nor every head. The catalogue remembers what each head said and
-//! the stamp of the file that said it; a listing looks at the stamps only and reads the heads that
-//! another process has replaced.
+//! A listing must not read every log, nor every head. The cache remembers the fields of each head and the
+//! stamp of its file; a listing compares stamps and reads only the heads that another process has replaced.
 //!
-//! Invariant: a card is used only while its stamp is that of the file in place.
+//! Invariant: a row is used only while its stamp is that of the current head file.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -13,72 +12,71 @@ use std::sync::{Mutex, MutexGuard};
 use throughline_engine::store::{Key, Kind, ListedThread, Result, Scope};
 
 use super::fault::translate;
-use super::head::{HeadFile, NoHead, Stamp};
+use super::head::{HeadError, HeadFile, Stamp};
 use super::layout::{HEAD, Layout, Strays, thread_ids};
 
-/// Cards by key.
+/// Cached rows by key.
 #[derive(Debug, Default)]
 pub(super) struct Catalogue {
-    cards: Mutex<HashMap<Key, Card>>,
+    rows: Mutex<HashMap<Key, CachedRow>>,
 }
 
 #[derive(Debug)]
-struct Card {
+struct CachedRow {
     listed: ListedThread,
     stamp: Stamp,
 }
 
 impl Catalogue {
-    fn cards(&self) -> MutexGuard<'_, HashMap<Key, Card>> {
-        // A card is replaced whole, so a panic elsewhere leaves none half-written.
-        self.cards.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn rows(&self) -> MutexGuard<'_, HashMap<Key, CachedRow>> {
+        // A row is replaced as a whole, so a panic elsewhere leaves none half-written.
+        self.rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Notes what a head says.
-    pub(super) fn note(&self, key: &Key, head: &HeadFile, stamp: Stamp) -> ListedThread {
+    /// Caches the fields of a head.
+    pub(super) fn insert(&self, key: &Key, head: &HeadFile, stamp: Stamp) -> ListedThread {
         let listed = ListedThread {
             key: key.clone(),
             version: head.version,
             entries: head.entries,
             changed_at: head.changed_at,
         };
-        self.cards().insert(key.clone(), Card { listed: listed.clone(), stamp });
+        self.rows().insert(key.clone(), CachedRow { listed: listed.clone(), stamp });
         listed
     }
 
-    /// Forgets a thread.
     pub(super) fn forget(&self, key: &Key) {
-        self.cards().remove(key);
+        self.rows().remove(key);
     }
 
-    /// The thread as it is now; `None` when it is gone, or damaged, which is reported.
+    /// Returns the current row; `None` if the thread is gone, or damaged, which is logged.
     pub(super) fn look_up(&self, layout: &Layout, key: &Key) -> Result<Option<ListedThread>> {
         let folder = layout.thread(key);
         match std::fs::metadata(folder.join(HEAD)) {
             Ok(metadata) => {
                 let stamp = Stamp::of(&metadata);
-                if let Some(card) = self.cards().get(key).filter(|card| card.stamp == stamp) {
-                    return Ok(Some(card.listed.clone()));
+                if let Some(row) = self.rows().get(key).filter(|row| row.stamp == stamp) {
+                    return Ok(Some(row.listed.clone()));
                 }
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(translate(folder.display(), &error)),
         }
         match HeadFile::read(&folder, key) {
-            Ok((head, stamp)) => Ok(Some(self.note(key, &head, stamp))),
-            Err(NoHead::Missing) => {
+            Ok((head, stamp)) => Ok(Some(self.insert(key, &head, stamp))),
+            Err(HeadError::Missing) => {
                 self.forget(key);
                 Ok(None)
             }
-            Err(NoHead::Damaged(reason)) => {
-                tracing::warn!(thread = %key, reason, "a damaged thread is left out of a listing");
+            Err(HeadError::Damaged(reason)) => {
+                tracing::warn!(thread = %key, reason, "a damaged thread was left out of a listing");
                 Ok(None)
             }
-            Err(NoHead::Failed(error)) => Err(translate(folder.display(), &error)),
+            Err(HeadError::Failed(error)) => Err(translate(folder.display(), &error)),
         }
     }
 
-    /// Every thread of a scope and kind, in no order.
+    /// All threads of a scope and kind, unordered.
     pub(super) fn all(
         &self,
         layout: &Layout,

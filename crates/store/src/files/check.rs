@@ -1,26 +1,26 @@
-//! Reads every thread and names what is wrong.
+//! Integrity check: reads every thread and reports problems. Repairs nothing.
 //!
-//! Found: heads that are cut, edited or of another thread, segments that are missing or short, lines
-//! that are not JSON, out of order or with a checksum that does not fit, counts that do not match, and what was
-//! set aside by an earlier version. Files of others are noted. Repairs nothing.
+//! Detects heads that are truncated, edited or belong to another thread; segments that are missing or
+//! truncated; lines that are not JSON, out of order or have a checksum mismatch; wrong counts; and threads
+//! that an earlier version set aside. Foreign files are noted.
 
 use std::io::{ErrorKind, Result};
 use std::path::Path;
 
 use throughline_engine::store::{CheckReport, Key};
 
-use super::damage::held_back;
-use super::head::{HeadFile, NoHead};
+use super::damage::blocked_id;
+use super::head::{HeadError, HeadFile};
 use super::layout::{Layout, SEGMENT_ENTRIES, Strays, place_in, places_in, thread_ids};
 use super::line;
-use super::load::{left_over, others_in};
+use super::load::{left_over, strays_in};
 use super::log::{cut_short, numbered, segment_bytes};
 
-/// At most this many sentences of one thread.
+/// Maximum number of reported problems per thread.
 const PROBLEMS_PER_THREAD_MAX: usize = 20;
-/// At most this many files of others are named.
+/// Maximum number of reported foreign files.
 const STRAYS_MAX: usize = 100;
-/// How often a thread is read again because it was changed meanwhile.
+/// Attempts to read a thread that is being changed.
 const READINGS_MAX: usize = 10;
 
 pub(super) fn check(layout: &Layout) -> Result<CheckReport> {
@@ -35,36 +35,36 @@ pub(super) fn check(layout: &Layout) -> Result<CheckReport> {
             report.entries += entries;
             problems.truncate(PROBLEMS_PER_THREAD_MAX);
             report.problems.extend(problems.into_iter().map(|problem| format!("{key}: {problem}")));
-            strays.extend(others_in(&folder)?);
+            strays.extend(strays_in(&folder)?);
         }
     }
     for (scope, kind) in places_in(&layout.damaged(), &mut strays)? {
         for id in thread_ids(&place_in(&layout.damaged(), &scope, kind), &mut strays)? {
             let key = Key { scope: scope.clone(), kind, id };
-            match held_back(layout, &key)? {
+            match blocked_id(layout, &key)? {
                 Some(reason) => report.problems.push(format!("{key}: {reason}")),
                 None => {
                     let aside = layout.set_aside(&key);
-                    report.notes.push(format!("{key}: a damaged one is in {}", aside.display()));
+                    report.notes.push(format!("{key}: a damaged copy is in {}", aside.display()));
                 }
             }
         }
     }
     strays.truncate(STRAYS_MAX);
-    let strays = strays.iter().map(|stray| format!("{} is not ours", stray.display()));
+    let strays = strays.iter().map(|stray| format!("{} is a foreign file", stray.display()));
     report.notes.extend(strays);
     Ok(report)
 }
 
-/// Entries that were read and what is wrong. A thread that changes meanwhile is read again.
+/// Returns the number of readable entries and the problems. Starts over if the thread changes meanwhile.
 fn check_thread(folder: &Path, key: &Key) -> Result<(u64, Vec<String>)> {
     let mut seen = (0, Vec::new());
     for _ in 0..READINGS_MAX {
         let head = match HeadFile::read(folder, key) {
             Ok((head, _)) => head,
-            Err(NoHead::Missing) => return Ok((0, Vec::new())),
-            Err(NoHead::Damaged(reason)) => return Ok((0, vec![reason])),
-            Err(NoHead::Failed(error)) => return Err(error),
+            Err(HeadError::Missing) => return Ok((0, Vec::new())),
+            Err(HeadError::Damaged(reason)) => return Ok((0, vec![reason])),
+            Err(HeadError::Failed(error)) => return Err(error),
         };
         seen = read_log(folder, &head, key)?;
         let unchanged = HeadFile::read(folder, key).is_ok_and(|(again, _)| again == head);
@@ -89,12 +89,12 @@ fn read_log(folder: &Path, head: &HeadFile, key: &Key) -> Result<(u64, Vec<Strin
         }
     }
     for name in left_over(folder, key)? {
-        problems.push(format!("{name} was left over from a write that was not finished"));
+        problems.push(format!("{name} is left over from an unfinished write"));
     }
     Ok((entries, problems))
 }
 
-/// How many entries of a segment can be read, and what is wrong with the others.
+/// Returns the number of readable entries of a segment; adds what is wrong with the others to `problems`.
 fn read_segment(head: &HeadFile, first: u64, bytes: &[u8], problems: &mut Vec<String>) -> u64 {
     let name = head.segment(first);
     let there = bytes.len() as u64;
@@ -103,7 +103,7 @@ fn read_segment(head: &HeadFile, first: u64, bytes: &[u8], problems: &mut Vec<St
     }
     let (mut lines, mut sound, mut next) = (0, 0, first);
     for (place, (number, line)) in (1..).zip(numbered(bytes, first)) {
-        // Beyond the end are lines of a commit that was never finished.
+        // Lines past the end belong to an unfinished commit.
         if number >= head.entries {
             continue;
         }
@@ -113,13 +113,13 @@ fn read_segment(head: &HeadFile, first: u64, bytes: &[u8], problems: &mut Vec<St
             Err(reason) => problems.push(format!("{name} line {place}: {reason}")),
         }
         if number != next {
-            problems.push(format!("{name} line {place}: it says it is turn {}", number + 1));
+            problems.push(format!("{name} line {place}: it is numbered as turn {}", number + 1));
         }
         next = next.max(number + 1);
     }
     let expected = (head.entries - first).min(SEGMENT_ENTRIES);
     if lines != expected {
-        problems.push(format!("{name} has {lines} lines where the head counts {expected}"));
+        problems.push(format!("{name} has {lines} lines, the head counts {expected}"));
     }
     sound
 }

@@ -1,18 +1,18 @@
-//! One change of a thread, under its lock.
+//! Commits a change to a thread, under its lock.
 //!
-//! The log is written and synced first, then the head is replaced: the rename is the commit. Until
-//! then nothing that was written counts. A new thread is made whole beside its place and moved there.
+//! The log is written and synced first, then the head is replaced: the rename is the commit. Nothing written
+//! before it counts. A new thread is built in a staging folder and then renamed.
 //!
-//! Invariant: what a commit costs does not depend on how long the log is.
+//! Invariant: the cost of an append does not depend on the length of the log.
 
 use std::fs;
 use std::path::Path;
 
 use throughline_engine::store::{Change, Expected, Key, Result, StoreError, Version};
 
-use super::damage::held_back;
+use super::damage::blocked_id;
 use super::fault::{translate, unknown};
-use super::head::{HeadFile, NoHead, Stamp};
+use super::head::{HeadError, HeadFile, Stamp};
 use super::layout::{HEAD, HEAD_NEXT, Layout};
 use super::log;
 use crate::disk;
@@ -28,17 +28,17 @@ pub(super) fn commit(
     let folder = layout.thread(key);
     let current = match HeadFile::read(&folder, key) {
         Ok((head, _)) => Some(head),
-        Err(NoHead::Missing) => match held_back(layout, key) {
+        Err(HeadError::Missing) => match blocked_id(layout, key) {
             Ok(None) => None,
             Ok(Some(reason)) => {
                 return Err(StoreError::Damaged { what: key.to_string(), reason });
             }
             Err(error) => return Err(translate(folder.display(), &error)),
         },
-        Err(NoHead::Damaged(reason)) => {
+        Err(HeadError::Damaged(reason)) => {
             return Err(StoreError::Damaged { what: key.to_string(), reason });
         }
-        Err(NoHead::Failed(error)) => return Err(translate(folder.display(), &error)),
+        Err(HeadError::Failed(error)) => return Err(translate(folder.display(), &error)),
     };
     let length = current.as_ref().map_or(0, |head| head.entries);
     match (expected, current) {
@@ -48,7 +48,7 @@ pub(super) fn commit(
         }
         (Expected::At(wanted), Some(head)) if head.version == wanted => {
             refuse_overwrite_from(key, change, length)?;
-            go_on(&folder, key, head, change)
+            update(&folder, key, head, change)
         }
         (_, current) => {
             let current = current.map(|head| head.version);
@@ -64,9 +64,9 @@ fn refuse_overwrite_from(key: &Key, change: &Change, length: u64) -> Result<()> 
     }
 }
 
-/// Makes a thread, whole, where there is none.
+/// Creates a thread in a single step.
 pub(super) fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(HeadFile, Stamp)> {
-    let (unborn, folder) = (layout.unborn(key), layout.thread(key));
+    let (staging, folder) = (layout.staging(key), layout.thread(key));
     let place = layout.place(&key.scope, key.kind);
     let mut head = HeadFile {
         version: Version { number: 1, incarnation: new_incarnation() },
@@ -78,21 +78,21 @@ pub(super) fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(Hea
         bytes: change.head.clone(),
     };
     let made = (|| {
-        // Left over from a process that ended in the middle.
-        disk::remove_folder(&unborn)?;
-        disk::make_folders(&unborn)?;
-        log::append(&unborn, &mut head, &change.append)?;
-        let file = disk::write_file(&unborn.join(HEAD), &head.encode(key))?;
-        disk::sync_folder(&unborn)?;
+        // Left over from an interrupted process.
+        disk::remove_folder(&staging)?;
+        disk::make_folders(&staging)?;
+        log::append(&staging, &mut head, &change.append)?;
+        let file = disk::write_file(&staging.join(HEAD), &head.encode(key))?;
+        disk::sync_folder(&staging)?;
         Ok(Stamp::of(&file.metadata()?))
     })();
-    let stamp = made.map_err(|error| translate(unborn.display(), &error))?;
-    fs::rename(&unborn, &folder).map_err(|error| translate(folder.display(), &error))?;
+    let stamp = made.map_err(|error| translate(staging.display(), &error))?;
+    fs::rename(&staging, &folder).map_err(|error| translate(folder.display(), &error))?;
     disk::sync_folder(&place).map_err(|error| unknown(folder.display(), &error))?;
     Ok((head, stamp))
 }
 
-fn go_on(
+fn update(
     folder: &Path,
     key: &Key,
     mut head: HeadFile,

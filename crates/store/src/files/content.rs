@@ -1,6 +1,6 @@
-//! Any bytes inside JSON, readable where they can be, and the same to the byte when they come back.
+//! Embeds arbitrary bytes in JSON: readable where possible, and always restored exactly.
 //!
-//! JSON on one line stands as it is; other text stands as a JSON string; anything else as base64.
+//! Single-line JSON is embedded as it is, other text as a JSON string, and anything else as base64.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Bytes in one of three forms; exactly one is set.
+/// Bytes in one of three encodings; exactly one is set.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Content<'a> {
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -26,8 +26,8 @@ impl<'a> Content<'a> {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Self { base64: Some(STANDARD.encode(bytes).into()), ..Self::default() };
         };
-        // A parser gives back a value without the space around it, and `null` as no value at all, so
-        // such JSON is kept as text.
+        // serde_json drops the whitespace around a raw value and reads `null` as `None`, so such JSON is
+        // stored as text.
         let bare = !text.contains(['\n', '\r']) && text.trim() == text && text != "null";
         match serde_json::from_str::<&RawValue>(text) {
             Ok(json) if bare => Self { json: Some(json), ..Self::default() },
@@ -42,7 +42,7 @@ impl<'a> Content<'a> {
             (None, None, Some(base64)) => {
                 STANDARD.decode(base64.as_bytes()).map(Bytes::from).map_err(|_| "bad base64")
             }
-            _ => Err("it has no content, or more than one"),
+            _ => Err("it has no content, or more than one kind"),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Threads that cannot be read, or only in part: known by name and counted.
+//! Tracks threads that cannot be read, or only in part.
 //!
-//! A damaged thread stays where it is. One that was set aside keeps its name to itself until somebody decides what
-//! becomes of it ([`super::repair`]).
+//! A damaged thread stays where it is. The id of one that was set aside cannot be reused until somebody decides
+//! what to do with it ([`super::repair`]).
 
 use std::collections::BTreeMap;
 use std::io::Result as IoResult;
@@ -12,10 +12,10 @@ use throughline_engine::store::{Key, Result, StoreError};
 
 use super::layout::{Layout, names_in};
 
-/// In the folder of what was set aside: somebody decided, and the name may be used again.
-pub(super) const DECIDED: &str = "decided.txt";
+/// Marker file beside copies that were set aside: the id may be used again.
+pub(super) const RELEASED: &str = "decided.txt";
 
-/// What is known to be damaged, and how.
+/// The damaged threads and what is wrong with them.
 #[derive(Debug, Default)]
 pub(super) struct Damage {
     known: Mutex<BTreeMap<Key, String>>,
@@ -23,21 +23,21 @@ pub(super) struct Damage {
 
 impl Damage {
     fn known(&self) -> MutexGuard<'_, BTreeMap<Key, String>> {
-        // An entry is put in or taken out whole, so a panic elsewhere leaves none half-written.
+        // An entry is inserted or removed as a whole, so a panic elsewhere leaves none half-written.
         self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Notes that a thread is damaged; says so in the log the first time.
-    pub(super) fn note(&self, key: &Key, reason: &str) {
+    /// Records a damaged thread; logs it the first time.
+    pub(super) fn record(&self, key: &Key, reason: &str) {
         if self.known().insert(key.clone(), reason.to_owned()).is_none() {
-            tracing::warn!(thread = %key, reason, "a thread is damaged; throughline check names what is, throughline repair mends it");
+            tracing::warn!(thread = %key, reason, "a thread is damaged; run throughline check for details and throughline repair to repair it");
         }
     }
 
-    /// Notes what an answer tells.
-    pub(super) fn note_in<T>(&self, key: &Key, answer: Result<T>) -> Result<T> {
+    /// Records the damage if `answer` is such an error.
+    pub(super) fn record_error<T>(&self, key: &Key, answer: Result<T>) -> Result<T> {
         if let Err(StoreError::Damaged { reason, .. }) = &answer {
-            self.note(key, reason);
+            self.record(key, reason);
         }
         answer
     }
@@ -51,19 +51,19 @@ impl Damage {
     }
 }
 
-/// Why the name of a thread that is not there must not be used: an earlier one was set aside, and nobody decided.
-pub(super) fn held_back(layout: &Layout, key: &Key) -> IoResult<Option<String>> {
+/// Why the id of a missing thread must not be used: a damaged copy was set aside, and nobody has decided about it.
+pub(super) fn blocked_id(layout: &Layout, key: &Key) -> IoResult<Option<String>> {
     let aside = layout.set_aside(key);
     match newest(&aside)? {
-        Some(newest) if !aside.join(DECIDED).exists() => {
+        Some(newest) if !aside.join(RELEASED).exists() => {
             Ok(Some(format!("it was set aside in {}", newest.display())))
         }
         _ => Ok(None),
     }
 }
 
-/// The last of the damaged lives of a thread.
+/// The newest damaged copy of a thread.
 pub(super) fn newest(aside: &Path) -> IoResult<Option<PathBuf>> {
-    let lives = names_in(aside, |name| name.parse::<u32>().ok())?;
-    Ok(lives.last().map(|number| aside.join(number.to_string())))
+    let copies = names_in(aside, |name| name.parse::<u32>().ok())?;
+    Ok(copies.last().map(|number| aside.join(number.to_string())))
 }

@@ -1,7 +1,7 @@
-//! Erasing a thread, under its lock: out of sight in one step, then file by file.
+//! Erases a thread, under its lock: renames it out of sight, then removes its files.
 //!
-//! Copies that were set aside as damaged go too. File systems that keep old blocks or snapshots are
-//! outside our reach.
+//! Damaged copies that were set aside are erased, too. File systems that keep old blocks or snapshots are
+//! out of our control.
 
 use std::fs;
 use std::io::{ErrorKind, Result};
@@ -13,12 +13,12 @@ use super::layout::{Layout, segment_of};
 use super::log;
 use crate::disk;
 
-/// Removes the thread and counts what went. The caller holds the lock.
+/// Removes the thread and counts what was removed. The caller holds the lock.
 pub(super) fn erase(layout: &Layout, key: &Key) -> Result<Erased> {
     let (folder, erased) = (layout.thread(key), layout.erased(key));
-    // Left over from a process that ended in the middle.
+    // Left over from an interrupted process.
     disk::remove_folder(&erased)?;
-    disk::remove_folder(&layout.unborn(key))?;
+    disk::remove_folder(&layout.staging(key))?;
     let mut counted = Erased::default();
     if folder.symlink_metadata().is_ok() {
         counted = count(&folder, key);
@@ -34,7 +34,7 @@ pub(super) fn erase(layout: &Layout, key: &Key) -> Result<Erased> {
     Ok(counted)
 }
 
-/// What the thread holds; a damaged one counts as far as it can be read.
+/// Counts the content of a thread; of a damaged one, as much as can be read.
 fn count(folder: &std::path::Path, key: &Key) -> Erased {
     let mut counted = Erased { heads: 1, ..Erased::default() };
     let Ok((head, _)) = HeadFile::read(folder, key) else { return counted };
@@ -51,7 +51,7 @@ fn count(folder: &std::path::Path, key: &Key) -> Erased {
     counted
 }
 
-/// Removes the folders of kind, user and tenant that are empty now: their names are personal too.
+/// Removes the folders of kind, user and tenant if they are empty: their names are personal data, too.
 fn remove_empty_above(folder: &std::path::Path, layout: &Layout) -> Result<()> {
     for above in folder.ancestors().skip(1).take(3) {
         if above == layout.root {

@@ -1,11 +1,13 @@
-//! What went wrong with a file, in the terms of the contract.
+//! Translates I/O errors into those of the contract.
+//!
+//! Invariant: `InvalidData` means damage; every other kind means unavailable.
 
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use throughline_engine::store::StoreError;
 
-/// The contract's error for a failure at `what`. A commit whose outcome is not known says so itself.
+/// Translates a failure at `what` that left nothing half-done.
 pub(super) fn translate(what: impl std::fmt::Display, error: &Error) -> StoreError {
     match error.kind() {
         ErrorKind::InvalidData => {
@@ -19,7 +21,7 @@ pub(super) fn translate(what: impl std::fmt::Display, error: &Error) -> StoreErr
     }
 }
 
-/// The same, after the new head may have been put in place.
+/// Translates a failure after the new head may have taken effect.
 pub(super) fn unknown(what: impl std::fmt::Display, error: &Error) -> StoreError {
     StoreError::Unavailable {
         what: what.to_string(),
@@ -28,7 +30,7 @@ pub(super) fn unknown(what: impl std::fmt::Display, error: &Error) -> StoreError
     }
 }
 
-/// What tells that nothing can be written.
+/// The error for a folder that does not accept writes.
 pub(super) fn unwritable(folder: &Path, error: &Error) -> StoreError {
     StoreError::Unavailable {
         what: folder.display().to_string(),
@@ -37,7 +39,7 @@ pub(super) fn unwritable(folder: &Path, error: &Error) -> StoreError {
     }
 }
 
-/// The refusal of a folder.
+/// The error for a folder that is not opened.
 pub(super) fn refused(root: &Path, reason: impl Into<String>, hint: &str) -> StoreError {
     StoreError::Refused {
         what: root.display().to_string(),

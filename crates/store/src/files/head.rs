@@ -1,9 +1,9 @@
-//! `head.json`: the head, what it counts, and a check of all of it.
+//! `head.json`: the head, the extent of the log, and a checksum.
 //!
-//! Readable JSON. Its second line is a checksum of everything after it, so a file that was cut, mixed
-//! up or edited is noticed.
+//! Readable JSON. The second line is a checksum of everything after it, which detects truncation, mix-ups and
+//! edits.
 //!
-//! Invariant: what lies in the log beyond `entries` and `tail_bytes` was never committed.
+//! Invariant: anything in the log past `entries` and `tail_bytes` was never committed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,28 +19,28 @@ use throughline_engine::store::{Key, Version};
 use super::content::Content;
 use super::layout::{HEAD, segment_name, segment_of};
 
-/// The first lines up to the checksum.
+/// The text before the checksum.
 const BEFORE_CHECK: &str = "{\n  \"check\": \"";
-/// Between the checksum and what it covers.
+/// The text between the checksum and what it covers.
 const AFTER_CHECK: &str = "\",\n";
 const CHECK_DIGITS: usize = 8;
 
-/// A head and what it says of its log.
+/// A head and the extent of its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HeadFile {
     pub(super) version: Version,
     pub(super) entries: u64,
-    /// Committed bytes of the last segment.
+    /// Committed size of the last segment.
     pub(super) tail_bytes: u64,
     pub(super) changed_at: Timestamp,
     pub(super) expires_at: Option<Timestamp>,
-    /// Segments in which something was erased: first entry and the version that did it.
+    /// Segments rewritten to erase something: first entry, and the version that did it.
     pub(super) rewritten: BTreeMap<u64, u64>,
     pub(super) bytes: Bytes,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written<'a> {
+struct HeadJson<'a> {
     key: String,
     version: u64,
     incarnation: u32,
@@ -53,7 +53,7 @@ struct Written<'a> {
     head: Content<'a>,
 }
 
-/// Tells one state of a file from the next: every commit makes a new file.
+/// Identifies a state of the file: every commit creates a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     file: u64,
@@ -71,27 +71,27 @@ impl Stamp {
     }
 }
 
-/// Why a head could not be had.
+/// Why a head could not be read.
 #[derive(Debug)]
-pub(super) enum NoHead {
+pub(super) enum HeadError {
     Missing,
     Damaged(String),
     Failed(std::io::Error),
 }
 
 impl HeadFile {
-    /// The file name of the segment that starts at entry `first`.
+    /// The file name of the segment starting at entry `first`.
     pub(super) fn segment(&self, first: u64) -> String {
         segment_name(first, self.rewritten.get(&first).copied())
     }
 
-    /// The first entry of the last segment; `None` while the log is empty.
+    /// The first entry of the last segment; `None` if the log is empty.
     pub(super) fn tail(&self) -> Option<u64> {
         self.entries.checked_sub(1).map(segment_of)
     }
 
     pub(super) fn encode(&self, key: &Key) -> Vec<u8> {
-        let written = Written {
+        let written = HeadJson {
             key: key.to_string(),
             version: self.version.number,
             incarnation: self.version.incarnation,
@@ -109,14 +109,14 @@ impl HeadFile {
     }
 
     pub(super) fn decode(file: &[u8], key: &Key) -> Result<Self, String> {
-        let cut = "it is cut short or was not written by throughline";
+        let cut = "it is truncated or was not written by throughline";
         let rest = file.strip_prefix(BEFORE_CHECK.as_bytes()).ok_or(cut)?;
         let (check, rest) = rest.split_at_checked(CHECK_DIGITS).ok_or(cut)?;
         let covered = rest.strip_prefix(AFTER_CHECK.as_bytes()).ok_or(cut)?;
         if check != format!("{:08x}", crc32fast::hash(covered)).as_bytes() {
-            return Err("its checksum does not fit".into());
+            return Err("checksum mismatch".into());
         }
-        let written: Written<'_> =
+        let written: HeadJson<'_> =
             serde_json::from_slice(file).map_err(|error| error.to_string())?;
         if written.key != key.to_string() {
             return Err(format!("it is the head of {}", written.key));
@@ -132,25 +132,25 @@ impl HeadFile {
         })
     }
 
-    /// The head in a thread's folder.
-    pub(super) fn read(folder: &Path, key: &Key) -> Result<(Self, Stamp), NoHead> {
+    /// Reads the head in a thread's folder.
+    pub(super) fn read(folder: &Path, key: &Key) -> Result<(Self, Stamp), HeadError> {
         let mut file = match File::open(folder.join(HEAD)) {
             Ok(file) => file,
-            // Without the folder there is no thread; a folder without a head is broken.
+            // A missing folder means no thread; a folder without a head is damaged.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(match folder.symlink_metadata() {
-                    Ok(_) => NoHead::Damaged("it has no head.json".into()),
-                    Err(error) if error.kind() == ErrorKind::NotFound => NoHead::Missing,
-                    Err(error) => NoHead::Failed(error),
+                    Ok(_) => HeadError::Damaged("it has no head.json".into()),
+                    Err(error) if error.kind() == ErrorKind::NotFound => HeadError::Missing,
+                    Err(error) => HeadError::Failed(error),
                 });
             }
-            Err(error) => return Err(NoHead::Failed(error)),
+            Err(error) => return Err(HeadError::Failed(error)),
         };
-        let stamp = Stamp::of(&file.metadata().map_err(NoHead::Failed)?);
+        let stamp = Stamp::of(&file.metadata().map_err(HeadError::Failed)?);
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(NoHead::Failed)?;
+        file.read_to_end(&mut bytes).map_err(HeadError::Failed)?;
         let head = Self::decode(&bytes, key)
-            .map_err(|reason| NoHead::Damaged(format!("head.json: {reason}")))?;
+            .map_err(|reason| HeadError::Damaged(format!("head.json: {reason}")))?;
         Ok((head, stamp))
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         let inputs = [head.encode(&key)];
         fuzz::target(env!("CARGO_MANIFEST_DIR"), "files-heads", &inputs, |file| {
             let _ = HeadFile::decode(file, &key);
-            // The same with a checksum that fits: whoever can write the file can do that, too.
+            // The same with a matching checksum, which anyone who can write the file can compute.
             let start = BEFORE_CHECK.len() + CHECK_DIGITS + AFTER_CHECK.len();
             let covered = file.get(start..).unwrap_or_default();
             let check = format!("{BEFORE_CHECK}{:08x}{AFTER_CHECK}", crc32fast::hash(covered));

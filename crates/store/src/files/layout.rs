@@ -1,37 +1,37 @@
-//! Where everything lies.
+//! The layout of the folder.
 //!
 //! ```text
 //! conversations/
-//!   throughline.json                         what this folder is
-//!   threads/TENANT/USER/KIND/ID/head.json    the head and what it counts
+//!   throughline.json                         format and version
+//!   threads/TENANT/USER/KIND/ID/head.json    the head and the extent of the log
 //!   threads/TENANT/USER/KIND/ID/turns-000001.jsonl, turns-000101.jsonl …
 //!   damaged/TENANT/USER/KIND/ID/N/           set aside by throughline repair, with reason.txt
-//!   locks/00 … ff                            taken while a thread is changed
+//!   locks/00 … ff                            held while a thread is changed
 //!   locks/store                              shared while the folder is open
 //! ```
 //!
-//! Names never start with a dot, so folders that do are work in progress and cannot be a thread's.
+//! Ids never start with a dot, so a folder that does is work in progress.
 
 use std::path::{Path, PathBuf};
 
 use throughline_engine::id::{TenantId, ThreadId, UserId};
 use throughline_engine::store::{Key, Kind, Scope};
 
-/// Entries in one segment of a log; a full segment is never written again, except to erase.
+/// Entries per segment of a log; a full segment is rewritten only to erase.
 pub(super) const SEGMENT_ENTRIES: u64 = 100;
-/// The file that says what the folder is.
+/// The file with format and version.
 pub const MARKER: &str = "throughline.json";
 pub(super) const HEAD: &str = "head.json";
 pub(super) const HEAD_NEXT: &str = "head.json.next";
 pub(super) const REASON: &str = "reason.txt";
-/// How the folder of a thread begins that is being made.
+/// Prefix of the folder of a thread being created.
 const NEW: &str = ".new-";
-/// How the folder of a thread begins that is being erased.
+/// Prefix of the folder of a thread being erased.
 const ERASED: &str = ".erased-";
-/// Locks that all threads share.
+/// Number of lock files shared by all threads.
 pub(super) const LOCKS: usize = 256;
 
-/// The folders of a store.
+/// The paths of a store.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) root: PathBuf,
@@ -54,12 +54,12 @@ impl Layout {
         self.root.join("locks")
     }
 
-    /// The lock file that guards `key`, shared with others: few files, and none is ever removed.
+    /// The lock file of `key`, shared with other keys. Lock files are few and never removed.
     pub(super) fn lock(&self, key: &Key) -> PathBuf {
         self.locks().join(format!("{:02x}", lock_number(key)))
     }
 
-    /// The lock file of the folder as a whole.
+    /// The lock file of the whole folder.
     pub(super) fn store_lock(&self) -> PathBuf {
         self.locks().join("store")
     }
@@ -72,23 +72,23 @@ impl Layout {
         self.place(&key.scope, key.kind).join(key.id.as_str())
     }
 
-    /// Where a new thread is made before it takes its place.
-    pub(super) fn unborn(&self, key: &Key) -> PathBuf {
+    /// Where a new thread is built.
+    pub(super) fn staging(&self, key: &Key) -> PathBuf {
         self.place(&key.scope, key.kind).join(format!("{NEW}{}", key.id))
     }
 
-    /// Where an erased thread goes before its files are removed.
+    /// Where an erased thread is moved before its files are removed.
     pub(super) fn erased(&self, key: &Key) -> PathBuf {
         self.place(&key.scope, key.kind).join(format!("{ERASED}{}", key.id))
     }
 
-    /// Where the damaged lives of a thread are kept.
+    /// Where damaged copies of a thread are stored.
     pub(super) fn set_aside(&self, key: &Key) -> PathBuf {
         place_in(&self.damaged(), &key.scope, key.kind).join(key.id.as_str())
     }
 }
 
-/// Which of the locks guards `key`.
+/// The number of the lock file of `key`.
 pub(super) fn lock_number(key: &Key) -> usize {
     crc32fast::hash(key.to_string().as_bytes()) as usize % LOCKS
 }
@@ -98,13 +98,13 @@ pub(super) fn place_in(folder: &Path, scope: &Scope, kind: Kind) -> PathBuf {
     folder.join(scope.tenant.as_str()).join(scope.user.as_str()).join(kind.as_str())
 }
 
-/// The first entry of the segment that holds entry `number`; entries count from 0.
+/// The first entry of the segment that contains entry `number`, counted from 0.
 pub(super) fn segment_of(number: u64) -> u64 {
     number / SEGMENT_ENTRIES * SEGMENT_ENTRIES
 }
 
-/// The name of the segment whose first entry is `first`. `rewritten` is the version that erased
-/// something in it.
+/// The name of the segment that starts at entry `first`. `rewritten` is the version that erased something
+/// in it.
 pub(super) fn segment_name(first: u64, rewritten: Option<u64>) -> String {
     match rewritten {
         None => format!("turns-{:06}.jsonl", first + 1),
@@ -112,7 +112,7 @@ pub(super) fn segment_name(first: u64, rewritten: Option<u64>) -> String {
     }
 }
 
-/// The names in a folder that `accept` takes, in order. A folder that is not there has none.
+/// The names in a folder that `accept` maps to a value, sorted. A missing folder is empty.
 pub(super) fn names_in<T: Ord>(
     folder: &Path,
     accept: impl Fn(&str) -> Option<T>,
@@ -130,11 +130,11 @@ pub(super) fn names_in<T: Ord>(
     Ok(names)
 }
 
-/// What lies between our files and is not ours: it is named, and otherwise left alone.
+/// Foreign files among ours: reported, and otherwise left alone.
 pub(super) type Strays = Vec<PathBuf>;
 
-/// The folders in a folder that `accept` takes, in order; what else there is goes to `strays`. A folder that is
-/// not there has none.
+/// The folders in a folder that `accept` maps to a value, sorted; all other entries go to `strays`. A missing
+/// folder is empty.
 fn folders_in<T: Ord>(
     folder: &Path,
     accept: impl Fn(&str) -> Option<T>,
@@ -159,7 +159,7 @@ fn folders_in<T: Ord>(
     Ok(found)
 }
 
-/// Scopes and kinds below `folder` in key order.
+/// The scopes and kinds below `folder`, in key order.
 pub(super) fn places_in(folder: &Path, strays: &mut Strays) -> std::io::Result<Vec<(Scope, Kind)>> {
     let mut places = Vec::new();
     for tenant in folders_in(folder, |name| TenantId::new(name).ok(), strays)? {
@@ -169,7 +169,7 @@ pub(super) fn places_in(folder: &Path, strays: &mut Strays) -> std::io::Result<V
             let of_user = of_tenant.join(scope.user.as_str());
             let kind = |name: &str| Kind::from_name(name).map(Kind::as_str);
             for kind in folders_in(&of_user, kind, strays)? {
-                let kind = Kind::from_name(kind).expect("a name that a kind has given");
+                let kind = Kind::from_name(kind).expect("the name comes from a kind");
                 places.push((scope.clone(), kind));
             }
         }
@@ -177,7 +177,7 @@ pub(super) fn places_in(folder: &Path, strays: &mut Strays) -> std::io::Result<V
     Ok(places)
 }
 
-/// Threads in a folder of one scope and kind, in key order.
+/// The threads in the folder of a scope and kind, in key order.
 pub(super) fn thread_ids(place: &Path, strays: &mut Strays) -> std::io::Result<Vec<ThreadId>> {
     let mut others = Strays::new();
     let ids = folders_in(place, |name| ThreadId::new(name).ok(), &mut others)?;
@@ -190,14 +190,14 @@ pub(super) fn thread_ids(place: &Path, strays: &mut Strays) -> std::io::Result<V
     Ok(ids)
 }
 
-/// The thread of a folder that is work in progress.
+/// The id of the thread that a work-in-progress folder belongs to.
 pub(super) fn unfinished(name: &str) -> Option<ThreadId> {
     let id = name.strip_prefix(NEW).or_else(|| name.strip_prefix(ERASED))?;
     ThreadId::new(id).ok()
 }
 
-/// The first entry of a segment by its file name; `None` for every other file.
-pub(super) fn first_of(name: &str) -> Option<u64> {
+/// Parses the first entry from the name of a segment; `None` for any other file.
+pub(super) fn parse_segment_name(name: &str) -> Option<u64> {
     let (number, rest) = name.strip_prefix("turns-")?.split_once('.')?;
     let first = number.parse::<u64>().ok()?.checked_sub(1)?;
     let rewritten = rest.strip_prefix('v').and_then(|rest| rest.strip_suffix(".jsonl"));

@@ -1,8 +1,8 @@
-//! One entry as a line of a log.
+//! Log entries as lines.
 //!
-//! `{"turn":1,"sum":"89abcdef","entry":{"json":…}}`; turns count from 1, as people count.
+//! `{"turn":1,"sum":"89abcdef","entry":{"json":…}}`; turns are numbered from 1.
 //!
-//! Invariant: a line never holds a line break, and the sum is of the entry's bytes.
+//! Invariant: a line contains no line break, and the checksum covers the entry's bytes.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ struct Line<'a> {
     entry: Content<'a>,
 }
 
-/// Adds entry `number` (from 0) to `log`.
+/// Appends entry `number` (from 0) to `log`.
 pub(super) fn write(log: &mut Vec<u8>, number: u64, bytes: &[u8]) {
     let sum = format!("{:08x}", crc32fast::hash(bytes));
     let line = Line { turn: number + 1, sum: &sum, entry: Content::of(bytes) };
@@ -25,25 +25,25 @@ pub(super) fn write(log: &mut Vec<u8>, number: u64, bytes: &[u8]) {
     log.push(b'\n');
 }
 
-/// The number that a line tells, whatever else is wrong with it.
+/// Parses the entry number of a line, even if the rest is damaged.
 pub(super) fn number(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
-    struct Told {
+    struct TurnNumber {
         turn: u64,
     }
-    serde_json::from_slice::<Told>(line).ok()?.turn.checked_sub(1)
+    serde_json::from_slice::<TurnNumber>(line).ok()?.turn.checked_sub(1)
 }
 
-/// The entry of a line that must be number `number`.
+/// Parses a line that must have the given entry number.
 pub(super) fn read(line: &[u8], number: u64) -> Result<Bytes, String> {
-    let line: Line<'_> = serde_json::from_slice(line)
-        .map_err(|error| format!("it is not a line of a log: {error}"))?;
+    let line: Line<'_> =
+        serde_json::from_slice(line).map_err(|error| format!("it is not a log line: {error}"))?;
     if line.turn != number + 1 {
-        return Err(format!("it says it is turn {}", line.turn));
+        return Err(format!("it is numbered as turn {}", line.turn));
     }
     let bytes = line.entry.bytes()?;
     if line.sum != format!("{:08x}", crc32fast::hash(&bytes)) {
-        return Err("its checksum does not fit".into());
+        return Err("checksum mismatch".into());
     }
     Ok(bytes)
 }
@@ -95,8 +95,8 @@ mod tests {
             assert!(error.contains(reason), "{error}");
         };
         check(&line.replace("\"a\":1", "\"a\":2"), 0, "checksum");
-        check(&line, 1, "it says it is turn 1");
-        check(&line[..20], 0, "not a line");
+        check(&line, 1, "it is numbered as turn 1");
+        check(&line[..20], 0, "not a log line");
         check(&line.replace("json", "jsan"), 0, "no content");
     }
 }

@@ -1,9 +1,9 @@
-//! Locks against other processes and other tasks alike: of a thread while it is changed, and of the folder as a
-//! whole while it is open.
+//! Locks against other processes and other tasks: of a thread while it is changed, and of the whole folder
+//! while it is open.
 //!
-//! A thread's lock only makes read, compare and write one step; whether a change may be made is still decided by
-//! the version. The folder's is shared by all who have it open, and whoever replaces it needs it alone. The
-//! operating system lets go of both when the process ends, however it ends.
+//! A thread's lock only makes read, compare and write atomic; the version still decides whether a change is
+//! applied. The folder's lock is shared by all who have it open; replacing the folder needs it exclusively. The
+//! operating system releases both when the process ends, however it ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::Result;
@@ -16,25 +16,25 @@ use rustix::io::Errno;
 
 use crate::replace::inode;
 
-/// How long a change waits for its turn.
+/// How long a change waits for the lock.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
-/// The first pause between two attempts; it doubles up to [`PAUSE_MAX`].
+/// The first delay between attempts; it doubles up to [`PAUSE_MAX`].
 pub(super) const PAUSE_MIN: Duration = Duration::from_micros(250);
-/// The longest pause between two attempts.
+/// The longest delay between attempts.
 pub(super) const PAUSE_MAX: Duration = Duration::from_millis(8);
 
-/// A held lock; dropping it lets go.
+/// A held lock, released on drop.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
 }
 
-/// Takes the lock at `path`, or answers `None` while another holds it.
+/// Takes the lock at `path` exclusively; returns `None` if it is held elsewhere.
 pub(super) fn try_lock(path: &Path) -> Result<Option<Lock>> {
     try_operation(path, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// The same for a lock that others may share.
+/// Takes the lock at `path` shared; returns `None` if it is held exclusively elsewhere.
 pub(super) fn try_share(path: &Path) -> Result<Option<Lock>> {
     try_operation(path, FlockOperation::NonBlockingLockShared)
 }
@@ -50,8 +50,8 @@ fn try_operation(path: &Path, operation: FlockOperation) -> Result<Option<Lock>>
 }
 
 impl Lock {
-    /// Whether what lies at `path` now is still the file that is locked.
-    pub(super) fn is_of(&self, path: &Path) -> Result<bool> {
+    /// Whether `path` still refers to the locked file.
+    pub(super) fn is_file_at(&self, path: &Path) -> Result<bool> {
         Ok(inode(path)? == Some(self.file.metadata()?.ino()))
     }
 }

@@ -1,9 +1,9 @@
-//! The segments of a log: reading stretches of them, adding to the last, rewriting one to erase.
+//! The segments of a log: reading ranges, appending to the last one, rewriting one to erase.
 //!
-//! A line says which turn it is, so one that was changed, moved or taken out costs its own turn and no other. A
-//! segment that is not as it was committed is never added to: it is written anew with every line that it has.
+//! Each line carries its turn number, so a line that was edited, moved or removed affects only its own turn. A
+//! segment that differs from what was committed is never appended to: it is rewritten with all lines it has.
 //!
-//! Invariant: lines beyond what the head counts are never read, and are left out before the next append.
+//! Invariant: entries past those that the head counts are never returned, and are dropped before the next append.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -18,12 +18,12 @@ use super::layout::{SEGMENT_ENTRIES, segment_name, segment_of};
 use super::line;
 use crate::disk;
 
-/// What is wrong in a log, in the only error that the file functions know.
+/// Reports damage as `InvalidData`, which [`super::fault`] translates.
 fn damaged(segment: &str, reason: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::InvalidData, format!("{segment}: {reason}"))
 }
 
-/// The entries of `range`, which lies within the log.
+/// Reads the entries of `range`, which must lie within the log.
 pub(super) fn read(folder: &Path, head: &HeadFile, range: Range<u64>) -> Result<Vec<Bytes>> {
     let mut found = Vec::new();
     let mut at = range.start;
@@ -35,7 +35,7 @@ pub(super) fn read(folder: &Path, head: &HeadFile, range: Range<u64>) -> Result<
         while at < end {
             let entry = match lines.next().map(|line| line::read(line, at)) {
                 Some(Ok(entry)) => entry,
-                _ => out_of_place(&bytes, at).map_err(|reason| {
+                _ => find_entry(&bytes, at).map_err(|reason| {
                     damaged(&head.segment(first), format_args!("turn {}: {reason}", at + 1))
                 })?,
             };
@@ -46,8 +46,8 @@ pub(super) fn read(folder: &Path, head: &HeadFile, range: Range<u64>) -> Result<
     Ok(found)
 }
 
-/// The entry `number`, wherever its line stands; or what is wrong with it.
-fn out_of_place(bytes: &[u8], number: u64) -> std::result::Result<Bytes, String> {
+/// Finds entry `number` wherever its line is; otherwise returns what is wrong with it.
+fn find_entry(bytes: &[u8], number: u64) -> std::result::Result<Bytes, String> {
     let mut wrong = "it is missing".to_owned();
     for (at, line) in numbered(bytes, segment_of(number)) {
         match line::read(line, number) {
@@ -59,7 +59,7 @@ fn out_of_place(bytes: &[u8], number: u64) -> std::result::Result<Bytes, String>
     Err(wrong)
 }
 
-/// The bytes of a segment, with lines that were perhaps never committed at the end.
+/// The content of a segment, which may end with uncommitted lines.
 pub(super) fn segment_bytes(folder: &Path, head: &HeadFile, first: u64) -> Result<Vec<u8>> {
     let name = head.segment(first);
     let mut bytes = Vec::new();
@@ -73,12 +73,12 @@ pub(super) fn segment_bytes(folder: &Path, head: &HeadFile, first: u64) -> Resul
     Ok(bytes)
 }
 
-/// The sentence for a segment that lost its end.
+/// The message for a truncated segment.
 pub(super) fn cut_short(there: u64, committed: u64) -> String {
-    format!("it has {there} bytes where {committed} were committed")
+    format!("it has {there} bytes, but {committed} were committed")
 }
 
-/// The lines of a segment, without their ends.
+/// The lines of a segment, without line breaks.
 pub(super) fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes
         .strip_suffix(b"\n")
@@ -87,19 +87,20 @@ pub(super) fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|l| !l.is_empty())
 }
 
-/// The lines of the segment that starts at entry `first`, each with its number: the one that it tells, or the one
-/// after the line before it.
+/// The lines of the segment that starts at entry `first`, each with its number: the one it carries, or else the
+/// number after the preceding line's.
 pub(super) fn numbered(bytes: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
     let mut next = first;
     lines_of(bytes).map(move |line| {
-        let number = line::number(line).filter(|told| segment_of(*told) == first).unwrap_or(next);
+        let number =
+            line::number(line).filter(|number| segment_of(*number) == first).unwrap_or(next);
         next = number + 1;
         (number, line)
     })
 }
 
-/// Appends entries after those of `head`, which has its new version already, and syncs them; changes what the
-/// head counts. Answers names of segments to be removed once the head is in place.
+/// Appends entries to the log of `head`, which already has its new version; syncs them and updates the counts of
+/// `head`. Returns the names of segments to remove once the head is in place.
 pub(super) fn append(folder: &Path, head: &mut HeadFile, append: &[Bytes]) -> Result<Vec<String>> {
     let mut old = Vec::new();
     let mut left = append;
@@ -119,7 +120,7 @@ pub(super) fn append(folder: &Path, head: &mut HeadFile, append: &[Bytes]) -> Re
         } else if extend(folder, head, first, &lines)? {
             head.tail_bytes += lines.len() as u64;
         } else {
-            old.push(write_anew(folder, head, first, &BTreeMap::new(), &lines)?);
+            old.push(rewrite_segment(folder, head, first, &BTreeMap::new(), &lines)?);
         }
         head.entries += now.len() as u64;
         left = later;
@@ -127,7 +128,7 @@ pub(super) fn append(folder: &Path, head: &mut HeadFile, append: &[Bytes]) -> Re
     Ok(old)
 }
 
-/// Adds lines at the end of what was committed; `false` where the segment is not as it was committed.
+/// Appends lines after what was committed; returns `false` if the segment differs from what was committed.
 fn extend(folder: &Path, head: &HeadFile, first: u64, lines: &[u8]) -> Result<bool> {
     let name = head.segment(first);
     let mut file = match OpenOptions::new().read(true).write(true).open(folder.join(&name)) {
@@ -147,7 +148,7 @@ fn extend(folder: &Path, head: &HeadFile, first: u64, lines: &[u8]) -> Result<bo
         if !before.ends_with(b"\n") || last != Some(head.entries - 1) {
             return Ok(false);
         }
-        // A commit that was never finished.
+        // An unfinished commit.
         file.set_len(committed)?;
     }
     file.seek(SeekFrom::Start(committed))?;
@@ -156,9 +157,8 @@ fn extend(folder: &Path, head: &HeadFile, first: u64, lines: &[u8]) -> Result<bo
     Ok(true)
 }
 
-/// Writes new segments in which the named entries are replaced, and changes `head`, which has its new
-/// version already, to point to them.
-/// Answers the names of the old segments, to be removed once the head is in place.
+/// Writes new segments with some entries replaced, and makes `head`, which already has its new version, refer to
+/// them. Returns the names of the old segments, to be removed once the head is in place.
 pub(super) fn rewrite(
     folder: &Path,
     head: &mut HeadFile,
@@ -170,13 +170,13 @@ pub(super) fn rewrite(
     }
     let mut old = Vec::new();
     for (first, replaced) in by_segment {
-        old.push(write_anew(folder, head, first, &replaced, b"")?);
+        old.push(rewrite_segment(folder, head, first, &replaced, b"")?);
     }
     Ok(old)
 }
 
-/// Writes a segment anew: its committed lines as they are, except those that are replaced, and `more` lines.
-fn write_anew(
+/// Rewrites a segment: its committed lines unchanged, except for those replaced, followed by `more` lines.
+fn rewrite_segment(
     folder: &Path,
     head: &mut HeadFile,
     first: u64,

@@ -1,10 +1,10 @@
-//! One folder a session, in JSON that a person can read.
+//! One folder per thread, in human-readable JSON.
 //!
-//! The layout is in [`layout`]. A commit appends to the log, syncs, and replaces the head; the head says
-//! how much of the log counts. It is not the fastest store: three syncs a commit where SQLite needs one.
+//! See [`layout`]. A commit appends to the log, syncs, and replaces the head; the head states how much of the
+//! log counts. It is slower than SQLite: three syncs per commit instead of one.
 //!
-//! Invariant: the head file is replaced by rename only, under the thread's lock, after everything it
-//! counts is on disk.
+//! Invariant: a head file is replaced only by rename, under the thread's lock, after everything it counts
+//! is on disk.
 
 mod catalogue;
 mod check;
@@ -39,7 +39,7 @@ use tokio::sync::Mutex;
 use crate::disk;
 use crate::limit::check_sizes;
 use crate::listing::page_of;
-use crate::replace::{self, Held};
+use crate::replace::{self, StoreLock};
 use catalogue::Catalogue;
 use damage::Damage;
 use fault::translate;
@@ -47,12 +47,12 @@ use layout::Layout;
 pub use layout::MARKER;
 pub use repair::Salvaged;
 
-/// Threads in folders.
+/// Threads stored in folders.
 #[derive(Debug)]
 pub struct Files {
     shared: Arc<Shared>,
     notes: Vec<String>,
-    /// Held as long as the folder is open.
+    /// The shared lock, held while the folder is open.
     _open: lock::Lock,
 }
 
@@ -61,27 +61,25 @@ struct Shared {
     layout: Layout,
     catalogue: Catalogue,
     damage: Damage,
-    /// One for each lock file: tasks of this process queue here, so only one of them asks for the file.
-    turnstiles: Vec<Mutex<()>>,
+    /// One per lock file: tasks of this process queue here, so that only one at a time tries the file lock.
+    task_locks: Vec<Mutex<()>>,
 }
 
 impl Files {
-    /// Opens the folder, making it where there is none. Damaged threads are counted in the facts and named in
+    /// Opens the folder, creating it if it is missing. Damaged threads are counted in the facts and named in
     /// the log.
     pub async fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let layout = Layout { root: root.into() };
-        let turnstiles = (0..layout::LOCKS).map(|_| Mutex::default()).collect();
+        let task_locks = (0..layout::LOCKS).map(|_| Mutex::default()).collect();
         let (catalogue, damage) = (Catalogue::default(), Damage::default());
-        let shared = Arc::new(Shared { layout, catalogue, damage, turnstiles });
+        let shared = Arc::new(Shared { layout, catalogue, damage, task_locks });
         let (open, reports) = run(&shared, |shared| {
-            let (open, kept) = load::enter(&shared.layout)?;
+            let (open, kept) = load::open_locked(&shared.layout)?;
             let mut reports: Vec<String> =
                 kept.iter().map(|kept| replace::finished(kept)).collect();
             let strays = load::load(shared)?.len();
             if strays > 0 {
-                reports.push(format!(
-                    "{strays} files that are not ours are ignored; the log names them"
-                ));
+                reports.push(format!("ignored {strays} foreign files; the log names them"));
             }
             Ok((open, reports))
         })
@@ -95,23 +93,24 @@ impl Files {
         Ok(Self { shared, notes, _open: open })
     }
 
-    /// Takes the folder for oneself alone, until what is answered is dropped; refused while somebody has it
-    /// open. Where there is none, nothing is held.
-    pub async fn hold(root: impl Into<PathBuf>) -> Result<Held> {
+    /// Locks the folder exclusively until the returned lock is dropped; fails while it is open elsewhere. Does
+    /// nothing if it is missing.
+    pub async fn lock_exclusively(root: impl Into<PathBuf>) -> Result<StoreLock> {
         let layout = Layout { root: root.into() };
         let what = layout.root.display().to_string();
-        tokio::task::spawn_blocking(move || load::hold(&layout)).await.unwrap_or_else(|error| {
-            let reason = error.to_string();
-            Err(StoreError::Unavailable { what, reason, outcome_unknown: false })
-        })
+        tokio::task::spawn_blocking(move || load::lock_exclusively(&layout)).await.unwrap_or_else(
+            |error| {
+                let reason = error.to_string();
+                Err(StoreError::Unavailable { what, reason, outcome_unknown: false })
+            },
+        )
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.shared.layout.root
     }
 
-    /// Every entry that the log of a thread still has, in order; for a thread that cannot be read.
+    /// Reads every entry that the log of a damaged thread still has, in order.
     pub async fn salvage(&self, key: &Key) -> Result<Vec<Salvaged>> {
         let key = key.clone();
         self.run(move |shared| {
@@ -120,7 +119,7 @@ impl Files {
         .await
     }
 
-    /// Moves a thread out of the way, so that its name can be used again; answers where it is.
+    /// Moves a thread out of the way, so that its id can be used again; returns its new location.
     pub async fn set_aside(&self, key: &Key, reason: &str) -> Result<PathBuf> {
         let (named, reason) = (key.clone(), reason.to_owned());
         self.run_locked(key, move |shared| {
@@ -133,12 +132,12 @@ impl Files {
         .await
     }
 
-    /// Moves a thread out of the way and makes it anew; answers where the old one is.
+    /// Moves a thread out of the way and recreates it; returns the location of the old one.
     pub async fn rebuild(&self, key: &Key, change: Change, reason: &str) -> Result<PathBuf> {
         let (named, reason) = (key.clone(), reason.to_owned());
         self.run_locked(key, move |shared| {
             let (aside, head, stamp) = repair::rebuild(&shared.layout, &named, &change, &reason)?;
-            shared.catalogue.note(&named, &head, stamp);
+            shared.catalogue.insert(&named, &head, stamp);
             shared.damage.forget(&named);
             Ok(aside)
         })
@@ -152,13 +151,13 @@ impl Files {
         run(&self.shared, work).await
     }
 
-    /// Runs `work` under the lock of `key`, waiting for it without holding a thread of the runtime.
+    /// Runs `work` under the lock of `key`, without blocking the runtime while waiting for it.
     async fn run_locked<T: Send + 'static>(
         &self,
         key: &Key,
         work: impl Fn(&Shared) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        let _turn = self.shared.turnstiles[layout::lock_number(key)].lock().await;
+        let _turn = self.shared.task_locks[layout::lock_number(key)].lock().await;
         let path = self.shared.layout.lock(key);
         let work = Arc::new(work);
         let (started, mut pause) = (Instant::now(), lock::PAUSE_MIN);
@@ -202,14 +201,16 @@ async fn run<T: Send + 'static>(
 impl Store for Files {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
         let key = key.clone();
-        self.run(move |shared| shared.damage.note_in(&key, read::head(&shared.layout, &key, known)))
-            .await
+        self.run(move |shared| {
+            shared.damage.record_error(&key, read::head(&shared.layout, &key, known))
+        })
+        .await
     }
 
     async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
         let key = key.clone();
         self.run(move |shared| {
-            shared.damage.note_in(&key, read::entries(&shared.layout, &key, range))
+            shared.damage.record_error(&key, read::entries(&shared.layout, &key, range))
         })
         .await
     }
@@ -219,12 +220,12 @@ impl Store for Files {
         let named = key.clone();
         self.run_locked(key, move |shared| {
             let committed = commit::commit(&shared.layout, &named, expected, &change);
-            let (head, stamp) = shared.damage.note_in(&named, committed)?;
+            let (head, stamp) = shared.damage.record_error(&named, committed)?;
             if !change.overwrite.is_empty() {
-                // What could not be read may be gone now; if not, the next reader finds it again.
+                // The damage may be gone now; if not, the next read finds it again.
                 shared.damage.forget(&named);
             }
-            Ok(shared.catalogue.note(&named, &head, stamp).version)
+            Ok(shared.catalogue.insert(&named, &head, stamp).version)
         })
         .await
     }

@@ -1,7 +1,7 @@
-//! Questions to the files, without a lock.
+//! Reads without locks.
 //!
-//! A head is replaced whole, so it is always one state. A log may be rewritten or erased between
-//! reading the head and reading the log; then the head has changed too, and both are read again.
+//! A head is replaced atomically, so it is always consistent. A log may be rewritten or erased between reading
+//! the head and reading the log; the head has then changed as well, and both are read again.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use bytes::Bytes;
 use throughline_engine::store::{Found, Head, Key, ListedThread, Result, StoreError, Version};
 
 use super::Shared;
-use super::damage::held_back;
+use super::damage::blocked_id;
 use super::fault::translate;
-use super::head::{HeadFile, NoHead};
+use super::head::{HeadError, HeadFile};
 use super::layout::{Layout, Strays, places_in, thread_ids};
 use super::log;
 use crate::limit::PAGE_THREADS_MAX;
 
-/// How often a log that changes meanwhile is read again.
+/// Attempts to read a log that is being changed.
 const READINGS_MAX: usize = 100;
 
 pub(super) fn head(layout: &Layout, key: &Key, known: Option<Version>) -> Result<Found> {
@@ -33,13 +33,15 @@ fn current(layout: &Layout, key: &Key) -> Result<Option<HeadFile>> {
     let folder = layout.thread(key);
     match HeadFile::read(&folder, key) {
         Ok((head, _)) => Ok(Some(head)),
-        Err(NoHead::Missing) => match held_back(layout, key) {
+        Err(HeadError::Missing) => match blocked_id(layout, key) {
             Ok(None) => Ok(None),
             Ok(Some(reason)) => Err(StoreError::Damaged { what: key.to_string(), reason }),
             Err(error) => Err(translate(folder.display(), &error)),
         },
-        Err(NoHead::Damaged(reason)) => Err(StoreError::Damaged { what: key.to_string(), reason }),
-        Err(NoHead::Failed(error)) => Err(translate(folder.display(), &error)),
+        Err(HeadError::Damaged(reason)) => {
+            Err(StoreError::Damaged { what: key.to_string(), reason })
+        }
+        Err(HeadError::Failed(error)) => Err(translate(folder.display(), &error)),
     }
 }
 
@@ -62,7 +64,7 @@ pub(super) fn entries(layout: &Layout, key: &Key, range: Range<u64>) -> Result<V
     }
     Err(StoreError::Unavailable {
         what: key.to_string(),
-        reason: "it changed faster than it could be read".into(),
+        reason: "it kept changing while being read".into(),
         outcome_unknown: false,
     })
 }

@@ -1,8 +1,8 @@
-//! Mending a damaged thread, when somebody decides: set aside, or made anew from what its log still has.
+//! Repairs a damaged thread on request: sets it aside, or rebuilds it from what its log still has.
 //!
-//! Nothing here happens by itself (`throughline repair`).
+//! Never runs by itself, only for `throughline repair`.
 //!
-//! Invariant: what is damaged is moved, never removed; only erasing removes it.
+//! Invariant: damaged data is moved, never removed; only erasing removes it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,25 +13,25 @@ use bytes::Bytes;
 use throughline_engine::store::{Change, Key, Result};
 
 use super::commit;
-use super::damage::{DECIDED, newest};
+use super::damage::{RELEASED, newest};
 use super::fault::translate;
 use super::head::{HeadFile, Stamp};
-use super::layout::{Layout, REASON, first_of, names_in};
+use super::layout::{Layout, REASON, names_in, parse_segment_name};
 use super::line;
 use super::log::numbered;
 use crate::disk;
 
-/// An entry of a log, or why it cannot be read.
+/// A log entry, or why it cannot be read.
 pub type Salvaged = std::result::Result<Bytes, String>;
 
-/// Moves a thread to `damaged/`, and lets its name be used again. Answers where it is. The caller holds the lock.
+/// Moves a thread to `damaged/` and releases its id. Returns its new location. The caller holds the lock.
 pub(super) fn set_aside(layout: &Layout, key: &Key, reason: &str) -> IoResult<PathBuf> {
     let target = move_aside(layout, key, reason)?;
-    decide(layout, key)?;
+    release_id(layout, key)?;
     Ok(target)
 }
 
-/// Sets a thread aside and puts one of these entries in its place. The caller holds the lock.
+/// Sets a thread aside and creates a new one from `change`. The caller holds the lock.
 pub(super) fn rebuild(
     layout: &Layout,
     key: &Key,
@@ -39,10 +39,10 @@ pub(super) fn rebuild(
     reason: &str,
 ) -> Result<(PathBuf, HeadFile, Stamp)> {
     let fail = |error: Error| translate(key, &error);
-    // Until it is decided nobody else can use the name, whatever happens in between.
+    // The id stays blocked until the new thread exists, whatever happens in between.
     let target = move_aside(layout, key, reason).map_err(fail)?;
     let (head, stamp) = commit::create(layout, key, change)?;
-    decide(layout, key).map_err(fail)?;
+    release_id(layout, key).map_err(fail)?;
     Ok((target, head, stamp))
 }
 
@@ -53,7 +53,7 @@ fn move_aside(layout: &Layout, key: &Key, reason: &str) -> IoResult<PathBuf> {
         return last.ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such thread"));
     }
     disk::make_folders(&aside)?;
-    disk::remove(&aside.join(DECIDED))?;
+    disk::remove(&aside.join(RELEASED))?;
     let number =
         names_in(&aside, |name| name.parse::<u32>().ok())?.last().map_or(1, |last| last + 1);
     let target = aside.join(number.to_string());
@@ -64,12 +64,12 @@ fn move_aside(layout: &Layout, key: &Key, reason: &str) -> IoResult<PathBuf> {
     Ok(target)
 }
 
-fn decide(layout: &Layout, key: &Key) -> IoResult<()> {
+fn release_id(layout: &Layout, key: &Key) -> IoResult<()> {
     let aside = layout.set_aside(key);
-    disk::write_whole(&aside.join(DECIDED), b"The name may be used again.\n")
+    disk::write_whole(&aside.join(RELEASED), b"The id may be used again.\n")
 }
 
-/// Every entry that the log of a thread still has, in order, whatever its head is like.
+/// Reads every entry that the log of a thread still has, in order, whatever the state of its head.
 pub(super) fn salvage(layout: &Layout, key: &Key) -> IoResult<Vec<Salvaged>> {
     let mut folder = layout.thread(key);
     if !folder.exists() {
@@ -78,9 +78,9 @@ pub(super) fn salvage(layout: &Layout, key: &Key) -> IoResult<Vec<Salvaged>> {
     }
     let head = HeadFile::read(&folder, key).ok().map(|(head, _)| head);
     let mut segments: BTreeMap<u64, String> = BTreeMap::new();
-    // Of several forms of a segment the one that was written last counts; their names are in that order.
+    // Of several versions of a segment, the last one written counts; names sort in that order.
     for (first, _, name) in
-        names_in(&folder, |name| Some((first_of(name)?, name.len(), name.to_owned())))?
+        names_in(&folder, |name| Some((parse_segment_name(name)?, name.len(), name.to_owned())))?
     {
         let named = head.as_ref().is_none_or(|head| head.segment(first) == name);
         if named {

@@ -1,19 +1,19 @@
-//! Which language a text is in, as far as that helps to find its words.
+//! Guesses the language of a text, to stem its words.
 //!
-//! A guess from script and function words, not a detector: it costs microseconds, and a wrong guess only means
-//! that an inflected form is found by its exact spelling.
+//! A heuristic from script and function words, not a language detector: it costs microseconds, and a wrong guess
+//! only means that an inflected form is found by its exact spelling.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// Words that are looked at to guess a language.
+/// Number of words examined to guess a language.
 const WORDS_MAX: usize = 80;
-/// Function words that a guess needs.
+/// Number of function words required for a guess.
 const HITS_MIN: u32 = 2;
 
-/// Function words that tell languages apart; one that several share counts for each of them.
+/// Function words that distinguish languages; a shared one counts for each of its languages.
 const FUNCTION_WORDS: [(Algorithm, &str); 14] = [
     (Algorithm::English, "the and of to is in that it for you with are this was not on what have"),
     (
@@ -37,14 +37,14 @@ const FUNCTION_WORDS: [(Algorithm, &str); 14] = [
     (Algorithm::Turkish, "ve bir bu da de için ile ne çok değil var daha gibi olarak mı ama"),
 ];
 
-/// Languages of the Latin script that have a stemmer, for words of a query whose language nobody knows.
+/// The languages of the Latin script that have a stemmer, for queries whose language is unknown.
 pub(super) fn all() -> impl Iterator<Item = Algorithm> {
     FUNCTION_WORDS.iter().map(|(language, _)| *language)
 }
 
-/// Stands before the terms of a language, so that a stem is found in texts of its own language only: the Dutch
-/// stem of "open" is "op". English, and languages with a script of their own, need none.
-pub(super) fn mark(language: Algorithm) -> Option<char> {
+/// The prefix of a language's terms, so that a stem matches only texts in its own language: the Dutch stem of
+/// "open" is "op". English and languages with their own script need none.
+pub(super) fn prefix(language: Algorithm) -> Option<char> {
     let number = all().position(|known| known == language).filter(|number| *number > 0)?;
     char::from_u32(u32::from('α') + u32::try_from(number).ok()?)
 }
@@ -59,7 +59,7 @@ static LANGUAGES_OF_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     words
 });
 
-/// The language of a text, by its lower-case words.
+/// Guesses the language of a text from its lower-case words.
 pub(super) fn guess<'a>(words: impl Iterator<Item = &'a str>) -> Algorithm {
     let mut hits = [0_u32; FUNCTION_WORDS.len()];
     for word in words.take(WORDS_MAX) {
@@ -71,7 +71,7 @@ pub(super) fn guess<'a>(words: impl Iterator<Item = &'a str>) -> Algorithm {
             *hits += (languages >> number) & 1;
         }
     }
-    // The first of equals: English is the most likely, and the order below it is by speakers.
+    // Of equals, the first wins: English is the most likely, and the rest is ordered by speakers.
     let best = (0..hits.len()).rev().max_by_key(|number| hits[*number]);
     match best.filter(|number| hits[*number] >= HITS_MIN) {
         Some(number) => FUNCTION_WORDS[number].0,
@@ -79,7 +79,7 @@ pub(super) fn guess<'a>(words: impl Iterator<Item = &'a str>) -> Algorithm {
     }
 }
 
-/// The language of a word whose script has one stemmer only.
+/// The language of a word whose script has only one stemmer.
 pub(super) fn by_script(word: &str) -> Option<Algorithm> {
     match word.chars().next()? {
         '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Some(Algorithm::Greek),
@@ -90,7 +90,6 @@ pub(super) fn by_script(word: &str) -> Option<Algorithm> {
     }
 }
 
-/// The stem of a lower-case word.
 pub(super) fn stem(word: &str, language: Algorithm) -> String {
     Stemmer::create(language).stem(word).into_owned()
 }

@@ -1,19 +1,19 @@
 //! Full-text search across sessions, with SQLite's FTS5.
 //!
-//! A file of its own beside the store (or memory), because it is derived: it is written without waiting
-//! for the disk, many turns at a time, thrown away when it is damaged or of another version, and rebuilt from
-//! the logs. It keeps words, not texts; snippets are cut from the texts that the log has.
+//! The index is a separate file beside the store (or in memory), because it is derived data: it is written
+//! without fsync, many turns at a time, discarded when it is damaged or has another version, and rebuilt from
+//! the logs. It stores words, not texts; snippets are cut from the texts in the log.
 //!
-//! Several connections read; one writes, and never waits for them. A search that takes too long is interrupted.
-//! (An index in memory has one connection for both.)
+//! Several connections read; one writes and never waits for them. A slow search is interrupted. (An index in
+//! memory uses one connection for both.)
 //!
-//! Invariant: words of an erased session are not in the file any more (FTS5 merged, SQLite `secure_delete`, an
-//! emptied WAL); a search sees everything that was put in before it began.
+//! Invariant: words of an erased session are no longer in the file (FTS5 merge, SQLite `secure_delete`, truncated
+//! WAL); a search sees everything that was put before it began.
 //!
 //! # Layout
 //!
-//! - [`words`], [`language`]: what a word is. [`query`]: what is looked for. [`snippet`]: where it stands.
-//! - [`schema`], [`update`], [`search`]: the tables. [`pending`]: what waits to be written.
+//! - [`words`], [`language`]: tokenisation. [`query`]: query parsing. [`snippet`]: excerpts.
+//! - [`schema`], [`update`], [`search`]: the tables. [`pending`]: documents not written yet.
 
 mod language;
 mod pending;
@@ -40,13 +40,13 @@ use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::worker::Workers;
 use crate::url::{OpenOptions, StoreUrl};
 
-/// The index of a store: a file beside a local store, memory for all others.
+/// Opens the index of a store: a file for a local store, memory for a remote one.
 pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Index>> {
-    Ok(Arc::new(SqliteIndex::open(place_of(url, options), options).await?))
+    Ok(Arc::new(SqliteIndex::open(index_path(url, options), options).await?))
 }
 
-/// The file of a store's index; `None` where it is in memory and lives as long as the process.
-pub fn place_of(url: &StoreUrl, options: &OpenOptions) -> Option<PathBuf> {
+/// The file of a store's index; `None` if it is in memory.
+pub fn index_path(url: &StoreUrl, options: &OpenOptions) -> Option<PathBuf> {
     match (&options.index_path, url) {
         (Some(path), _) => Some(path.clone()),
         (None, StoreUrl::Sqlite(path)) => Some(path.with_extension("index.db")),
@@ -55,19 +55,19 @@ pub fn place_of(url: &StoreUrl, options: &OpenOptions) -> Option<PathBuf> {
     }
 }
 
-/// A folder of files holds threads only, so its index lies next to it.
+/// The folder of a files store contains only threads, so its index is beside it.
 fn beside(folder: &Path) -> PathBuf {
     let mut name = folder.components().as_path().as_os_str().to_owned();
     name.push(".index.db");
     name.into()
 }
 
-/// Connections that only read.
+/// Read-only connections.
 const READERS: usize = 3;
 /// How long documents wait for others before they are written.
-const GATHERING: Duration = Duration::from_secs(2);
+const BATCH_DELAY: Duration = Duration::from_secs(2);
 
-/// Words of sessions in FTS5 tables.
+/// An index in FTS5 tables.
 #[derive(Debug)]
 pub struct SqliteIndex(Arc<Parts>);
 
@@ -75,10 +75,10 @@ pub struct SqliteIndex(Arc<Parts>);
 struct Parts {
     place: PathBuf,
     writer: Workers,
-    /// Absent in memory, where the writer's connection is the only one.
+    /// `None` in memory, where the writer's connection is the only one.
     readers: Option<Workers>,
     pending: Pending,
-    /// Held while what waits is written, so that nobody looks in between.
+    /// Held while pending documents are written, so that nobody reads in between.
     writing: tokio::sync::Mutex<()>,
     search_time_max: Duration,
     #[cfg(feature = "sabotage")]
@@ -86,7 +86,7 @@ struct Parts {
 }
 
 impl SqliteIndex {
-    /// Opens the file, or an index in memory where none is named.
+    /// Opens the index in a file, or creates one in memory.
     pub async fn open(path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
         let (busy, search_time_max) = (options.busy_wait, options.search_time_max);
         #[cfg(feature = "sabotage")]
@@ -112,7 +112,7 @@ impl SqliteIndex {
     }
 }
 
-/// Where the index is, the connection that writes and those that read.
+/// Returns the location of the index, the writer's connection and those of the readers.
 fn connections(
     path: Option<PathBuf>,
     busy: Duration,
@@ -134,7 +134,7 @@ impl Parts {
         workers
             .run(work)
             .await
-            .ok_or_else(|| unavailable(&self.place, "its thread has ended"))?
+            .ok_or_else(|| unavailable(&self.place, "its worker thread has ended"))?
             .map_err(|error| self.fault(&error))
     }
 
@@ -143,7 +143,7 @@ impl Parts {
             Some(rusqlite::ErrorCode::OperationInterrupted) => {
                 let most = self.search_time_max.as_secs();
                 let reason =
-                    format!("a search took longer than {most} seconds; ask for rarer words");
+                    format!("the search took longer than {most} seconds; try less common words");
                 unavailable(&self.place, &reason)
             }
             _ => translate(&self.place, Outcome::Unchanged, error),
@@ -157,7 +157,7 @@ impl Parts {
         self.run(self.readers.as_ref().unwrap_or(&self.writer), work).await
     }
 
-    /// Writes everything that waits, and waits for whoever is writing it already.
+    /// Writes all pending documents, waiting for a write already in progress.
     async fn write_pending(&self) -> Result<()> {
         let _writing = self.writing.lock().await;
         let puts = self.pending.take();
@@ -167,7 +167,7 @@ impl Parts {
         self.run(&self.writer, move |connection| update::put_all(connection, &puts)).await
     }
 
-    /// Runs `work` on the connection that writes, after what waits was written.
+    /// Runs `work` on the writer's connection, after writing pending documents.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -178,10 +178,10 @@ impl Parts {
 }
 
 impl Drop for Parts {
-    /// What waits is written before the writer's thread ends.
+    /// Writes pending documents before the writer thread ends.
     fn drop(&mut self) {
         let puts = self.pending.take();
-        self.writer.leave(move |connection| {
+        self.writer.enqueue(move |connection| {
             if let Err(error) = update::put_all(connection, &puts) {
                 tracing::debug!(%error, "the last documents were not indexed");
             }
@@ -213,7 +213,7 @@ impl Index for SqliteIndex {
             AfterAdd::WriteSoon => {
                 let parts = Arc::downgrade(&self.0);
                 tokio::spawn(async move {
-                    tokio::time::sleep(GATHERING).await;
+                    tokio::time::sleep(BATCH_DELAY).await;
                     let Some(parts) = parts.upgrade() else { return };
                     if let Err(error) = parts.write_pending().await {
                         tracing::warn!(%error, "documents could not be indexed");
@@ -234,7 +234,7 @@ impl Index for SqliteIndex {
         scope: &Scope,
         sessions: &[SessionId],
     ) -> Result<Vec<Option<Position>>> {
-        // In this order: what is written between the two looks is seen by the second.
+        // In this order: what is written in between is seen by the second read.
         let waiting: Vec<Option<Position>> =
             sessions.iter().map(|session| self.0.pending.position(scope, session)).collect();
         if waiting.iter().all(Option::is_some) {
@@ -267,14 +267,14 @@ impl Index for SqliteIndex {
             return self.0.read(move |c| search::search_everyone(c, &query)).await;
         }
         let work = move |connection: &Connection| search::search(connection, &query);
-        self.0.read(move |connection| search::until(connection, deadline, work)).await
+        self.0.read(move |connection| search::with_deadline(connection, deadline, work)).await
     }
 
     async fn snippets(&self, query: &Query, texts: Vec<String>) -> Result<Vec<Snippet>> {
         let query = query.clone();
         let cutting = tokio::task::spawn_blocking(move || {
-            let wanted = query::wanted(&query.text, query.words);
-            texts.iter().map(|text| snippet::of(text, wanted.as_ref())).collect()
+            let parsed = query::parse(&query.text, query.words);
+            texts.iter().map(|text| snippet::cut(text, parsed.as_ref())).collect()
         });
         cutting.await.map_err(|error| unavailable(&self.0.place, &error.to_string()))
     }

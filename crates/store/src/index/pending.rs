@@ -1,7 +1,7 @@
-//! Documents that wait to be written together.
+//! Documents that wait to be written in one batch.
 //!
-//! One transaction for many turns costs little more than one for a single turn. What waits is lost with the
-//! process, as all of an index may be: the session's position is then behind, and it is filled in again.
+//! One transaction for many turns costs little more than one for a single turn. Pending documents are lost with
+//! the process, like all derived data: the session's position is then behind, and it is indexed again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use throughline_engine::id::SessionId;
 use throughline_engine::index::{Document, Position};
 use throughline_engine::store::Scope;
 
-/// Bytes of text that may wait; more are written at once.
+/// Maximum size of pending texts; beyond it, they are written at once.
 const WAITING_BYTES_MAX: usize = 1024 * 1024;
 
 /// Documents of one session.
@@ -21,7 +21,7 @@ pub(super) struct Put {
     pub position: Position,
 }
 
-/// What waits.
+/// The queue of pending documents.
 #[derive(Debug, Default)]
 pub(super) struct Pending(Mutex<Waiting>);
 
@@ -31,14 +31,14 @@ struct Waiting {
     bytes: usize,
 }
 
-/// What is to be done after something was added.
+/// What the caller has to do after [`Pending::add`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterAdd {
-    /// It is the first that waits: see that it is written soon.
+    /// The queue was empty: schedule a write.
     WriteSoon,
-    /// Too much waits.
+    /// The queue is full: write now.
     WriteNow,
-    /// Nothing: somebody sees to it already.
+    /// A write is already scheduled.
     Wait,
 }
 
@@ -55,12 +55,12 @@ impl Pending {
         }
     }
 
-    /// Everything that waits, in its order.
+    /// Removes and returns all pending documents in order.
     pub(super) fn take(&self) -> Vec<Put> {
         std::mem::take(&mut *self.lock()).puts
     }
 
-    /// How far a session is indexed once everything is written, if something of it waits.
+    /// The position of a session once everything is written, if any of its documents are pending.
     pub(super) fn position(&self, scope: &Scope, session: &SessionId) -> Option<Position> {
         let waiting = self.lock();
         let of_session =

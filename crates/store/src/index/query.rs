@@ -1,7 +1,8 @@
-//! A person's words as an FTS5 expression.
+//! Parses a user's query into an FTS5 expression.
 //!
-//! The language of a query is not known, so each word is looked for with its stem in every language that has
-//! one. Everything is quoted, so no text is an operator and none is an error.
+//! The language of a query is unknown, so each word is searched by its stem in every language.
+//!
+//! Invariant: every term is quoted, so any text is a valid expression without operators.
 
 use std::collections::BTreeSet;
 
@@ -10,37 +11,37 @@ use throughline_engine::index::{QUERY_TERMS_MAX, Words};
 use super::language;
 use super::words::{self, Unit};
 
-/// Words of one phrase that are looked for; what is beyond is not.
+/// Maximum number of words in a phrase; the rest is ignored.
 const PHRASE_WORDS_MAX: usize = 16;
 
-/// What is looked for.
+/// A parsed query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParsedQuery {
-    /// For FTS5.
+    /// The FTS5 expression.
     pub expression: String,
-    /// Terms that are marked in a snippet.
+    /// Terms to mark in a snippet.
     pub terms: BTreeSet<String>,
-    /// Beginnings of terms that are marked in a snippet.
-    pub beginnings: BTreeSet<String>,
+    /// Prefixes of terms to mark in a snippet.
+    pub prefixes: BTreeSet<String>,
 }
 
-/// What `text` looks for; `None` when there is nothing.
-pub(super) fn wanted(text: &str, joined: Words) -> Option<ParsedQuery> {
-    let mut wanted = ParsedQuery {
+/// Parses `text`; returns `None` if it contains no words.
+pub(super) fn parse(text: &str, joined: Words) -> Option<ParsedQuery> {
+    let mut parsed = ParsedQuery {
         expression: String::new(),
         terms: BTreeSet::new(),
-        beginnings: BTreeSet::new(),
+        prefixes: BTreeSet::new(),
     };
     let mut parts: Vec<String> = Vec::new();
-    // Every second stretch between double quotes is a phrase; an open quote counts for nothing.
+    // Every other section between double quotes is a phrase; an unmatched quote is ignored.
     let closed = text.matches('"').count() / 2 * 2;
     for (number, stretch) in text.split('"').enumerate() {
         if number % 2 == 1 && number < closed {
-            parts.extend(wanted.phrase(stretch));
+            parts.extend(parsed.phrase(stretch));
         } else {
             let room = QUERY_TERMS_MAX - parts.len();
             let words = stretch.split_whitespace();
-            parts.extend(words.filter_map(|word| wanted.phrase(word)).take(room));
+            parts.extend(words.filter_map(|word| parsed.phrase(word)).take(room));
         }
         if parts.len() >= QUERY_TERMS_MAX {
             break;
@@ -50,30 +51,30 @@ pub(super) fn wanted(text: &str, joined: Words) -> Option<ParsedQuery> {
         Words::All => " AND ",
         Words::Any => " OR ",
     };
-    wanted.expression = parts.join(join);
-    (!parts.is_empty()).then_some(wanted)
+    parsed.expression = parts.join(join);
+    (!parts.is_empty()).then_some(parsed)
 }
 
 impl ParsedQuery {
-    /// Words that stand beside each other: one phrase for each way to stem them.
+    /// Adjacent words: one FTS5 phrase for each way to stem them.
     fn phrase(&mut self, text: &str) -> Option<String> {
         let units: Vec<Unit> = words::units(text).into_iter().take(PHRASE_WORDS_MAX).collect();
         let lower: Vec<String> =
             units.iter().map(|unit| words::lowered(&text[unit.range.clone()])).collect();
         let mut phrases = BTreeSet::new();
-        let mut is_beginning = false;
+        let mut is_prefix = false;
         for language in language::all() {
             let mut terms = Vec::new();
-            is_beginning = false;
+            is_prefix = false;
             for (unit, lower) in units.iter().zip(&lower) {
                 if !unit.is_run {
                     let language = language::by_script(lower).unwrap_or(language);
                     terms.push(words::term_of(lower, language));
-                    is_beginning = false;
+                    is_prefix = false;
                     continue;
                 }
                 let characters: Vec<char> = lower.chars().collect();
-                is_beginning = characters.len() == 1;
+                is_prefix = characters.len() == 1;
                 match characters.len() {
                     1 => terms.push(lower.clone()),
                     _ => terms.extend(characters.windows(2).map(|pair| pair.iter().collect())),
@@ -81,11 +82,11 @@ impl ParsedQuery {
             }
             terms.retain(|term| !term.is_empty());
             if !terms.is_empty() {
-                self.mark(&terms, is_beginning);
+                self.mark(&terms, is_prefix);
                 phrases.insert(format!("\"{}\"", terms.join(" ")));
             }
         }
-        let star = if is_beginning { "*" } else { "" };
+        let star = if is_prefix { "*" } else { "" };
         let phrases: Vec<String> = phrases.into_iter().map(|phrase| phrase + star).collect();
         match phrases.len() {
             0 => None,
@@ -94,16 +95,16 @@ impl ParsedQuery {
         }
     }
 
-    fn mark(&mut self, terms: &[String], is_beginning: bool) {
-        let (whole, beginning) = terms.split_at(terms.len() - usize::from(is_beginning));
+    fn mark(&mut self, terms: &[String], is_prefix: bool) {
+        let (whole, prefix) = terms.split_at(terms.len() - usize::from(is_prefix));
         self.terms.extend(whole.iter().cloned());
-        self.beginnings.extend(beginning.iter().cloned());
+        self.prefixes.extend(prefix.iter().cloned());
     }
 
-    /// Whether a term of a document is one that is looked for.
+    /// Whether a term of a document matches.
     pub(super) fn has(&self, term: &str) -> bool {
         self.terms.contains(term)
-            || self.beginnings.iter().any(|begin| term.starts_with(begin.as_str()))
+            || self.prefixes.iter().any(|prefix| term.starts_with(prefix.as_str()))
     }
 }
 
@@ -114,8 +115,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<&str>) {
-        let wanted = wanted(text, Words::All);
-        assert_eq!(wanted.as_ref().map(|wanted| wanted.expression.as_str()), expected, "{text:?}");
+        let parsed = parse(text, Words::All);
+        assert_eq!(parsed.as_ref().map(|parsed| parsed.expression.as_str()), expected, "{text:?}");
     }
 
     #[test]
@@ -127,13 +128,13 @@ mod tests {
         let inputs = ["sw1 \"x9 AND b\" NEAR(a, 2)", "東京都 кошки ﬁ İstanbul", "^a:b -c * \" 'd'"];
         fuzz::target_text(env!("CARGO_MANIFEST_DIR"), "queries", &inputs, |text| {
             for words in [Words::All, Words::Any] {
-                let Some(wanted) = wanted(text, words) else { continue };
+                let Some(parsed) = parse(text, words) else { continue };
                 let asked = connection.query_row(
                     "SELECT count(*) FROM t WHERE t MATCH ?1",
-                    [&wanted.expression],
+                    [&parsed.expression],
                     |row| row.get::<_, i64>(0),
                 );
-                asked.unwrap_or_else(|error| panic!("{text:?}: {}: {error}", wanted.expression));
+                asked.unwrap_or_else(|error| panic!("{text:?}: {}: {error}", parsed.expression));
             }
         });
     }
@@ -155,16 +156,16 @@ mod tests {
 
     #[test]
     fn a_word_is_looked_for_in_every_language() {
-        let wanted = wanted("Häuser", Words::All).expect("a word");
-        assert!(wanted.has("hauser") && wanted.has("βhaus"), "{wanted:?}");
-        assert!(!wanted.has("haus") && !wanted.has("βmaus"));
-        assert!(wanted.expression.starts_with("(\"") && wanted.expression.contains("\" OR \""));
+        let parsed = parse("Häuser", Words::All).expect("a word");
+        assert!(parsed.has("hauser") && parsed.has("βhaus"), "{parsed:?}");
+        assert!(!parsed.has("haus") && !parsed.has("βmaus"));
+        assert!(parsed.expression.starts_with("(\"") && parsed.expression.contains("\" OR \""));
     }
 
     #[test]
     fn what_is_looked_for_is_bounded() {
         let phrase = format!("\"{}\"", "a ".repeat(10_000));
-        let wanted = wanted(&phrase, Words::All).expect("words");
-        assert!(wanted.expression.len() < 100 * PHRASE_WORDS_MAX, "{}", wanted.expression.len());
+        let parsed = parse(&phrase, Words::All).expect("words");
+        assert!(parsed.expression.len() < 100 * PHRASE_WORDS_MAX, "{}", parsed.expression.len());
     }
 }

@@ -1,10 +1,10 @@
-//! The index's tables, and how its file is opened.
+//! The tables of the index, and how its file is opened.
 //!
-//! Documents are kept as words only (FTS5, contentless); the log has the texts. A document's row id holds session, turn and part, so it needs no index of its own and a session is
-//! one stretch of rows.
+//! Documents are stored as words only (contentless FTS5); the log has the texts. A document's row id encodes
+//! session, turn and part, so it needs no lookup table, and a session is one range of rows.
 //!
-//! Invariant: a file of another version or a damaged one is made anew; one of another program is not
-//! touched.
+//! Invariant: a file that is damaged or has another version is recreated; one of another program is left
+//! untouched.
 
 use std::fs;
 use std::path::Path;
@@ -18,14 +18,14 @@ use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::inspect::{self, FileSignature};
 use crate::sqlite::schema::plan_once;
 
-/// Marks a file as an index of ours: `THLX`. Any version will do, since it can be made anew.
-const MARK: FileSignature =
+/// Identifies our index files: `THLX`. Any version is accepted, because the file can be recreated.
+const SIGNATURE: FileSignature =
     FileSignature { application_id: i32::from_be_bytes(*b"THLX"), version_max: i32::MAX };
-/// Raised whenever the tables or the words change; an index of another version is rebuilt.
+/// Incremented whenever tables or tokenisation change; an index of another version is rebuilt.
 const VERSION: i32 = 2;
 
-/// How many tables the words are spread over, by scope: a search reads those of its own scope and some others,
-/// and a removal rewrites no more than one.
+/// Number of tables that the words are distributed over, by scope: a search reads only one of them, and a
+/// removal rewrites only one.
 const SHARDS: u32 = 16;
 
 const SESSIONS: &str = "
@@ -37,7 +37,7 @@ const SESSIONS: &str = "
         version     INTEGER NOT NULL,
         incarnation INTEGER NOT NULL,
         entries     INTEGER NOT NULL,
-        -- A sum of the title, to see that it has changed.
+        -- Checksum of the title, to detect changes.
         title       INTEGER NOT NULL,
         UNIQUE (tenant, user, name)
     ) STRICT;
@@ -48,13 +48,11 @@ const SESSIONS: &str = "
 pub(super) struct Shard(u32);
 
 impl Shard {
-    /// The table of that scope.
     pub(super) fn of(scope: &Scope) -> Self {
         let name = format!("{}\0{}", scope.tenant.as_str(), scope.user.as_str());
         Self(crc32fast::hash(name.as_bytes()) % SHARDS)
     }
 
-    /// All of them.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         (0..SHARDS).map(Self)
     }
@@ -66,7 +64,7 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// All tables. The words are ready when they come ([`super::words`]), and no text is kept beside them.
+/// Creates all tables. Words are already tokenised ([`super::words`]), and no text is stored.
 fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(SESSIONS)?;
     for shard in Shard::all() {
@@ -79,17 +77,17 @@ fn create(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Pages in the WAL before they are moved into the file; batches are small.
+/// Checkpoint interval in pages of the WAL; batches are small.
 const WAL_PAGES: i32 = 256;
 
-/// Bits of a row id below the session's number.
+/// Number of bits in a row id below the session's number.
 pub(super) const SESSION_SHIFT: u32 = 32;
-/// Bits of a row id below the turn's number.
+/// Number of bits in a row id below the turn's number.
 const TURN_SHIFT: u32 = 2;
-/// The highest turn that a row id can hold.
+/// The highest turn number that fits into a row id.
 pub(super) const TURN_MAX: u64 = (1 << (SESSION_SHIFT - TURN_SHIFT)) - 1;
 
-/// The row id of a document; `None` beyond the highest turn.
+/// The row id of a document; `None` if the turn number is too high.
 pub(super) fn row_id(session: i64, turn: u64, part: Part) -> Option<i64> {
     let part = match part {
         Part::Title => 0,
@@ -100,7 +98,7 @@ pub(super) fn row_id(session: i64, turn: u64, part: Part) -> Option<i64> {
     Some((session << SESSION_SHIFT) | (turn << TURN_SHIFT) | part)
 }
 
-/// Turn and part of a row id.
+/// Extracts turn and part from a row id.
 pub(super) fn turn_and_part(row_id: i64) -> (u64, Part) {
     let within = row_id.cast_unsigned() & ((1 << SESSION_SHIFT) - 1);
     let part = match within & 3 {
@@ -111,22 +109,22 @@ pub(super) fn turn_and_part(row_id: i64) -> (u64, Part) {
     (within >> TURN_SHIFT, part)
 }
 
-/// An empty index in memory.
+/// Creates an index in memory.
 pub(super) fn in_memory() -> Result<Connection> {
     let make = || {
         let connection = Connection::open_in_memory()?;
-        settle(&connection)?;
+        configure(&connection)?;
         create(&connection)?;
         Ok(connection)
     };
     make().map_err(|error| translate(Path::new("memory"), Outcome::Unchanged, &error))
 }
 
-/// The index in the file, made anew where it cannot be used.
+/// Opens the index in a file, recreating it if it cannot be used.
 pub(super) fn in_file(path: &Path, busy: Duration) -> Result<Connection> {
     match open(path, busy) {
         Ok(Some(connection)) => return Ok(connection),
-        Ok(None) => tracing::info!(index.path = %path.display(), "the index is of another version"),
+        Ok(None) => tracing::info!(index.path = %path.display(), "the index has another version"),
         Err(StoreError::Damaged { reason, .. }) => {
             tracing::warn!(index.path = %path.display(), reason, "the index is damaged");
         }
@@ -142,28 +140,28 @@ pub(super) fn in_file(path: &Path, busy: Duration) -> Result<Connection> {
             _ => {}
         }
     }
-    tracing::info!(index.path = %path.display(), "the index is made anew and filled from the logs");
+    tracing::info!(index.path = %path.display(), "recreating the index; it is filled from the logs");
     open(path, busy)?.ok_or_else(|| StoreError::Refused {
         what: path.display().to_string(),
-        reason: "another process made an index of another version meanwhile".into(),
-        hint: "run one version of throughline at a time".into(),
+        reason: "another process created an index of another version meanwhile".into(),
+        hint: "run only one version of throughline at a time".into(),
     })
 }
 
-/// `None` when the file is an index of another version.
+/// Returns `None` if the file is an index of another version.
 fn open(path: &Path, busy: Duration) -> Result<Option<Connection>> {
     let failed = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
-    inspect::prepare(path, MARK, |connection| fill(connection).map_err(failed))?;
+    inspect::prepare(path, SIGNATURE, |connection| fill(connection).map_err(failed))?;
     let open = || -> rusqlite::Result<Option<Connection>> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(busy)?;
-        settle(&connection)?;
+        configure(&connection)?;
         let found: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if found != VERSION {
             return Ok(None);
         }
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        // What the disk loses is filled in again: the position is lost with it.
+        // What a crash loses is indexed again, because the position is lost with it.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
         Ok(Some(connection))
@@ -172,15 +170,15 @@ fn open(path: &Path, busy: Duration) -> Result<Option<Connection>> {
 }
 
 fn fill(connection: &mut Connection) -> rusqlite::Result<()> {
-    settle(connection)?;
+    configure(connection)?;
     let transaction = connection.transaction()?;
     create(&transaction)?;
-    transaction.pragma_update(None, "application_id", MARK.application_id)?;
+    transaction.pragma_update(None, "application_id", SIGNATURE.application_id)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
 
-/// A further connection, that only reads.
+/// Opens an additional read-only connection.
 pub(super) fn reader(path: &Path, busy: Duration) -> Result<Connection> {
     let open = || {
         let connection = Connection::open(path)?;
@@ -192,7 +190,7 @@ pub(super) fn reader(path: &Path, busy: Duration) -> Result<Connection> {
     open().map_err(|error| translate(path, Outcome::Unchanged, &error))
 }
 
-fn settle(connection: &Connection) -> rusqlite::Result<()> {
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.set_prepared_statement_cache_capacity(32);
     plan_once(connection)

@@ -1,6 +1,6 @@
-//! Questions to the index.
+//! Queries on the index.
 //!
-//! Invariant: the scope is part of every question's SQL, not of what is done with its answer.
+//! Invariant: the scope is a condition in the SQL of every query, not a filter on its results.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use throughline_engine::id::SessionId;
 use throughline_engine::index::{HITS_MAX, Hit, Position, Query};
 use throughline_engine::store::{Scope, Version};
 
-use super::query::wanted;
+use super::query::parse;
 use super::schema::{Shard, turn_and_part};
 
-/// Steps of SQLite's machine between two looks at the clock.
-const STEPS_BETWEEN: i32 = 1_000;
+/// SQLite VM instructions between two checks of the deadline.
+const PROGRESS_INSTRUCTIONS: i32 = 1_000;
 
 pub(super) fn position(
     connection: &Connection,
@@ -33,26 +33,26 @@ pub(super) fn position(
         .optional()
 }
 
-/// Runs `work`, which fails when it is not over at `deadline`.
-pub(super) fn until<T>(
+/// Runs `work`, interrupting it at `deadline`.
+pub(super) fn with_deadline<T>(
     connection: &mut Connection,
     deadline: Instant,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
-    connection.progress_handler(STEPS_BETWEEN, Some(move || Instant::now() >= deadline))?;
+    connection.progress_handler(PROGRESS_INSTRUCTIONS, Some(move || Instant::now() >= deadline))?;
     let outcome = work(connection);
-    connection.progress_handler(STEPS_BETWEEN, None::<fn() -> bool>)?;
+    connection.progress_handler(PROGRESS_INSTRUCTIONS, None::<fn() -> bool>)?;
     outcome
 }
 
-/// The condition that keeps a search in its scope.
+/// The condition that restricts a search to its scope.
 const OF_SCOPE: &str = "session.tenant = ?2 AND session.user = ?3";
 
 pub(super) fn search(connection: &Connection, query: &Query) -> rusqlite::Result<Vec<Hit>> {
     search_in(connection, query, Shard::of(&query.scope), OF_SCOPE)
 }
 
-/// A search with the condition taken out, to see that a test notices.
+/// A search without that condition, to show that the tests detect it.
 #[cfg(feature = "sabotage")]
 pub(super) fn search_everyone(
     connection: &Connection,
@@ -71,7 +71,7 @@ fn search_in(
     shard: Shard,
     condition: &str,
 ) -> rusqlite::Result<Vec<Hit>> {
-    let Some(wanted) = wanted(&query.text, query.words) else { return Ok(Vec::new()) };
+    let Some(parsed) = parse(&query.text, query.words) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT found.rowid, bm25({shard}), session.name
          FROM {shard} AS found JOIN session ON session.id = found.rowid >> 32
@@ -82,7 +82,7 @@ fn search_in(
     let limit = i64::try_from(query.limit.min(HITS_MAX)).unwrap_or(i64::MAX);
     let offset = i64::try_from(query.offset).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![
-        wanted.expression,
+        parsed.expression,
         scope.tenant.as_str(),
         scope.user.as_str(),
         limit,
@@ -91,7 +91,7 @@ fn search_in(
     let mut hits = Vec::new();
     while let Some(row) = rows.next()? {
         let (id, badness, name): (i64, f64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        // A name in our own table was checked when it was put in.
+        // Names in our own table were valid when inserted.
         let Ok(session) = SessionId::new(name) else { continue };
         let (turn, part) = turn_and_part(id);
         hits.push(Hit { session, turn, part, score: -badness });

@@ -1,7 +1,6 @@
-//! The place in a text where the words of a query stand.
+//! Cuts the most relevant excerpt out of a text and marks the words found.
 //!
-//! One pass over the words of the text, whatever they are, so a text that repeats a word costs no more than
-//! another.
+//! A single pass over the words, so the cost does not depend on how often a word repeats.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,19 +10,19 @@ use throughline_engine::index::{DOCUMENT_BYTES_MAX, Snippet};
 use super::query::ParsedQuery;
 use super::words::{self, Term};
 
-/// Words in a snippet.
+/// Number of words in a snippet.
 const WORDS: usize = 24;
-/// Words before the first one that was found.
+/// Number of words before the first match.
 const WORDS_BEFORE: usize = 4;
-/// Stands where the text was cut.
+/// Marks where the text was cut.
 const CUT: &str = "…";
 
-/// The stretch of `text` with the most of what is wanted.
-pub(super) fn of(text: &str, wanted: Option<&ParsedQuery>) -> Snippet {
+/// The excerpt of `text` with the most matches.
+pub(super) fn cut(text: &str, parsed: Option<&ParsedQuery>) -> Snippet {
     let text = &text[..text.floor_char_boundary(DOCUMENT_BYTES_MAX)];
     let terms = words::terms(text);
     let found: Vec<bool> =
-        terms.iter().map(|term| wanted.is_some_and(|wanted| wanted.has(&term.text))).collect();
+        terms.iter().map(|term| parsed.is_some_and(|parsed| parsed.has(&term.text))).collect();
     let first = best_start(&terms, &found);
     let last = (first + WORDS).min(terms.len());
     let start = if first == 0 { 0 } else { terms[first].range.start };
@@ -36,7 +35,7 @@ pub(super) fn of(text: &str, wanted: Option<&ParsedQuery>) -> Snippet {
     {
         let mark = shift(term.range.start)..shift(term.range.end);
         match marks.last_mut() {
-            // Pairs of characters overlap.
+            // Character pairs overlap.
             Some(before) if mark.start < before.end => before.end = mark.end,
             _ => marks.push(mark),
         }
@@ -44,7 +43,7 @@ pub(super) fn of(text: &str, wanted: Option<&ParsedQuery>) -> Snippet {
     Snippet { text: format!("{head}{}{tail}", &text[start..end]), marks }
 }
 
-/// Where the stretch of [`WORDS`] with the most different found words begins, a little before the first of them.
+/// The start of the window of [`WORDS`] with the most distinct matches, a little before the first of them.
 fn best_start(terms: &[Term], found: &[bool]) -> usize {
     let mut inside: HashMap<&str, usize> = HashMap::new();
     let (mut best, mut most) = (None, 0);
@@ -79,8 +78,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, asked: &str, expected: &str) {
-        let wanted = query::wanted(asked, Words::All).expect("words");
-        assert_eq!(of(text, Some(&wanted)).marked("[", "]", str::to_owned), expected);
+        let parsed = query::parse(asked, Words::All).expect("words");
+        assert_eq!(cut(text, Some(&parsed)).marked("[", "]", str::to_owned), expected);
     }
 
     #[test]
@@ -98,8 +97,8 @@ mod tests {
 
     #[test]
     fn a_text_of_one_word_is_no_problem() {
-        let wanted = query::wanted("a", Words::All).expect("a word");
-        let snippet = of(&"a ".repeat(100_000), Some(&wanted));
+        let parsed = query::parse("a", Words::All).expect("a word");
+        let snippet = cut(&"a ".repeat(100_000), Some(&parsed));
         assert_eq!(snippet.marks.len(), WORDS);
     }
 }

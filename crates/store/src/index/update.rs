@@ -1,9 +1,10 @@
-//! Putting documents in and taking them out.
+//! Inserts and removes documents.
 //!
-//! FTS5 only notes that a document was deleted; its words stay in the file until they are merged away. So a
-//! removal also rewrites the words of its shard, in the same transaction, and then empties the WAL.
+//! FTS5 only marks documents as deleted; their words stay in the file until a merge. So a removal also rewrites
+//! the words of its shard in the same transaction, and then truncates the WAL.
 //!
-//! Invariant: after a removal no word that only removed documents had is in the file.
+//! Invariant: after a removal, words that only removed documents contained are not in the file, unless another
+//! program kept the WAL from being truncated.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use super::schema::{SESSION_SHIFT, Shard, row_id};
 use super::search::position;
 use super::words;
 
-/// Puts everything in, as one step.
+/// Inserts everything in one transaction.
 pub(super) fn put_all(connection: &mut Connection, puts: &[Put]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for put in puts {
@@ -32,12 +33,12 @@ fn put_one(connection: &Connection, put: &Put) -> rusqlite::Result<()> {
         return Ok(());
     }
     let known_turns = known.map_or(0, |at| at.entries);
-    let (id, known_title) = place(connection, put)?;
+    let (id, known_title) = upsert_session(connection, put)?;
     let shard = Shard::of(&put.scope);
     for document in &put.documents {
         let Some(row) = row_id(id, document.turn, document.part) else { continue };
         if document.part == Part::Title {
-            let title = sum_of(&document.text);
+            let title = title_checksum(&document.text);
             if title == known_title {
                 continue;
             }
@@ -46,7 +47,7 @@ fn put_one(connection: &Connection, put: &Put) -> rusqlite::Result<()> {
                 .execute([id, title])?;
         }
         if document.part == Part::Title || document.turn <= known_turns {
-            take_out(connection, shard, row)?;
+            delete_row(connection, shard, row)?;
         }
         let end = document.text.floor_char_boundary(DOCUMENT_BYTES_MAX);
         let words = words::indexable(&document.text[..end]);
@@ -59,8 +60,8 @@ fn put_one(connection: &Connection, put: &Put) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The session's number, and the sum of the title that is indexed.
-fn place(connection: &Connection, put: &Put) -> rusqlite::Result<(i64, i64)> {
+/// Inserts or updates the session; returns its number and the checksum of the indexed title.
+fn upsert_session(connection: &Connection, put: &Put) -> rusqlite::Result<(i64, i64)> {
     let to = put.position;
     connection
         .prepare_cached(
@@ -82,19 +83,19 @@ fn place(connection: &Connection, put: &Put) -> rusqlite::Result<(i64, i64)> {
         )
 }
 
-/// Nothing has the sum 0.
-fn sum_of(title: &str) -> i64 {
+/// The checksum of a title; 0 means none.
+fn title_checksum(title: &str) -> i64 {
     if title.is_empty() { 0 } else { i64::from(crc32fast::hash(title.as_bytes())) + 1 }
 }
 
-fn take_out(connection: &Connection, shard: Shard, row: i64) -> rusqlite::Result<()> {
+fn delete_row(connection: &Connection, shard: Shard, row: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached(&format!("DELETE FROM {shard} WHERE rowid = ?1"))?
         .execute([row])
         .map(|_| ())
 }
 
-/// Removes one session or all of a scope; answers how many documents went.
+/// Removes one session, or all of a scope; returns the number of documents removed.
 pub(super) fn remove(
     connection: &mut Connection,
     scope: &Scope,
@@ -119,7 +120,7 @@ pub(super) fn remove(
     }
     transaction.commit()?;
     if !sessions.is_empty() {
-        empty_wal(connection)?;
+        truncate_wal(connection)?;
     }
     Ok(removed)
 }
@@ -134,7 +135,7 @@ fn remove_documents(
         .query_map([session << SESSION_SHIFT, (session + 1) << SESSION_SHIFT], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for row in &rows {
-        take_out(transaction, shard, *row)?;
+        delete_row(transaction, shard, *row)?;
     }
     Ok(rows.len() as u64)
 }
@@ -147,16 +148,16 @@ pub(super) fn clear(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     transaction.execute_batch("DELETE FROM session")?;
     transaction.commit()?;
-    empty_wal(connection)
+    truncate_wal(connection)
 }
 
-/// The WAL held the old pages. Searches end before we stop waiting for them, so only another program can be in
-/// the way.
-fn empty_wal(connection: &Connection) -> rusqlite::Result<()> {
+/// Truncates the WAL, which contains the old pages. Searches end before the busy timeout, so only another program
+/// can prevent it.
+fn truncate_wal(connection: &Connection) -> rusqlite::Result<()> {
     let busy: i64 =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     if busy != 0 {
-        tracing::warn!("the index's log could not be emptied; the next removal empties it");
+        tracing::warn!("the index's WAL could not be truncated; the next removal tries again");
     }
     Ok(())
 }

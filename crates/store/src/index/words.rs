@@ -1,11 +1,11 @@
-//! The words of a text, as they are indexed and looked for.
+//! Tokenises text into terms, as they are indexed and searched.
 //!
-//! FTS5 gets words that are ready: in lower case, without diacritics, stemmed by language, joined by spaces. So
-//! the same rules serve documents, queries and the marks in a snippet, and every script has words: where one is
-//! written without spaces, pairs of neighbouring characters stand for them.
+//! FTS5 receives finished terms: lower-case, without diacritics, stemmed by language, separated by spaces. So
+//! documents, queries and snippets follow the same rules. Scripts written without spaces are split into pairs of
+//! adjacent characters.
 //!
-//! Invariant: a term holds letters, digits and characters beyond ASCII only, so FTS5's `ascii` tokenizer takes it
-//! whole.
+//! Invariant: a term contains only letters, digits and non-ASCII characters, so FTS5's `ascii` tokenizer never
+//! splits it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,30 +16,30 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::language;
 
-/// How often one term of a document is indexed; a text that repeats a word has no more to say about it.
+/// How often a term of a document is indexed at most; more repetitions carry no information.
 const REPEATS_MAX: u32 = 64;
-/// The longest term, in bytes; what is longer is no word.
+/// Maximum size of a term; anything longer is not a word.
 const TERM_BYTES_MAX: usize = 128;
 
-/// A stretch of a text.
+/// A word, or a run of characters of an unspaced script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// Where it stands.
+    /// Its byte range in the text.
     pub range: Range<usize>,
-    /// Whether it is of a script that is written without spaces.
+    /// Whether its script is written without spaces.
     pub is_run: bool,
 }
 
-/// A word of a text, with its place.
+/// A term and where it occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
-    /// As it is indexed.
+    /// The text as indexed.
     pub text: String,
-    /// Where it stands.
+    /// Its byte range in the text.
     pub range: Range<usize>,
 }
 
-/// The words and runs of `text`.
+/// Splits `text` into words and runs.
 pub(super) fn units(text: &str) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     for (at, character) in text.char_indices() {
@@ -47,7 +47,7 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
         let is_run = is_unspaced(character);
         let continues = units.last().is_some_and(|last| last.range.end == at);
         match units.last_mut() {
-            // A mark belongs to the letter before it.
+            // A combining mark belongs to the letter before it.
             Some(last) if continues && is_combining_mark(character) => last.range.end = end,
             Some(last) if continues && is_run == last.is_run && is_part_of_word(character) => {
                 last.range.end = end;
@@ -59,7 +59,7 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
     units
 }
 
-/// The terms of a document, in order.
+/// Tokenises a document.
 pub(super) fn terms(text: &str) -> Vec<Term> {
     let units = units(text);
     let lower: Vec<String> = units.iter().map(|unit| lowered(&text[unit.range.clone()])).collect();
@@ -77,7 +77,7 @@ pub(super) fn terms(text: &str) -> Vec<Term> {
     terms
 }
 
-/// What FTS5 is given of a document.
+/// The text of a document as passed to FTS5.
 pub(super) fn indexable(text: &str) -> String {
     let mut repeats: HashMap<&str, u32> = HashMap::new();
     let terms = terms(text);
@@ -93,25 +93,25 @@ pub(super) fn indexable(text: &str) -> String {
     indexable
 }
 
-/// A word as it is indexed in one language.
+/// Converts a word to a term of one language.
 pub(super) fn term_of(lower: &str, language: Algorithm) -> String {
-    // Names of things have no language.
+    // Identifiers such as `sw1` have no language.
     if lower.bytes().any(|byte| byte.is_ascii_digit()) {
         return folded(lower);
     }
     let term = folded(&language::stem(lower, language));
-    match language::mark(language) {
-        Some(mark) if !term.is_empty() => format!("{mark}{term}"),
+    match language::prefix(language) {
+        Some(prefix) if !term.is_empty() => format!("{prefix}{term}"),
         _ => term,
     }
 }
 
-/// In lower case.
+/// Normalises (NFKC) and lower-cases a word.
 pub(super) fn lowered(word: &str) -> String {
     word.nfkc().flat_map(char::to_lowercase).collect()
 }
 
-/// Without diacritics.
+/// Removes diacritics.
 fn folded(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -119,8 +119,8 @@ fn folded(word: &str) -> String {
     word.nfd().filter(|character| !is_combining_mark(*character)).nfc().collect()
 }
 
-/// Neighbouring characters of a run by two, and its last one alone: so one character is found as the beginning
-/// of a pair, and several are found as a phrase.
+/// Pairs of adjacent characters of a run, and its last character alone: so a single character matches as the
+/// prefix of a pair, and several match as a phrase.
 fn pairs<'a>(text: &'a str, unit: &Unit) -> impl Iterator<Item = Term> + 'a {
     let start = unit.range.start;
     let places: Vec<usize> =
@@ -136,8 +136,8 @@ fn is_part_of_word(character: char) -> bool {
     character.is_alphanumeric() || (is_unspaced(character) && is_combining_mark(character))
 }
 
-/// Whether a character is of a script that is written without spaces between words, or with endings that are
-/// attached to them (Korean).
+/// Whether a character belongs to a script written without spaces between words, or with suffixes attached to
+/// them (Korean).
 fn is_unspaced(character: char) -> bool {
     matches!(character,
         '\u{e00}'..='\u{eff}'       // Thai, Lao

@@ -1,10 +1,10 @@
-//! One atomic step by one script, and its opposite, erasing.
+//! Commit and erase, each a single atomic script.
 //!
-//! Each call draws an attempt id that the script keeps with the thread: when a reply is lost, by us or
-//! inside the cluster client, which repeats commands on its own, the next run finds it and answers the
-//! version that was made then. The caller's write id would do, if only every caller kept it unique.
+//! Every commit draws an attempt id that the script stores with the thread. If a reply is lost, to us or to
+//! the cluster client, which retries by itself, the next attempt finds the id and returns the version from
+//! the first one. The caller's write id is not used, because nothing guarantees that it is unique.
 //!
-//! Invariant: `Conflict` is answered only when this change has not been and will not be applied.
+//! Invariant: `Conflict` is returned only if this change has not been and will not be applied.
 
 use std::sync::atomic::Ordering;
 
@@ -17,9 +17,9 @@ use super::listing::Forget;
 use super::{RedisStore, version};
 use crate::limit;
 
-/// How many commits back our own attempt is recognised.
+/// How many commits back an attempt id is recognised.
 const ATTEMPTS_KEPT: u64 = 64;
-/// How long a name without a thread stays in a set of a cluster: longer than any commit takes.
+/// How long an id without a thread stays in a cluster's set: longer than any commit takes.
 pub(super) const GRACE_MS: u64 = 10 * 60 * 1000;
 
 impl RedisStore {
@@ -31,7 +31,7 @@ impl RedisStore {
     ) -> Result<Version> {
         limit::check_sizes(key, change)?;
         let expiry = self.expiry(key.kind, change).map_or(String::new(), |ms| ms.to_string());
-        // The score orders listings; exact times are in the threads themselves.
+        // The score orders listings; exact times are in the threads.
         let score = change.at.as_microsecond().to_string();
         let set = self.keys.set(&key.scope, key.kind);
         let mut names = vec![self.keys.thread(key), self.keys.log(key)];
@@ -74,16 +74,16 @@ impl RedisStore {
         if !change.overwrite.is_empty() {
             self.rewrite().await;
         }
-        // An erasure may have taken the name of a thread that was about to be made.
+        // An erasure may have removed the id of a thread that was about to be created.
         if let (Expected::Absent, Some(call)) = (expected, &announcement)
             && let Err(failed) = self.connection.run::<i64>(call).await
         {
-            tracing::warn!(thread = %key, error = %failed.error, "its listing was not confirmed");
+            tracing::warn!(thread = %key, error = %failed.error, "could not confirm its listing entry");
         }
         Ok(version)
     }
 
-    /// On a cluster: the thread's name for its user's set, which is on another server.
+    /// For clusters: adds the thread's id to its user's set, which lives on another node.
     fn announcement(&self, key: &Key, score: &str, expiry: &str) -> Call {
         let set = self.keys.set(&key.scope, key.kind);
         let call = self.scripts.announce.call(&[set, self.keys.announced(&key.scope, key.kind)]);
@@ -96,9 +96,11 @@ impl RedisStore {
         expected: Expected,
         answer: Result<Answer<(String, String, String)>, Failed>,
     ) -> Result<Version> {
-        let Answer { value: (outcome, number, incarnation), unclear } =
+        let Answer { value: (outcome, number, incarnation), maybe_executed } =
             answer.map_err(|failed| match failed.error {
-                StoreError::Unavailable { reason, .. } => self.unavailable(reason, failed.unclear),
+                StoreError::Unavailable { reason, .. } => {
+                    self.unavailable(reason, failed.maybe_executed)
+                }
                 error => error,
             })?;
         let thread = self.keys.thread(key);
@@ -112,10 +114,12 @@ impl RedisStore {
             "beyond" => Err(limit::no_such_entry(key, number.parse().unwrap_or(u64::MAX))),
             _ => {
                 let current = if number.is_empty() { None } else { Some(read()?) };
-                match unclear && !in_sight(expected, current) {
+                match maybe_executed && !remembers_attempt(expected, current) {
                     false => Err(StoreError::Conflict { key: key.clone(), current }),
                     true => {
-                        let reason = "a reply was lost, and too much was written since".into();
+                        let reason = "a reply was lost, and too many commits followed to tell \
+                                      whether this one was applied"
+                            .into();
                         Err(self.unavailable(reason, true))
                     }
                 }
@@ -128,15 +132,15 @@ impl RedisStore {
         StoreError::Unavailable { what, reason, outcome_unknown }
     }
 
-    /// When the server may drop the thread, in milliseconds since 1970.
+    /// When the server may drop the thread, in milliseconds since the Unix epoch.
     fn expiry(&self, kind: Kind, change: &Change) -> Option<i64> {
         if let Some(at) = change.expires_at {
             return Some(at.as_millisecond());
         }
-        // What is derived of a session is written after it, and goes soon after it.
+        // Derived data is written after its session, and expires shortly after it.
         let of_session = matches!(kind, Kind::Session | Kind::TurnIndex);
         let ttl = self.options.session_ttl.filter(|_| of_session)?;
-        // Counted from now: the time of a change may be an old one, as when a store is copied.
+        // Counted from now: `change.at` may be in the past, as when a store is copied.
         Some(Timestamp::now().as_millisecond().saturating_add(i64::try_from(ttl.as_millis()).ok()?))
     }
 
@@ -159,22 +163,22 @@ impl RedisStore {
         Ok(Erased { heads, entries, records, bytes, left: notes.len() as u64, notes })
     }
 
-    /// What is to be said of the append-only file after an erasure, if there is one; asks for it to be rewritten.
+    /// Requests a rewrite of the append-only file, if there is one; returns a note for the erasure report.
     async fn rewrite(&self) -> Option<String> {
         if !self.append_only {
             return None;
         }
         Some(match self.options.rewrite_on_erase {
-            true => self.rewrites.ask(&self.connection).await,
-            false => "the append-only file holds what was erased until its next rewrite; \
+            true => self.rewrites.request(&self.connection).await,
+            false => "erased data stays in the append-only file until its next rewrite; \
                       rewrite_on_erase is off"
                 .into(),
         })
     }
 }
 
-/// Whether an attempt on `expected` would still be among those that the thread remembers.
-fn in_sight(expected: Expected, current: Option<Version>) -> bool {
+/// Whether the thread still remembers an attempt made at version `expected`.
+fn remembers_attempt(expected: Expected, current: Option<Version>) -> bool {
     match (expected, current) {
         (_, None) => false,
         (Expected::Absent, Some(now)) => now.number <= ATTEMPTS_KEPT,

@@ -1,8 +1,9 @@
-//! Commands to one server or a cluster, with bounded retries and honest failures.
+//! Sends commands to a single server or a cluster, with bounded retries.
 //!
-//! Connections are made again by [`SingleServer`], in a cluster by the client library. Whether a command may be
-//! sent again is decided by the caller: everything here is a read, or a script that knows its own
-//! earlier run.
+//! [`SingleServer`] or the cluster client reconnects. Commands may be retried: each is a read, idempotent, or a
+//! script that recognises its own earlier run.
+//!
+//! Invariant: [`Failed`] and [`Answer`] say whether an attempt without a reply may have been executed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +23,10 @@ use super::single::SingleServer;
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The first and the longest pause between two tries.
+/// The first and the longest delay between retries.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(2));
 
-/// One server, or a cluster of them.
+/// A connection to a single server or a cluster.
 #[derive(Clone)]
 pub(super) struct Connection {
     link: Link,
@@ -39,7 +40,7 @@ enum Link {
     Cluster(ClusterConnection),
 }
 
-/// A script, sent by its hash and in full only to a server that does not know it.
+/// A Lua script, sent by hash, and in full only to a server that does not have it cached.
 pub(super) struct Script {
     code: &'static str,
     hash: String,
@@ -50,7 +51,6 @@ impl Script {
         Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
     }
 
-    /// The command that runs it.
     pub(super) fn call(&self, keys: &[String]) -> Call {
         Call {
             code: self.code,
@@ -61,7 +61,7 @@ impl Script {
     }
 }
 
-/// A script with its keys and arguments.
+/// A script with its keys and arguments, ready to run.
 pub(super) struct Call {
     code: &'static str,
     hash: String,
@@ -82,10 +82,10 @@ impl Call {
     }
 }
 
-/// A failure, and whether the command may have been carried out all the same.
+/// A failure, and whether the command may have been executed nevertheless.
 pub(super) struct Failed {
     pub error: StoreError,
-    pub unclear: bool,
+    pub maybe_executed: bool,
 }
 
 impl From<Failed> for StoreError {
@@ -94,17 +94,17 @@ impl From<Failed> for StoreError {
     }
 }
 
-/// An answer, and whether an earlier try of the same command may have been carried out.
+/// A reply, and whether an earlier attempt may have been executed.
 pub(super) struct Answer<T> {
     pub value: T,
-    pub unclear: bool,
+    pub maybe_executed: bool,
 }
 
 impl Connection {
     pub(super) async fn open(options: &RedisOptions) -> Result<Self> {
         let location = options.location().to_owned();
         let certificates = options.certificates()?;
-        let wrong = |error: RedisError| wrong_use(&location, &error);
+        let wrong = |error: RedisError| refused(&location, &error);
         let link = if options.cluster {
             let mut builder = ClusterClientBuilder::new(options.nodes.clone())
                 .connection_timeout(CONNECT_TIMEOUT)
@@ -126,24 +126,23 @@ impl Connection {
             let single = SingleServer::open(client.map_err(wrong)?, config).await;
             single.map(|single| Link::One(Arc::new(single)))
         };
-        let link = link.map_err(|error| failure(&location, &error))?;
+        let link = link.map_err(|error| translate(&location, &error))?;
         Ok(Self { link, location, retries_max: options.retries_max })
     }
 
-    /// Whether the keys are spread over several servers.
     pub(super) fn is_cluster(&self) -> bool {
         matches!(self.link, Link::Cluster(_))
     }
 
-    /// Sends a command that may be sent again.
-    pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
-        self.read(self.repeated(|| self.once(command)).await?.value)
+    /// Sends a retryable command.
+    pub(super) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
+        self.read(self.with_retries(|| self.once(command)).await?.value)
     }
 
-    /// Runs a script that may be run again.
+    /// Runs a retryable script.
     pub(super) async fn run<T: FromRedisValue>(&self, call: &Call) -> Result<Answer<T>, Failed> {
-        let Answer { value, unclear } = self
-            .repeated(|| async {
+        let Answer { value, maybe_executed } = self
+            .with_retries(|| async {
                 match self.once(&call.command("EVALSHA", &call.hash)).await {
                     Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
                         self.once(&call.command("EVAL", call.code)).await
@@ -152,18 +151,18 @@ impl Connection {
                 }
             })
             .await?;
-        let value = self.read(value).map_err(|error| Failed { error, unclear: true })?;
-        Ok(Answer { value, unclear })
+        let value = self.read(value).map_err(|error| Failed { error, maybe_executed: true })?;
+        Ok(Answer { value, maybe_executed })
     }
 
-    /// Sends a command to one node of a cluster, or to the only server.
-    pub(super) async fn ask_node<T: FromRedisValue>(
+    /// Sends a retryable command to one node of a cluster, or to the single server.
+    pub(super) async fn query_node<T: FromRedisValue>(
         &self,
         node: Option<&(String, u16)>,
         command: &Cmd,
     ) -> Result<T> {
         let (Link::Cluster(link), Some((host, port))) = (&self.link, node) else {
-            return self.ask(command).await;
+            return self.query(command).await;
         };
         let place = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
         let routing = RoutingInfo::SingleNode(place);
@@ -171,17 +170,17 @@ impl Connection {
             let (mut link, command, routing) = (link.clone(), command.clone(), routing.clone());
             async move { link.route_command(command, routing).await }
         };
-        self.read(self.repeated(send).await?.value)
+        self.read(self.with_retries(send).await?.value)
     }
 
-    /// The primaries of a cluster; for one server, a single `None`.
+    /// The primary nodes of a cluster; a single `None` for a single server.
     pub(super) async fn primaries(&self) -> Result<Vec<Option<(String, u16)>>> {
         if !self.is_cluster() {
             return Ok(vec![None]);
         }
         let mut command = redis::cmd("CLUSTER");
         command.arg("SLOTS");
-        let slots: Vec<Vec<Value>> = self.ask(&command).await?;
+        let slots: Vec<Vec<Value>> = self.query(&command).await?;
         let mut nodes: Vec<Option<(String, u16)>> = Vec::new();
         for slot in slots {
             let Some(primary) = slot.into_iter().nth(2) else { continue };
@@ -198,12 +197,12 @@ impl Connection {
 
     async fn once(&self, command: &Cmd) -> RedisResult<Value> {
         match &self.link {
-            Link::One(single) => single.send(command, breaks).await,
+            Link::One(single) => single.send(command, breaks_connection).await,
             Link::Cluster(link) => command.query_async(&mut link.clone()).await,
         }
     }
 
-    async fn repeated<F, W>(&self, mut send: F) -> Result<Answer<Value>, Failed>
+    async fn with_retries<F, W>(&self, mut send: F) -> Result<Answer<Value>, Failed>
     where
         F: FnMut() -> W,
         W: Future<Output = RedisResult<Value>>,
@@ -214,17 +213,22 @@ impl Connection {
             .with_max_times(self.retries_max)
             .with_jitter()
             .build();
-        let mut unclear = false;
+        let mut maybe_executed = false;
         loop {
             let error = match send().await {
-                Ok(value) => return Ok(Answer { value, unclear }),
+                Ok(value) => return Ok(Answer { value, maybe_executed }),
                 Err(error) => error,
             };
-            unclear |= is_unclear(&error);
-            let pause = if passes(&error) { pauses.next() } else { None };
+            maybe_executed |= may_have_run(&error);
+            let pause = if is_transient(&error) { pauses.next() } else { None };
             match pause {
                 Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(Failed { error: failure(&self.location, &error), unclear }),
+                None => {
+                    return Err(Failed {
+                        error: translate(&self.location, &error),
+                        maybe_executed,
+                    });
+                }
             }
         }
     }
@@ -232,7 +236,7 @@ impl Connection {
     fn read<T: FromRedisValue>(&self, value: Value) -> Result<T> {
         redis::from_redis_value(value).map_err(|error| StoreError::Damaged {
             what: self.location.clone(),
-            reason: format!("an answer has another type than expected: {error}"),
+            reason: format!("unexpected type of reply: {error}"),
         })
     }
 
@@ -241,28 +245,28 @@ impl Connection {
     }
 }
 
-/// Whether the command may have been carried out: no answer came.
-fn is_unclear(error: &RedisError) -> bool {
+/// Whether the command may have been executed because no complete reply arrived.
+fn may_have_run(error: &RedisError) -> bool {
     let broken = error.kind() == ErrorKind::Parse;
     broken || error.is_io_error() || error.is_timeout() || error.is_connection_dropped()
 }
 
-/// Whether a connection is of no more use. After a fail-over a name may lead to another server, so one
-/// that has become a replica is left as well.
-fn breaks(error: &RedisError) -> bool {
-    is_unclear(error) || error.is_unrecoverable_error() || error.code() == Some("READONLY")
+/// Whether the connection must be replaced. That includes a server that has become a replica: after a
+/// fail-over the host name may resolve to another server.
+fn breaks_connection(error: &RedisError) -> bool {
+    may_have_run(error) || error.is_unrecoverable_error() || error.code() == Some("READONLY")
 }
 
-/// Whether the failure may pass: the network, a restart, a fail-over, a slot on the move.
-fn passes(error: &RedisError) -> bool {
-    is_unclear(error)
+/// Whether the failure is transient: network, restart, fail-over, a slot being moved.
+fn is_transient(error: &RedisError) -> bool {
+    may_have_run(error)
         || error.is_cluster_error()
         || error.kind() == ErrorKind::ClusterConnectionNotFound
         || matches!(error.code(), Some("LOADING" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN"))
         || matches!(error.code(), Some("READONLY" | "BUSY"))
 }
 
-fn wrong_use(location: &str, error: &RedisError) -> StoreError {
+fn refused(location: &str, error: &RedisError) -> StoreError {
     StoreError::Refused {
         what: location.to_owned(),
         reason: error.category().to_owned(),
@@ -270,14 +274,14 @@ fn wrong_use(location: &str, error: &RedisError) -> StoreError {
     }
 }
 
-/// The library's messages hold no credentials: only the server's words and the system's.
-fn failure(location: &str, error: &RedisError) -> StoreError {
+/// The client library's messages contain no credentials, only errors of the server and the system.
+fn translate(location: &str, error: &RedisError) -> StoreError {
     let denied = matches!(error.code(), Some("NOAUTH" | "WRONGPASS" | "NOPERM"));
     if denied || error.kind() == ErrorKind::AuthenticationFailed {
         return StoreError::Refused {
             what: location.to_owned(),
             reason: error.to_string(),
-            hint: "check user and password in the store's URL, and what that user may do".into(),
+            hint: "check user, password and permissions in the store's URL".into(),
         };
     }
     StoreError::Unavailable {

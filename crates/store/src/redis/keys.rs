@@ -1,21 +1,21 @@
-//! Where a thread's data is in Redis; near the layout that the seeds describe.
+//! Key names. The layout follows seed 001 closely.
 //!
 //! | key | holds |
 //! |---|---|
 //! | `session:{tenant/user/session/id}` | hash: version, incarnation, entries, changed_at, head, attempts |
 //! | `session:{tenant/user/session/id}:log` | list of entries |
 //! | `user_sessions:{tenant/user}` | sorted set of session ids by time of change |
-//! | `user_sessions:{tenant/user}:announced` | cluster only: ids whose thread may be on its way |
-//! | `entity_index:{tenant/user}:TYPE:HASH` | what a look-up of such a thing found |
-//! | `entity_index:{tenant/user}` | sorted set of those names by when they expire |
+//! | `user_sessions:{tenant/user}:announced` | cluster only: ids whose threads may not be written yet |
+//! | `entity_index:{tenant/user}:TYPE:HASH` | a cached look-up result |
+//! | `entity_index:{tenant/user}` | sorted set of those names by expiry |
 //!
-//! Other kinds stand where `session` stands. What is in braces decides the slot of a cluster, so a
-//! thread's keys are always together; names hold no brace and no slash, so they cannot escape.
+//! Other kinds replace `session`. The part in braces determines the cluster slot, so all keys of a thread
+//! share one; ids cannot contain braces or slashes, so they cannot break out of it.
 
 use throughline_engine::id::{TenantId, ThreadId, UserId};
 use throughline_engine::store::{Key, Kind, Scope};
 
-/// The names of one store's keys.
+/// Builds the key names of one store.
 #[derive(Debug, Clone)]
 pub(super) struct Keys {
     prefix: String,
@@ -27,47 +27,47 @@ impl Keys {
         Self { prefix }
     }
 
-    /// The hash with the head.
+    /// The hash that holds the head.
     pub(super) fn thread(&self, key: &Key) -> String {
         format!("{}{}:{{{key}}}", self.prefix, key.kind.as_str())
     }
 
-    /// The list with the log.
+    /// The list that holds the log.
     pub(super) fn log(&self, key: &Key) -> String {
         format!("{}:log", self.thread(key))
     }
 
-    /// The set of a user's threads of a kind.
+    /// The sorted set of a user's threads of one kind.
     pub(super) fn set(&self, scope: &Scope, kind: Kind) -> String {
         format!("{}user_{}s:{{{}/{}}}", self.prefix, kind.as_str(), scope.tenant, scope.user)
     }
 
-    /// Names that were put into the set lately.
+    /// The ids recently added to the set.
     pub(super) fn announced(&self, scope: &Scope, kind: Kind) -> String {
         format!("{}:announced", self.set(scope, kind))
     }
 
-    /// The names of what was looked up for a user.
+    /// The sorted set of the names of a user's cached look-ups.
     pub(super) fn entities(&self, scope: &Scope) -> String {
         format!("{}entity_index:{{{}/{}}}", self.prefix, scope.tenant, scope.user)
     }
 
-    /// One of them.
+    /// A cached look-up.
     pub(super) fn entity(&self, scope: &Scope, name: &str) -> String {
         format!("{}:{name}", self.entities(scope))
     }
 
-    /// What finds every thread's hash, and little else.
-    /// A key that is written to see whether that can be done.
+    /// The key written to test that the server accepts writes.
     pub(super) fn probe(&self) -> String {
         format!("{}probe", self.prefix)
     }
 
+    /// Matches the hash of every thread, and few other keys.
     pub(super) fn pattern(&self) -> String {
         format!("{}*:{{*}}", self.prefix)
     }
 
-    /// The thread whose hash `name` is; `None` for a key that is something else.
+    /// Parses the key of a thread's hash; `None` for any other key.
     pub(super) fn parse(&self, name: &str) -> Option<Key> {
         let (kind, tag) = name.strip_prefix(&self.prefix)?.split_once(":{")?;
         let mut parts = tag.strip_suffix('}')?.split('/');

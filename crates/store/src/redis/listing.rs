@@ -1,8 +1,8 @@
-//! Listings by a user's set, and the scan over everything.
+//! Listings by a user's set, and the scan over all keys.
 //!
-//! The set is only a guide: every row is read from its thread. On one server its scores are exact. On
-//! a cluster a score may be later than the thread's time (a commit that was announced and then lost),
-//! never earlier; so rows are gathered until nothing further down can come before the last one kept.
+//! The set is only a hint: every row is read from its thread. On a single server its scores are exact. On a
+//! cluster a score may be later than the thread's time (if a commit was announced and then lost), never
+//! earlier; so rows are collected until no remaining one can precede the last row of the page.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,19 +15,19 @@ use super::commit::GRACE_MS;
 use super::{RedisStore, damaged, parse, version};
 use crate::limit::PAGE_THREADS_MAX;
 
-/// Names that are taken from a set at a time.
+/// Ids fetched from a set at a time.
 const NAMES_AT_ONCE: usize = 256;
-/// Threads that are asked at the same time.
+/// Threads read concurrently.
 const ROWS_AT_ONCE: usize = 64;
-/// Keys that a server looks at before it answers a scan.
+/// `COUNT` hint for SCAN.
 const SCAN_COUNT: usize = 1000;
 
-/// Which names without a thread leave a user's set.
+/// Which ids without a thread are removed from a user's set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Forget {
-    /// Found by a listing: not those whose thread may be on its way.
+    /// After a listing: all except those whose threads may not be written yet.
     UnlessAnnounced,
-    /// Erased: all.
+    /// After an erasure: all.
     Always,
 }
 
@@ -57,7 +57,7 @@ impl RedisStore {
             let mut command = redis::cmd("ZREVRANGEBYSCORE");
             command.arg(&set).arg(&top).arg("-inf").arg("WITHSCORES");
             command.arg("LIMIT").arg(offset).arg(NAMES_AT_ONCE);
-            let names: Vec<(String, f64)> = self.connection.ask(&command).await?;
+            let names: Vec<(String, f64)> = self.connection.query(&command).await?;
             let Some((_, lowest)) = names.last() else { break };
             let lowest = *lowest as i64;
             offset += names.len();
@@ -81,7 +81,7 @@ impl RedisStore {
         Ok(rows.into_values().take(limit).collect())
     }
 
-    /// Takes names out of a user's set whose threads are gone.
+    /// Removes the ids of missing threads from a user's set.
     pub(super) async fn forget(
         &self,
         scope: &Scope,
@@ -110,7 +110,7 @@ impl RedisStore {
         let limit = limit.min(PAGE_THREADS_MAX);
         let mut after = after.cloned();
         let mut rows = Vec::new();
-        // Threads that expire between finding and reading leave a stretch short: go on until it is full.
+        // Threads may expire between the two reads, so continue until the page is full.
         while rows.len() < limit {
             let keys = self.next_keys(after.as_ref(), limit - rows.len()).await?;
             let Some(last) = keys.last() else { break };
@@ -121,7 +121,7 @@ impl RedisStore {
         Ok(rows)
     }
 
-    /// The first `limit` keys after `after`. Redis has no order, so every key is looked at.
+    /// The first `limit` keys after `after`. SCAN is unordered, so this visits every key.
     async fn next_keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>> {
         let mut first: BTreeSet<Key> = BTreeSet::new();
         for node in self.connection.primaries().await? {
@@ -131,7 +131,7 @@ impl RedisStore {
                 command.arg(&cursor).arg("MATCH").arg(self.keys.pattern());
                 command.arg("COUNT").arg(SCAN_COUNT);
                 let (next, names): (String, Vec<String>) =
-                    self.connection.ask_node(node.as_ref(), &command).await?;
+                    self.connection.query_node(node.as_ref(), &command).await?;
                 for key in names.iter().filter_map(|name| self.keys.parse(name)) {
                     if after.is_none_or(|after| key > *after) {
                         first.insert(key);
@@ -149,7 +149,7 @@ impl RedisStore {
         Ok(first.into_iter().collect())
     }
 
-    /// The row of each thread; `None` where it is gone.
+    /// The row of each thread; `None` if it is gone.
     async fn rows(&self, keys: Vec<Key>) -> Result<Vec<(Key, Option<ListedThread>)>> {
         futures::stream::iter(keys)
             .map(|key| async { Ok((key.clone(), self.row(key).await?)) })
@@ -162,13 +162,13 @@ impl RedisStore {
         let thread = self.keys.thread(&key);
         let mut command = redis::cmd("HMGET");
         command.arg(&thread).arg(&["version", "incarnation", "entries", "changed_at"]);
-        let fields: Vec<Option<Vec<u8>>> = self.connection.ask(&command).await?;
+        let fields: Vec<Option<Vec<u8>>> = self.connection.query(&command).await?;
         if fields.iter().all(Option::is_none) {
             return Ok(None);
         }
         let fields: Option<Vec<Vec<u8>>> = fields.into_iter().collect();
         let Some([number, incarnation, entries, changed_at]) = fields.as_deref() else {
-            return Err(damaged(&thread, "it has other fields than a thread"));
+            return Err(damaged(&thread, "it lacks fields of a thread"));
         };
         Ok(Some(ListedThread {
             version: version(&thread, number, incarnation)?,

@@ -1,13 +1,13 @@
-//! Threads in Redis, on one server or a cluster, for many writers at once.
+//! Threads in Redis, on a single server or a cluster, for concurrent writers.
 //!
-//! A commit is one script, so head and log change together or not at all; a thread's keys share a
-//! slot, so the same script works on a cluster. Sessions expire as seed 001 asks. What the server is
-//! set to is read at start and stated: see [`settings`].
+//! A commit is one script, so head and log change atomically; the keys of a thread share a slot, so the
+//! script also works on a cluster. Sessions expire as in seed 001. The server's settings are read on
+//! opening and reported: see [`settings`].
 //!
-//! - [`options`]: the URL. [`keys`]: the layout. [`connection`]: commands and retries.
-//! - [`commit`], [`listing`], [`check`], [`rewrite`]: what the contract asks for. [`shared`]: keys beside threads.
+//! - [`options`]: the URL. [`keys`]: key names. [`connection`]: commands and retries.
+//! - [`commit`], [`listing`], [`check`], [`rewrite`]: the store's operations. [`shared`]: a cache beside the threads.
 //!
-//! Invariant: a thread that exists is named in its user's set; a name without a thread is harmless.
+//! Invariant: every thread is in its user's set; an id without a thread is harmless.
 
 mod check;
 mod commit;
@@ -36,10 +36,10 @@ pub use options::RedisOptions;
 use rewrite::Rewrites;
 pub use shared::RedisShared;
 
-/// Entries that are read with one command.
+/// Entries read per command.
 const ENTRIES_AT_ONCE: u64 = 5_000;
 
-/// A Redis server or cluster, opened and asked for its settings.
+/// A Redis server or cluster whose settings have been checked.
 pub struct RedisStore {
     connection: Connection,
     keys: Keys,
@@ -48,7 +48,7 @@ pub struct RedisStore {
     append_only: bool,
     rewrites: Rewrites,
     facts: StoreFacts,
-    /// Commits that were found done behind a lost reply.
+    /// Commits that turned out to be done although the reply was lost.
     recognised: AtomicU64,
 }
 
@@ -95,7 +95,7 @@ impl RedisStore {
         Ok(Self { connection, keys, options, scripts, append_only, rewrites, facts, recognised })
     }
 
-    /// How many of our own writes were recognised behind a lost reply.
+    /// Number of commits that were recognised as done although the reply was lost.
     pub fn own_writes_recognised(&self) -> u64 {
         self.recognised.load(Ordering::Relaxed)
     }
@@ -118,7 +118,7 @@ impl Store for RedisStore {
                 entries: parse(&thread, "entries", entries)?,
                 bytes: Bytes::from(head.clone()),
             })),
-            _ => Err(damaged(&thread, "it has other fields than a thread")),
+            _ => Err(damaged(&thread, "its fields are not those of a thread")),
         }
     }
 
@@ -131,7 +131,7 @@ impl Store for RedisStore {
             let place = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
             let mut command = redis::cmd("LRANGE");
             command.arg(&log).arg(place(from)).arg(place(to - 1));
-            let found: Vec<Vec<u8>> = self.connection.ask(&command).await?;
+            let found: Vec<Vec<u8>> = self.connection.query(&command).await?;
             let complete = found.len() as u64 == to - from;
             entries.extend(found.into_iter().map(Bytes::from));
             if !complete {
@@ -164,7 +164,7 @@ impl Store for RedisStore {
 
     async fn ping(&self) -> Result<()> {
         for node in self.connection.primaries().await? {
-            let _: String = self.connection.ask_node(node.as_ref(), &redis::cmd("PING")).await?;
+            let _: String = self.connection.query_node(node.as_ref(), &redis::cmd("PING")).await?;
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Store for RedisStore {
         self.ping().await?;
         let mut command = redis::cmd("SET");
         command.arg(self.keys.probe()).arg("1").arg("PX").arg(1000);
-        self.connection.ask::<String>(&command).await.map(drop)
+        self.connection.query::<String>(&command).await.map(drop)
     }
 
     async fn check(&self) -> Result<CheckReport> {

@@ -1,6 +1,6 @@
-//! How a Redis store is named: hosts, credentials, time to live.
+//! Options of a Redis store, parsed from its URL.
 //!
-//! Invariant: a password is never in [`RedisOptions::location`], in `Debug` or in an error.
+//! Invariant: [`RedisOptions::location`], `Debug` and errors never show a password.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,35 +11,35 @@ use throughline_engine::store::{Result, StoreError};
 
 use crate::redact::redact;
 
-/// How long a session lives after its last change, where nothing else is said.
+/// Default time to live of a session after its last change.
 pub const SESSION_TTL: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long one command may take.
+/// Default timeout of a command.
 pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a command is sent again after a failure that may pass.
+/// Default number of retries after a transient failure.
 pub const RETRIES_MAX: usize = 8;
 
-/// Everything that is needed to open a Redis store.
+/// Options of a Redis store.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisOptions {
-    /// One address a node, each with credentials and database.
+    /// One URL per node, each with credentials and database.
     pub(super) nodes: Vec<String>,
     /// Whether the nodes form a cluster.
     pub cluster: bool,
-    /// Before every key, so that several stores share a server.
+    /// Prefix of every key, so that several stores can share a server.
     pub prefix: String,
-    /// How long a session lives after its last change; `None`: for ever.
+    /// Time to live of a session after its last change; `None` means forever.
     pub session_ttl: Option<Duration>,
-    /// Whether erasing asks the server to rewrite its append-only file.
+    /// Whether an erasure requests a rewrite of the append-only file.
     pub rewrite_on_erase: bool,
-    /// How long one command may take.
+    /// Timeout of a command.
     pub timeout: Duration,
-    /// How often a failed command is sent again.
+    /// Maximum number of retries of a failed command.
     pub retries_max: usize,
-    /// Certificates that are trusted, as a PEM file; `None`: those of the system.
+    /// PEM file with trusted CA certificates; `None` uses those of the system.
     pub ca: Option<PathBuf>,
-    /// Our own certificate, as a PEM file, for a server that asks for one.
+    /// PEM file with our certificate, for servers that require one.
     pub client_cert: Option<PathBuf>,
-    /// Its key, as a PEM file.
+    /// PEM file with the private key of `client_cert`.
     pub client_key: Option<PathBuf>,
     location: String,
 }
@@ -51,7 +51,7 @@ impl fmt::Debug for RedisOptions {
 }
 
 impl RedisOptions {
-    /// Reads `redis://[user:password@]host:port[,host:port…][/db][?cluster=true&…]`, or `rediss://`.
+    /// Parses `redis://[user:password@]host:port[,host:port…][/db][?cluster=true&…]`, or `rediss://`.
     pub fn from_url(url: &str) -> Result<Self> {
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
         let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
@@ -87,10 +87,10 @@ impl RedisOptions {
         }
         let files = [&options.ca, &options.client_cert, &options.client_key];
         if scheme == "redis" && files.iter().any(|file| file.is_some()) {
-            return Err(refused("certificates are for TLS, and redis:// has none".into()));
+            return Err(refused("certificates require TLS; use rediss://".into()));
         }
         if options.client_cert.is_some() != options.client_key.is_some() {
-            return Err(refused("client_cert and client_key belong together".into()));
+            return Err(refused("client_cert and client_key must be given together".into()));
         }
         if options.cluster && !matches!(database, "" | "0") {
             return Err(refused("a cluster has only database 0".into()));
@@ -123,12 +123,12 @@ impl RedisOptions {
                 }
                 value.clone_into(&mut self.prefix);
             }
-            _ => return Err(refused(format!("there is no setting {name:?}"))),
+            _ => return Err(refused(format!("unknown setting {name:?}"))),
         }
         Ok(())
     }
 
-    /// The certificates of the files that the URL names, if it names any.
+    /// Reads the certificate files named in the URL, if any.
     pub(super) fn certificates(&self) -> Result<Option<TlsCertificates>> {
         let read = |path: &PathBuf| {
             std::fs::read(path)
@@ -145,7 +145,7 @@ impl RedisOptions {
         Ok(named.then_some(TlsCertificates { client_tls, root_cert }))
     }
 
-    /// The store as it is shown to people: no password.
+    /// The URL without credentials.
     pub fn location(&self) -> &str {
         &self.location
     }
@@ -159,7 +159,7 @@ fn refused(reason: String) -> StoreError {
     StoreError::Refused {
         what: "the Redis URL".into(),
         reason,
-        hint: "write redis://host:6379/0 or redis://host1:7000,host2:7000?cluster=true".into(),
+        hint: "use redis://host:6379/0 or redis://host1:7000,host2:7000?cluster=true".into(),
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
         assert!(reason("redis://h?cluster=ja").contains("cluster=ja"));
         assert!(reason("redis://h1,h2/3").contains("database 0"));
         assert!(reason("redis://?x").contains("no host"));
-        assert!(reason("redis://h?ca=/ca.pem").contains("redis:// has none"));
-        assert!(reason("rediss://h?client_cert=/c.pem").contains("belong together"));
+        assert!(reason("redis://h?ca=/ca.pem").contains("use rediss://"));
+        assert!(reason("rediss://h?client_cert=/c.pem").contains("given together"));
     }
 }

@@ -1,9 +1,9 @@
-//! Asking the server to write its append-only file anew, so that what was erased leaves it.
+//! Requests rewrites of the append-only file, so that erased data disappears from it.
 //!
-//! The file holds every command, so also the words of a thread that is gone. A rewrite that is under way may have
-//! begun before the erasure; then another one is asked for once it is done.
+//! The file contains every command, and so the content of erased threads. A rewrite already in progress may
+//! have started before the erasure; another one is then requested once it is done.
 //!
-//! Invariant: an answer never says that the bytes are gone, for the rewrite is the server's and takes its time.
+//! Invariant: a note never claims that the bytes are gone, because the server rewrites in the background.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,47 +13,45 @@ use throughline_engine::store::Result;
 
 use super::connection::Connection;
 
-/// How long a rewrite that is under way is waited for, again and again.
+/// Delay between requests while a rewrite is in progress.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often it is asked for again before it is given up.
+/// Maximum number of with_retries requests.
 const ATTEMPTS_MAX: usize = 3600;
 
-/// The rewrites of a server's or a cluster's append-only files.
+/// Rewrites of the append-only files of a server or cluster.
 #[derive(Debug, Default)]
 pub(super) struct Rewrites {
-    /// Whether somebody waits to ask again.
+    /// Whether a task is waiting to request another rewrite.
     waiting: Arc<AtomicBool>,
 }
 
-/// What a server said.
+/// The reply of a server.
 enum RewriteState {
-    /// It begins, or will.
-    Begun,
-    /// One is under way, and may have begun too early.
-    UnderWay,
+    /// The rewrite has started or is scheduled.
+    Started,
+    /// Another rewrite is in progress, and may have started before the erasure.
+    InProgress,
 }
 
 impl Rewrites {
-    /// Asks every server; answers what is to be said about the bytes.
-    pub(super) async fn ask(&self, connection: &Connection) -> String {
-        let held = "the append-only file holds what was erased";
-        match ask_all(connection).await {
-            Ok(RewriteState::Begun) => {
-                format!("{held} until its rewrite is done, which was asked for")
-            }
-            Ok(RewriteState::UnderWay) => {
-                self.ask_later(connection);
-                format!("{held} until the rewrite after the one under way is done")
+    /// Requests a rewrite from every server; returns a note for the erasure report.
+    pub(super) async fn request(&self, connection: &Connection) -> String {
+        let held = "erased data stays in the append-only file";
+        match request_all(connection).await {
+            Ok(RewriteState::Started) => format!("{held} until the requested rewrite is done"),
+            Ok(RewriteState::InProgress) => {
+                self.request_later(connection);
+                format!("{held} until the rewrite after the current one is done")
             }
             Err(error) => {
-                tracing::warn!(%error, "the append-only file could not be rewritten");
-                format!("{held} until its next rewrite, which could not be asked for: {error}")
+                tracing::warn!(%error, "could not request a rewrite of the append-only file");
+                format!("{held} until its next rewrite, which could not be requested: {error}")
             }
         }
     }
 
-    fn ask_later(&self, connection: &Connection) {
-        // Whoever waits already asks after this erasure, too.
+    fn request_later(&self, connection: &Connection) {
+        // The waiting task's request covers this erasure, too.
         if self.waiting.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -62,11 +60,11 @@ impl Rewrites {
             for _ in 0..ATTEMPTS_MAX {
                 tokio::time::sleep(PAUSE).await;
                 waiting.store(false, Ordering::Release);
-                match ask_all(&connection).await {
-                    Ok(RewriteState::UnderWay) => waiting.store(true, Ordering::Release),
-                    Ok(RewriteState::Begun) => return,
+                match request_all(&connection).await {
+                    Ok(RewriteState::InProgress) => waiting.store(true, Ordering::Release),
+                    Ok(RewriteState::Started) => return,
                     Err(error) => {
-                        tracing::warn!(%error, "the append-only file could not be rewritten");
+                        tracing::warn!(%error, "could not request a rewrite of the append-only file");
                         return;
                     }
                 }
@@ -75,14 +73,14 @@ impl Rewrites {
     }
 }
 
-async fn ask_all(connection: &Connection) -> Result<RewriteState> {
-    let mut outcome = RewriteState::Begun;
+async fn request_all(connection: &Connection) -> Result<RewriteState> {
+    let mut outcome = RewriteState::Started;
     for node in connection.primaries().await? {
         let command = redis::cmd("BGREWRITEAOF");
-        match connection.ask_node::<String>(node.as_ref(), &command).await {
+        match connection.query_node::<String>(node.as_ref(), &command).await {
             Ok(_) => {}
             Err(error) if error.to_string().contains("in progress") => {
-                outcome = RewriteState::UnderWay
+                outcome = RewriteState::InProgress
             }
             Err(error) => return Err(error),
         }

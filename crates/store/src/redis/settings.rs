@@ -1,8 +1,10 @@
-//! What the server is set to, as far as it lets itself be asked: eviction, append-only file, fsync.
+//! Reads the server's settings for eviction, append-only file and fsync.
 //!
-//! An evicting policy is refused: a server under memory pressure would drop conversations that were
-//! acknowledged. `volatile-*` counts, because sessions have a time to live. What cannot be asked is
-//! stated as the weakest.
+//! Evicting policies are refused: under memory pressure the server would drop acknowledged threads. That
+//! includes `volatile-*`, because sessions have a time to live.
+//!
+//! Invariant: a setting that cannot be read counts as the weakest, except the eviction policy, which is noted
+//! as unknown.
 
 use std::collections::HashMap;
 
@@ -10,7 +12,7 @@ use throughline_engine::store::{Durability, Result, StoreError};
 
 use super::connection::Connection;
 
-/// What was found at start.
+/// The settings found on opening.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     pub durability: Durability,
@@ -18,12 +20,12 @@ pub(super) struct Settings {
     pub notes: Vec<String>,
 }
 
-/// Asks every server, and takes the weakest answer.
+/// Reads the settings of every server and returns the weakest.
 pub(super) async fn read(connection: &Connection) -> Result<Settings> {
     let mut weakest: Option<Settings> = None;
     for node in connection.primaries().await? {
-        let asked = ask(connection, node.as_ref()).await?;
-        let found = judge(connection.location(), &asked)?;
+        let values = read_node(connection, node.as_ref()).await?;
+        let found = evaluate(connection.location(), &values)?;
         weakest = match weakest {
             Some(known) if strength(known.durability) <= strength(found.durability) => Some(known),
             _ => Some(found),
@@ -31,13 +33,13 @@ pub(super) async fn read(connection: &Connection) -> Result<Settings> {
     }
     weakest.ok_or_else(|| StoreError::Unavailable {
         what: connection.location().to_owned(),
-        reason: "the cluster names no node that holds slots".into(),
+        reason: "no node of the cluster holds slots".into(),
         outcome_unknown: false,
     })
 }
 
-/// `CONFIG GET` and `INFO` in one table; settings that may not be asked are missing from it.
-async fn ask(
+/// `CONFIG GET` and `INFO` as one table, without settings that the user may not read.
+async fn read_node(
     connection: &Connection,
     node: Option<&(String, u16)>,
 ) -> Result<HashMap<String, String>> {
@@ -45,12 +47,12 @@ async fn ask(
     for name in ["maxmemory-policy", "appendonly", "appendfsync"] {
         let mut command = redis::cmd("CONFIG");
         command.arg("GET").arg(name);
-        // Managed services forbid CONFIG; that is an answer, too.
-        if let Ok(pairs) = connection.ask_node::<HashMap<String, String>>(node, &command).await {
+        // Managed services forbid CONFIG; INFO has to do.
+        if let Ok(pairs) = connection.query_node::<HashMap<String, String>>(node, &command).await {
             found.extend(pairs);
         }
     }
-    let info: String = connection.ask_node(node, &redis::cmd("INFO")).await?;
+    let info: String = connection.query_node(node, &redis::cmd("INFO")).await?;
     for line in info.lines() {
         if let Some((name, value)) = line.trim().split_once(':') {
             found.insert(format!("info {name}"), value.to_owned());
@@ -59,8 +61,8 @@ async fn ask(
     Ok(found)
 }
 
-fn judge(location: &str, asked: &HashMap<String, String>) -> Result<Settings> {
-    let get = |name: &str| asked.get(name).map(String::as_str);
+fn evaluate(location: &str, values: &HashMap<String, String>) -> Result<Settings> {
+    let get = |name: &str| values.get(name).map(String::as_str);
     let version = get("info redis_version").unwrap_or("unknown");
     let mut notes = vec![format!("server version {version}")];
     match get("maxmemory-policy").or(get("info maxmemory_policy")) {
@@ -108,12 +110,12 @@ fn strength(durability: Durability) -> u8 {
 mod tests {
     use super::*;
 
-    fn check(asked: &[(&str, &str)], expected: std::result::Result<Durability, &str>) {
-        let asked = asked.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        match (judge("redis://h", &asked), expected) {
-            (Ok(found), Ok(expected)) => assert_eq!(found.durability, expected, "{asked:?}"),
+    fn check(values: &[(&str, &str)], expected: std::result::Result<Durability, &str>) {
+        let values = values.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        match (evaluate("redis://h", &values), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found.durability, expected, "{values:?}"),
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
-            (found, expected) => panic!("{asked:?}: {found:?}, not {expected:?}"),
+            (found, expected) => panic!("{values:?}: {found:?}, not {expected:?}"),
         }
     }
 

@@ -1,8 +1,8 @@
-//! The entity index of seed 001: what one copy of the server looked up spares the others the call.
+//! The entity index of seed 001: a look-up done by one server instance saves the others the call.
 //!
-//! On a connection of its own that is given up soon and never tried again, because a look-up is the other
-//! way to the same answer. The names of a user's values are gathered beside them, so that erasing finds them;
-//! all of a user's keys share a slot.
+//! It uses its own connection with a short timeout and no retries, because the look-up itself is the
+//! fallback. The names of a user's values are stored in a set, so that erasing finds them; all keys of a
+//! user share a slot.
 //!
 //! Invariant: every key here has a time to live.
 
@@ -17,10 +17,10 @@ use super::connection::{Connection, Script};
 use super::keys::Keys;
 use super::options::RedisOptions;
 
-/// How long one question may take, connecting included.
+/// Timeout of one operation, connecting included.
 const LIMIT: Duration = Duration::from_millis(250);
 
-/// A cache on the server or cluster that holds the threads.
+/// A cache on the server or cluster that stores the threads.
 pub struct RedisShared {
     connection: Connection,
     keys: Keys,
@@ -29,7 +29,6 @@ pub struct RedisShared {
 }
 
 impl RedisShared {
-    /// Connects.
     pub async fn open(mut options: RedisOptions) -> Result<Self> {
         options.retries_max = 0;
         Ok(Self {
@@ -40,8 +39,8 @@ impl RedisShared {
         })
     }
 
-    async fn soon<T>(&self, asking: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::time::timeout(LIMIT, asking).await.unwrap_or_else(|_| {
+    async fn within_limit<T>(&self, operation: impl Future<Output = Result<T>>) -> Result<T> {
+        tokio::time::timeout(LIMIT, operation).await.unwrap_or_else(|_| {
             Err(StoreError::Unavailable {
                 what: self.connection.location().to_owned(),
                 reason: format!("it took longer than {} ms", LIMIT.as_millis()),
@@ -56,7 +55,7 @@ impl SharedCache for RedisShared {
     async fn get(&self, scope: &Scope, name: &str) -> Result<Option<Bytes>> {
         let mut command = redis::cmd("GET");
         command.arg(self.keys.entity(scope, name));
-        let found: Option<Vec<u8>> = self.soon(self.connection.ask(&command)).await?;
+        let found: Option<Vec<u8>> = self.within_limit(self.connection.query(&command)).await?;
         Ok(found.map(Bytes::from))
     }
 
@@ -64,11 +63,11 @@ impl SharedCache for RedisShared {
         let names = [self.keys.entities(scope), self.keys.entity(scope, name)];
         let life = life.as_millis().max(1).to_string();
         let call = self.put.call(&names).arg(name).arg(value).arg(life);
-        self.soon(async { Ok(self.connection.run::<i64>(&call).await.map(drop)?) }).await
+        self.within_limit(async { Ok(self.connection.run::<i64>(&call).await.map(drop)?) }).await
     }
 
     async fn forget(&self, scope: &Scope) -> Result<()> {
         let call = self.forget.call(&[self.keys.entities(scope)]);
-        self.soon(async { Ok(self.connection.run::<i64>(&call).await.map(drop)?) }).await
+        self.within_limit(async { Ok(self.connection.run::<i64>(&call).await.map(drop)?) }).await
     }
 }

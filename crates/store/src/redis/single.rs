@@ -1,10 +1,10 @@
-//! The connection to one server, made anew whenever it has broken.
+//! A self-healing connection to a single server.
 //!
-//! Not the client library's own manager: that one remembers how its last attempt to connect failed, and
-//! tries again only after a failure of input or output. One answer cut short in the greeting, or a
-//! server that was still loading its data, and every later command failed until the process ended.
+//! The client library's `ConnectionManager` is not used: it remembers how its last attempt to connect failed
+//! and reconnects only after I/O errors. One truncated handshake, or a server still loading its data, would
+//! make every later command fail until the process ended.
 //!
-//! Invariant: a connection that failed is used by no command that starts later.
+//! Invariant: no command that starts after a connection has failed uses that connection.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,24 +12,23 @@ use redis::aio::{ConnectionLike as _, MultiplexedConnection};
 use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, RedisResult, Value};
 use tokio::sync::Mutex;
 
-/// One server.
+/// A connection that is replaced when it breaks.
 pub(super) struct SingleServer {
     client: Client,
     config: AsyncConnectionConfig,
     current: Mutex<Current>,
-    /// Attempts to connect that have ended.
+    /// Number of finished attempts to connect.
     attempts: AtomicU64,
 }
 
 #[derive(Default)]
 struct Current {
     connection: Option<(u64, MultiplexedConnection)>,
-    /// How the last attempt failed, for those who waited for it.
+    /// The error of the last attempt, for the callers that waited for it.
     failure: Option<RedisError>,
 }
 
 impl SingleServer {
-    /// Connects.
     pub(super) async fn open(client: Client, config: AsyncConnectionConfig) -> RedisResult<Self> {
         let (current, attempts) = (Mutex::default(), AtomicU64::new(0));
         let single = Self { client, config, current, attempts };
@@ -37,7 +36,7 @@ impl SingleServer {
         Ok(single)
     }
 
-    /// Sends a command once. `breaks` tells which failures cost the connection.
+    /// Sends a command once. `breaks` decides which errors discard the connection.
     pub(super) async fn send(
         &self,
         command: &Cmd,
@@ -45,11 +44,11 @@ impl SingleServer {
     ) -> RedisResult<Value> {
         let (number, mut connection) = self.connected().await?;
         let answer = connection.req_packed_command(command).await;
-        // An error in an answer is a value to the connection.
+        // The connection returns a server error as a value.
         let answer = answer.and_then(Value::extract_error);
         if answer.as_ref().is_err_and(breaks) {
             let mut current = self.current.lock().await;
-            // Another command may have replaced it already.
+            // Another command may already have replaced it.
             if current.connection.as_ref().is_some_and(|(now, _)| *now == number) {
                 current.connection = None;
             }
@@ -57,7 +56,7 @@ impl SingleServer {
         answer
     }
 
-    /// The connection and its number; the caller that finds none makes it, the others wait for that.
+    /// Returns the connection and its number. The first caller to find none connects; the others wait.
     async fn connected(&self) -> RedisResult<(u64, MultiplexedConnection)> {
         let attempts_seen = self.attempts.load(Ordering::Relaxed);
         let mut current = self.current.lock().await;

@@ -1,7 +1,7 @@
-//! Requests about the bucket itself, for which the client library has no calls.
+//! Bucket-level requests that the client library does not offer.
 //!
-//! Creating it, asking whether it keeps versions, listing and removing them. Each is one signed
-//! address and one plain request.
+//! Creates the bucket, reads its versioning state, lists and removes object versions. Each is a plain request
+//! to a presigned URL.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use throughline_engine::store::{Result, StoreError};
 
 use super::options::S3Options;
 
-/// How long a signed address may be used.
+/// Validity of a presigned URL.
 const SIGNATURE_LIFETIME: Duration = Duration::from_secs(60);
 
-/// The bucket, beside its objects.
+/// The bucket itself, without its objects.
 #[derive(Debug)]
 pub(super) struct Bucket {
     client: AmazonS3,
@@ -27,7 +27,6 @@ pub(super) struct Bucket {
     amazon: bool,
 }
 
-/// One stored version of an object.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct ObjectVersion {
@@ -62,22 +61,22 @@ impl Bucket {
         Ok(Self { client, http, location, region, amazon: options.endpoint.is_none() })
     }
 
-    /// Makes sure that the bucket is there. Answers whether it had to be created.
+    /// Makes sure that the bucket exists. Returns whether it was created.
     pub(super) async fn ensure(&self, create: bool) -> Result<bool> {
         let (status, _) = self.send(Method::HEAD, &Path::default(), &[], "").await?;
         match status {
             StatusCode::NOT_FOUND if create => self.create().await,
             StatusCode::NOT_FOUND => Err(self.refused(
-                "there is no such bucket".into(),
+                "the bucket does not exist".into(),
                 "create it, or allow it with create_bucket=true",
             )),
             StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => Err(self.refused(
-                format!("the access key is not accepted ({status})"),
-                "check the access key and what it may do in this bucket",
+                format!("the access key was rejected ({status})"),
+                "check the access key and its permissions on this bucket",
             )),
             status if status.is_server_error() => Err(StoreError::Unavailable {
                 what: self.location.clone(),
-                reason: format!("it answers {status}"),
+                reason: format!("it responded with {status}"),
                 outcome_unknown: false,
             }),
             _ => Ok(false),
@@ -93,18 +92,18 @@ impl Bucket {
             false => String::new(),
         };
         let (status, body) = self.send(Method::PUT, &Path::default(), &[], &place).await?;
-        // Another copy that starts at the same moment may have been first.
+        // Another instance starting at the same time may have been faster.
         if status.is_success() || status == StatusCode::CONFLICT {
             return Ok(status.is_success());
         }
         let said: String = body.chars().take(200).collect();
         Err(self.refused(
-            format!("the bucket is absent and could not be created ({status}: {said})"),
-            "create the bucket, or give the key the right to",
+            format!("the bucket does not exist and could not be created ({status}: {said})"),
+            "create the bucket, or grant the access key permission to do so",
         ))
     }
 
-    /// Whether old versions of objects are kept: `Enabled`, `Suspended`, or nothing.
+    /// The versioning state: `Enabled`, `Suspended` or none.
     pub(super) async fn versioning(&self) -> Result<Option<String>> {
         let query = [("versioning".into(), String::new())];
         let (status, body) = self.send(Method::GET, &Path::default(), &query, "").await?;
@@ -115,7 +114,7 @@ impl Bucket {
         Ok(found.status.filter(|status| !status.is_empty()))
     }
 
-    /// All stored versions, and markers of deletions, below `prefix`.
+    /// All object versions and delete markers below `prefix`.
     pub(super) async fn versions(&self, prefix: &str) -> Result<Vec<ObjectVersion>> {
         let mut all = Vec::new();
         let mut query =
@@ -138,7 +137,7 @@ impl Bucket {
         }
     }
 
-    /// Removes one version for good; answers whether the store did.
+    /// Removes one version permanently; returns whether the store did so.
     pub(super) async fn delete_version(&self, version: &ObjectVersion) -> Result<bool> {
         let query = [("versionId".to_owned(), version.version_id.clone())];
         let path = Path::from(version.key.as_str());
@@ -159,7 +158,7 @@ impl Bucket {
             .signed_url_opts(method.clone(), path, SIGNATURE_LIFETIME, &options)
             .await
             .map_err(|error| unavailable(&self.location, &error))?;
-        // The address holds a signature: it must not appear in an error.
+        // The URL contains a signature and must not appear in an error.
         let fault = |error: reqwest::Error| unavailable(&self.location, &error.without_url());
         let request = self.http.request(method, url).body(body.to_owned());
         let reply = request.send().await.map_err(fault)?;

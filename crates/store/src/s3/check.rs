@@ -1,7 +1,7 @@
-//! Reads every object of the store and names what is wrong. Repairs nothing.
+//! Integrity check: reads every object and reports problems. Repairs nothing.
 //!
-//! Besides damage it finds orphans: sealed objects that no head refers to, left by a writer that was
-//! stopped between the two. They do no harm and are removed when their thread is erased.
+//! It also reports orphans: sealed objects that no head refers to, left by an interrupted writer. They are
+//! harmless and are removed when their thread is erased.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,8 +11,8 @@ use throughline_engine::store::{CheckReport, Key, Result, StoreError};
 use super::S3Store;
 use super::node::Node;
 
-/// Threads that are listed at a time.
-const STRETCH: usize = 500;
+/// Threads listed at a time.
+const BATCH_THREADS: usize = 500;
 
 impl S3Store {
     pub(super) async fn check_all(&self) -> Result<CheckReport> {
@@ -21,12 +21,13 @@ impl S3Store {
         self.tree.forget();
         let mut after = None;
         loop {
-            let heads = self.objects.list(&self.layout.heads(), after.as_ref(), STRETCH).await?;
+            let heads =
+                self.objects.list(&self.layout.heads(), after.as_ref(), BATCH_THREADS).await?;
             let Some(last) = heads.last() else { break };
             after = Some(last.location.clone());
             for meta in heads {
                 let Some(key) = self.layout.key_of_head(&meta.location) else {
-                    report.problems.push(format!("object {} is not ours", meta.location));
+                    report.problems.push(format!("object {} is foreign", meta.location));
                     continue;
                 };
                 let names = self.check_thread(&key, &mut report).await?;

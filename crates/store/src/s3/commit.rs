@@ -1,9 +1,9 @@
-//! One atomic step: objects that nobody refers to yet, then the head, under a condition.
+//! Commits atomically: first writes objects that nobody refers to yet, then conditionally replaces the head.
 //!
-//! After a refusal or a lost reply the head is read again, and its write ids tell whether the write
-//! that won was our own. What cannot be told is said: `outcome_unknown`.
+//! After a failed condition or a lost reply the head is read again, and its write ids tell whether our own write
+//! succeeded. If that cannot be determined, the error says so: `outcome_unknown`.
 //!
-//! Invariant: `Conflict` is answered only when this change has not been and will not be applied.
+//! Invariant: `Conflict` is returned only if this change has not been and will not be applied.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use super::head_object::{HeadObject, WRITE_IDS_KEPT};
 use super::objects::{Put, WriteCondition};
 use super::{S3Store, Tagged};
 
-/// What is about to be written.
+/// A prepared commit.
 struct Attempt {
     next: HeadObject,
     when: WriteCondition,
-    /// Sealed objects that were written for it.
+    /// Sealed objects written for it.
     written: Vec<String>,
 }
 
-/// What reading the head again told about our write.
-enum Verdict {
-    /// It was ours.
+/// The outcome of our write, according to the current head.
+enum Outcome {
+    /// It succeeded.
     Own(Version),
-    /// It is still to be done, under this condition.
+    /// It is not applied yet and can be retried under this condition.
     Open(WriteCondition),
-    /// Somebody else's write stands.
+    /// Another write won.
     Lost(Option<Version>),
-    /// Too much has happened since to tell.
+    /// Too many commits followed to tell.
     Unknown,
 }
 
@@ -47,7 +47,7 @@ impl S3Store {
     ) -> Result<Version> {
         limit::check_sizes(key, change)?;
         let base = match expected {
-            // An overwrite of what was never there is refused, but only if nothing is there.
+            // Overwriting entries of a missing thread is refused, but a conflict comes first.
             Expected::Absent if self.conditional && change.overwrite.is_empty() => None,
             Expected::Absent => match self.fresh_head(key).await? {
                 None => None,
@@ -69,7 +69,7 @@ impl S3Store {
         self.replace_head(key, expected, change, attempt).await
     }
 
-    /// The head at `version`: from memory when it is there, else from the store.
+    /// The head at `version`, from the cache or from the store.
     async fn base(
         &self,
         key: &Key,
@@ -81,7 +81,7 @@ impl S3Store {
             if now == version {
                 return Ok(Ok(head));
             }
-            // Within one life versions only grow, so what is older than our memory is too late.
+            // Versions of one incarnation only grow, so one older than the cached head is stale.
             if now.incarnation == version.incarnation && now.number > version.number {
                 return Ok(Err(Some(head)));
             }
@@ -93,8 +93,8 @@ impl S3Store {
         })
     }
 
-    /// The next head object. Seals the tail when it has grown over its limit, except in a thread's
-    /// first commit: so a sealed object's thread always had a head, which erasing relies on.
+    /// Builds the next head object. Seals the tail if it exceeds its limit, except in a thread's first commit: so
+    /// sealed objects exist only after the thread had a head, which erasing relies on.
     async fn prepare(
         &self,
         key: &Key,
@@ -103,7 +103,7 @@ impl S3Store {
         written: &mut Vec<String>,
     ) -> Result<Attempt> {
         let (mut next, when) = match base {
-            None => (fresh(change), WriteCondition::Absent),
+            None => (empty_head(change), WriteCondition::Absent),
             Some(base) => {
                 let when =
                     base.etag.clone().map_or(WriteCondition::Always, WriteCondition::Matches);
@@ -180,27 +180,29 @@ impl S3Store {
             let put = self.objects.put_once(&path, bytes.clone(), &when).await;
             let reason = match put.map_err(|error| self.after_unclear(error, unclear))? {
                 Put::Done(etag) => return Ok(self.committed(key, next, etag, change).await),
-                Put::Refused => "it refuses a write whose condition holds".into(),
+                Put::Refused => "the store refused a write whose condition holds".into(),
                 Put::Unclear(reason) => {
                     unclear = true;
                     reason
                 }
             };
-            // The refusal may be for our own success, and so may the silence: ask at once, while our
-            // write id is still among the last ones.
-            match self.judge(key, expected, change, unclear).await {
-                Ok(Verdict::Open(again)) => when = again,
-                Ok(Verdict::Own(version)) => {
+            // The condition may have failed because our own write succeeded, and so may a lost reply: check at
+            // once, while our write id is still among the recent ones.
+            match self.own_outcome(key, expected, change, unclear).await {
+                Ok(Outcome::Open(again)) => when = again,
+                Ok(Outcome::Own(version)) => {
                     self.recognised.fetch_add(1, Ordering::Relaxed);
                     self.finish_erasing(key, change, &next.garbage).await;
                     return Ok(version);
                 }
-                Ok(Verdict::Lost(current)) => {
+                Ok(Outcome::Lost(current)) => {
                     self.remove_nodes(key, &written).await;
                     return Err(StoreError::Conflict { key: key.clone(), current });
                 }
-                Ok(Verdict::Unknown) => {
-                    let reason = format!("{reason}; too much was written since to find our own");
+                Ok(Outcome::Unknown) => {
+                    let reason = format!(
+                        "{reason}; too many commits followed to tell whether this one was applied"
+                    );
                     return Err(self.objects.unavailable(reason, true));
                 }
                 Err(error) => return Err(self.objects.unavailable(error.to_string(), true)),
@@ -212,7 +214,7 @@ impl S3Store {
         }
     }
 
-    /// A clear failure after an unclear try leaves the outcome unknown.
+    /// A clear failure after an unclear attempt leaves the outcome unknown.
     fn after_unclear(&self, error: StoreError, unclear: bool) -> StoreError {
         match unclear {
             false => error,
@@ -220,41 +222,41 @@ impl S3Store {
         }
     }
 
-    /// Reads the head again and finds out whose write stands.
-    async fn judge(
+    /// Reads the head again and determines whose write won.
+    async fn own_outcome(
         &self,
         key: &Key,
         expected: Expected,
         change: &Change,
         unclear: bool,
-    ) -> Result<Verdict> {
-        // The copy in memory must not answer for the store here.
+    ) -> Result<Outcome> {
+        // The cached copy must not be used here.
         self.heads.invalidate(key);
         let current = self.fresh_head(key).await?;
         let own = current.as_ref().and_then(|head| head.object.version_made_by(change.write_id));
         if let Some(version) = own {
-            return Ok(Verdict::Own(version));
+            return Ok(Outcome::Own(version));
         }
         Ok(match (expected, current) {
-            (Expected::Absent, None) => Verdict::Open(WriteCondition::Absent),
-            (Expected::At(version), Some(head)) if head.object.version == version => Verdict::Open(
+            (Expected::Absent, None) => Outcome::Open(WriteCondition::Absent),
+            (Expected::At(version), Some(head)) if head.object.version == version => Outcome::Open(
                 head.etag.clone().map_or(WriteCondition::Always, WriteCondition::Matches),
             ),
-            (_, None) if unclear => Verdict::Unknown,
-            (_, None) => Verdict::Lost(None),
+            (_, None) if unclear => Outcome::Unknown,
+            (_, None) => Outcome::Lost(None),
             (expected, Some(head)) => {
                 let now = head.object.version;
-                let (number, same_life) = match expected {
+                let (number, same_incarnation) = match expected {
                     Expected::Absent => (0, true),
                     Expected::At(version) => {
                         (version.number, version.incarnation == now.incarnation)
                     }
                 };
-                let in_sight =
-                    same_life && now.number.saturating_sub(number) <= WRITE_IDS_KEPT as u64;
-                match unclear && !in_sight {
-                    true => Verdict::Unknown,
-                    false => Verdict::Lost(Some(now)),
+                let recognisable =
+                    same_incarnation && now.number.saturating_sub(number) <= WRITE_IDS_KEPT as u64;
+                match unclear && !recognisable {
+                    true => Outcome::Unknown,
+                    false => Outcome::Lost(Some(now)),
                 }
             }
         })
@@ -277,8 +279,8 @@ impl S3Store {
         version
     }
 
-    /// After an erasure: the objects that held the old bytes go, and so do old versions. What cannot
-    /// be removed now is named in the head, and the next commit or a check comes back to it.
+    /// After an erasure, removes the objects that contained the old bytes, and old versions. What cannot be removed
+    /// now is listed in the head, and the next commit tries again.
     async fn finish_erasing(&self, key: &Key, change: &Change, garbage: &[String]) {
         if change.overwrite.is_empty() {
             return;
@@ -291,13 +293,13 @@ impl S3Store {
         }
     }
 
-    /// Removes sealed objects that no head refers to; answers those that could not be removed. They
-    /// are orphans, for a check to find and for erasing to remove.
+    /// Removes sealed objects that no head refers to; returns those that could not be removed. They are orphans: a
+    /// check reports them and erasing removes them.
     async fn remove_nodes(&self, key: &Key, names: &[String]) -> Vec<String> {
         let mut left = Vec::new();
         for name in names {
             if let Err(error) = self.objects.delete(&self.layout.node(key, name)).await {
-                tracing::warn!(thread = %key, object = name, %error, "an object was left behind");
+                tracing::warn!(thread = %key, object = name, %error, "an object could not be removed");
                 left.push(name.clone());
             }
         }
@@ -305,13 +307,13 @@ impl S3Store {
     }
 }
 
-/// Nothing was sent, and the thread is not as expected.
+/// The error for a thread that is not at the expected version, before anything was sent.
 fn conflict(key: &Key, current: Option<Arc<Tagged>>) -> StoreError {
     let current = current.map(|head| head.object.version);
     StoreError::Conflict { key: key.clone(), current }
 }
 
-fn fresh(change: &Change) -> HeadObject {
+fn empty_head(change: &Change) -> HeadObject {
     HeadObject {
         version: Version { number: 0, incarnation: limit::new_incarnation() },
         changed_at: change.at,

@@ -1,8 +1,8 @@
-//! Removing a thread: its head, every object below it, and old versions where the bucket keeps them.
+//! Erases a thread: its head, all its objects, and old versions if the bucket keeps them.
 //!
-//! The head goes first, so that a writer that is under way loses its condition. Objects of a thread
-//! that was made anew under the same key meanwhile are spared: their head is read after they were
-//! listed, and a thread's first commit never seals.
+//! The head is removed first, so that the condition of a concurrent writer fails. Objects of a thread recreated
+//! under the same key meanwhile are spared: its head is read after the objects are listed, and a thread's first
+//! commit never seals.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ impl S3Store {
         self.heads.invalidate(key);
         let segments = self.layout.segments_of(key);
         let found = self.objects.list(&segments, None, usize::MAX).await?;
-        let living = match found.is_empty() {
+        let current = match found.is_empty() {
             true => None,
             false => self.fresh_head(key).await?.map(|head| head.object.version.incarnation),
         };
         for meta in found {
             let name = meta.location.filename().unwrap_or_default();
-            if living.is_some() && Node::incarnation(name) == living {
+            if current.is_some() && Node::incarnation(name) == current {
                 continue;
             }
             match self.objects.delete(&meta.location).await {
@@ -45,13 +45,13 @@ impl S3Store {
             erased.left += self.remove_all_versions(key).await?;
         }
         if erased.left > 0 {
-            let note = "objects are left: a retention holds them, or the key may not remove them";
+            let note = "some objects remain: a retention rule or missing permissions protect them";
             erased.notes.push(note.into());
         }
         Ok(erased)
     }
 
-    /// Entries and bytes, for the receipt. What cannot be read is not counted, and goes all the same.
+    /// Counts entries and bytes for the report. Unreadable objects are not counted, but removed all the same.
     async fn count(&self, key: &Key, head: &Arc<Tagged>, erased: &mut Erased) {
         let object = &head.object;
         erased.entries = object.entries();
@@ -61,7 +61,7 @@ impl S3Store {
         }
     }
 
-    /// Removes versions that are not the current one; answers how many stayed.
+    /// Removes all versions except the current one; returns how many remain.
     pub(super) async fn remove_old_versions(&self, key: &Key) -> Result<u64> {
         self.remove_versions(key, false).await
     }
@@ -75,18 +75,18 @@ impl S3Store {
         let segments = format!("{}/", self.layout.segments_of(key));
         let mut left = 0;
         let mut versions = self.bucket.versions(head.as_ref()).await?;
-        // The prefix of one thread's head begins the names of others, too.
+        // The prefix of a head's name also matches other threads.
         versions.retain(|version| version.key == head.as_ref());
         versions.extend(self.bucket.versions(&segments).await?);
-        let living = match current_too {
+        let current = match current_too {
             true => self.fresh_head(key).await?.map(|head| head.object.version.incarnation),
             false => None,
         };
         for version in versions {
             let name = version.key.rsplit('/').next().unwrap_or_default();
             let spared = version.is_latest
-                && (!current_too || (living.is_some() && version.key == head.as_ref()));
-            if spared || (living.is_some() && Node::incarnation(name) == living) {
+                && (!current_too || (current.is_some() && version.key == head.as_ref()));
+            if spared || (current.is_some() && Node::incarnation(name) == current) {
                 continue;
             }
             if !self.bucket.delete_version(&version).await? {

@@ -1,9 +1,9 @@
-//! How an object is written: one line of JSON that a person can read, then the body.
+//! The object format: one line of readable JSON, then the body.
 //!
-//! The line carries the object's own facts, the body's length, its hash and whether it is compressed;
-//! the body is a row of parts whose lengths the line gives. What the parts mean is not known here.
+//! The line contains the object's fields, the lengths of the body's parts, a hash of the body and whether it is
+//! compressed. The meaning of the parts is up to the caller.
 //!
-//! Invariant: [`decode`] answers parts only when their hash is the one in the line.
+//! Invariant: [`decode`] returns the parts only if their hash matches.
 
 use std::io::{Read as _, Write as _};
 
@@ -17,14 +17,14 @@ use sha2::{Digest as _, Sha256};
 use super::options::Compression;
 use crate::limit::CHANGE_BYTES_MAX;
 
-/// Bodies below this are not worth compressing.
+/// Bodies smaller than this are not compressed.
 const COMPRESS_FROM_BYTES: usize = 512;
-/// A body never unpacks to more: an open tail, and one change behind it.
+/// Maximum uncompressed size of a body: an open tail and one change.
 const UNPACKED_BYTES_MAX: u64 = 2 * CHANGE_BYTES_MAX as u64 + 16 * 1024 * 1024;
-/// The first line is rarely longer; a summary is read by fetching this much of an object.
+/// Usual maximum size of the header line; a listing fetches this much of an object.
 pub(super) const LINE_BYTES_USUAL: u64 = 4 * 1024;
 
-/// The first line: `facts`, then what is needed to read the body.
+/// The header line: `facts`, and what is needed to decode the body.
 #[derive(Serialize, Deserialize)]
 struct Line<F> {
     facts: F,
@@ -33,7 +33,7 @@ struct Line<F> {
     sha256: String,
 }
 
-/// An object of `facts` and `parts`.
+/// Encodes an object.
 pub(super) fn encode<F: Serialize>(facts: &F, parts: &[Bytes], compression: Compression) -> Bytes {
     let plain: Vec<u8> = parts.concat();
     let sha256 = hash(&plain);
@@ -56,27 +56,27 @@ pub(super) fn encode<F: Serialize>(facts: &F, parts: &[Bytes], compression: Comp
     object.freeze()
 }
 
-/// The facts and parts of an object, or what is wrong with it.
+/// Decodes an object; the error says what is wrong with it.
 pub(super) fn decode<F: DeserializeOwned>(object: &Bytes) -> Result<(F, Vec<Bytes>), String> {
     let end = object.iter().position(|byte| *byte == b'\n').ok_or("it has no first line")?;
     let line: Line<F> = serde_json::from_slice(&object[..end]).map_err(|e| e.to_string())?;
     let body = object.slice(end + 1..);
     let body = if line.deflate { inflate(&body)? } else { body };
     if hash(&body) != line.sha256 {
-        return Err("its hash does not match".into());
+        return Err("hash mismatch".into());
     }
     let mut parts = Vec::with_capacity(line.parts.len());
     let mut at = 0_usize;
     for length in line.parts {
         let end = at.checked_add(length).filter(|end| *end <= body.len());
-        let end = end.ok_or("it is shorter than it says")?;
+        let end = end.ok_or("it is truncated")?;
         parts.push(body.slice(at..end));
         at = end;
     }
     Ok((line.facts, parts))
 }
 
-/// The facts alone, from the beginning of an object; `None` where the line is not complete yet.
+/// Decodes only the facts, from the start of an object; `None` if the header line is incomplete.
 pub(super) fn facts_of<F: DeserializeOwned>(beginning: &[u8]) -> Result<Option<F>, String> {
     let Some(end) = beginning.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
     let line: Line<F> = serde_json::from_slice(&beginning[..end]).map_err(|e| e.to_string())?;
@@ -97,7 +97,7 @@ fn deflate(plain: &[u8]) -> Option<Vec<u8>> {
 fn inflate(packed: &[u8]) -> Result<Bytes, String> {
     let mut plain = Vec::new();
     let read = DeflateDecoder::new(packed).take(UNPACKED_BYTES_MAX).read_to_end(&mut plain);
-    read.map_err(|error| format!("its body cannot be unpacked: {error}"))?;
+    read.map_err(|error| format!("its body cannot be decompressed: {error}"))?;
     Ok(plain.into())
 }
 

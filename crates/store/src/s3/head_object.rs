@@ -1,8 +1,8 @@
 //! The head object: a thread's head, the open tail of its log and the roots of the sealed part.
 //!
-//! It is the only object that is ever replaced, always under a condition, so it alone decides what
-//! the thread is. The last [`WRITE_IDS_KEPT`] write ids are in it: a writer that was told "no" finds
-//! out whether the one who won was itself.
+//! It is the only object that is ever replaced, and always conditionally, so it alone defines the thread's state.
+//! It contains the last [`WRITE_IDS_KEPT`] write ids: a writer whose condition failed can tell whether its own
+//! earlier attempt succeeded.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -14,28 +14,28 @@ use super::frame;
 use super::node::Node;
 use super::options::Compression;
 
-/// How many commits back our own write is recognised.
+/// How many commits back a write id is recognised.
 pub(super) const WRITE_IDS_KEPT: usize = 64;
-/// The format that this code writes; a newer one is refused.
+/// The format written; newer ones are refused.
 const FORMAT: u32 = 1;
 
-/// A head object, decoded.
+/// A decoded head object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HeadObject {
     pub version: Version,
     pub changed_at: Timestamp,
     pub head: Bytes,
-    /// Entries not sealed yet: the last ones of the log.
+    /// The last entries of the log, not sealed yet.
     pub tail: Vec<Bytes>,
     /// The sealed entries before them.
     pub roots: Vec<Node>,
-    /// Write ids, oldest first; the last one made this version.
+    /// Write ids, oldest first; the last one created this version.
     pub writes: Vec<Uuid>,
-    /// Objects that an erasure replaced and that are to be removed.
+    /// Objects replaced by an erasure that are still to be removed.
     pub garbage: Vec<String>,
 }
 
-/// What a listing needs, at the very beginning of the object.
+/// The fields that a listing needs, at the start of the object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Summary {
     format: u32,
@@ -50,7 +50,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The listing's row for `key`.
+    /// The row of a listing.
     pub(super) fn listed(&self, key: Key) -> ListedThread {
         let version = Version { number: self.version, incarnation: self.incarnation };
         ListedThread { key, version, entries: self.entries, changed_at: self.changed_at }
@@ -58,33 +58,31 @@ impl Summary {
 }
 
 impl HeadObject {
-    /// Entries in sealed objects.
+    /// Number of entries in sealed objects.
     pub(super) fn sealed(&self) -> u64 {
         self.roots.last().map_or(0, |node| node.range.end)
     }
 
-    /// Entries in all.
+    /// Total number of entries.
     pub(super) fn entries(&self) -> u64 {
         self.sealed().saturating_add(self.tail.len() as u64)
     }
 
-    /// Bytes of the open tail.
+    /// Size of the open tail.
     pub(super) fn tail_bytes(&self) -> usize {
         self.tail.iter().map(Bytes::len).sum()
     }
 
-    /// The contract's view of it.
     pub(super) fn to_head(&self) -> Head {
         Head { version: self.version, entries: self.entries(), bytes: self.head.clone() }
     }
 
-    /// The version that `write` made, when it is among the last ones.
+    /// The version created by `write`, if it is among the recent ones.
     pub(super) fn version_made_by(&self, write: Uuid) -> Option<Version> {
         let back = self.writes.iter().rev().position(|id| *id == write)? as u64;
         Some(Version { number: self.version.number.checked_sub(back)?, ..self.version })
     }
 
-    /// The object's bytes.
     pub(super) fn encode(&self, compression: Compression) -> Bytes {
         let summary = Summary {
             format: FORMAT,
@@ -101,11 +99,11 @@ impl HeadObject {
         frame::encode(&summary, &parts, compression)
     }
 
-    /// Reads an object, or says what is wrong with it.
+    /// Decodes an object; the error says what is wrong with it.
     pub(super) fn decode(object: &Bytes) -> Result<Self, String> {
         let (summary, parts): (Summary, _) = frame::decode(object)?;
         if summary.format > FORMAT {
-            return Err(format!("it has the newer format {}", summary.format));
+            return Err(format!("its format {} is newer than this build supports", summary.format));
         }
         let mut parts = parts.into_iter();
         let writes = parts.next().ok_or("it has no write ids")?;
@@ -126,12 +124,16 @@ impl HeadObject {
         let mut next = 0;
         for node in &found.roots {
             if node.range.start != next {
-                return Err(format!("entries from {next} to {} are not covered", node.range.start));
+                return Err(format!("entries {next} to {} are missing", node.range.start));
             }
             next = node.range.end;
         }
         if found.entries() != summary.entries {
-            return Err(format!("it says {} entries and has {}", summary.entries, found.entries()));
+            return Err(format!(
+                "it records {} entries but has {}",
+                summary.entries,
+                found.entries()
+            ));
         }
         Ok(found)
     }
@@ -190,6 +192,6 @@ mod tests {
         let mut object = sample();
         object.roots.remove(0);
         let error = HeadObject::decode(&object.encode(Compression::None)).unwrap_err();
-        assert_eq!(error, "entries from 0 to 2 are not covered");
+        assert_eq!(error, "entries 0 to 2 are missing");
     }
 }

@@ -1,63 +1,62 @@
-//! Where a thread's objects are in the bucket.
+//! Object names in the bucket.
 //!
-//! `heads/TENANT!/USER!/KIND!/ID` and `segments/TENANT!/USER!/KIND!/ID!/NODE`. Names hold no `!` and
-//! no `/` (see [`throughline_engine::id`]), so an object cannot leave its scope; and `!` sorts before
-//! every character of a name, so the bucket's own order is the order of [`Key`].
+//! `heads/TENANT!/USER!/KIND!/ID` and `segments/TENANT!/USER!/KIND!/ID!/NODE`. Ids contain neither `!` nor `/`
+//! (see [`throughline_engine::id`]), so an object cannot leave its scope; and `!` sorts before every character of
+//! an id, so the bucket's order is that of [`Key`].
 
 use object_store::path::Path;
 use throughline_engine::id::{TenantId, ThreadId, UserId};
 use throughline_engine::store::{Key, Kind, Scope};
 
-/// The tree of one store within its bucket.
+/// Builds the object names of one store.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     prefix: String,
 }
 
 impl Layout {
-    /// The tree below `prefix`, which may be empty.
+    /// A layout below `prefix`, which may be empty.
     pub(super) fn new(prefix: &str) -> Self {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         Self { prefix }
     }
 
-    /// The head object of a thread.
     pub(super) fn head(&self, key: &Key) -> Path {
         Path::from(format!("{}heads/{}", self.prefix, thread(key)))
     }
 
-    /// A segment or index object of a thread.
+    /// A sealed object of a thread.
     pub(super) fn node(&self, key: &Key, name: &str) -> Path {
         Path::from(format!("{}segments/{}!/{name}", self.prefix, thread(key)))
     }
 
-    /// All heads of the store.
+    /// The prefix of all heads.
     pub(super) fn heads(&self) -> Path {
         Path::from(format!("{}heads", self.prefix))
     }
 
-    /// All heads of a kind in a scope.
+    /// The prefix of all heads of a kind in a scope.
     pub(super) fn heads_of(&self, scope: &Scope, kind: Kind) -> Path {
         let Scope { tenant, user } = scope;
         Path::from(format!("{}heads/{tenant}!/{user}!/{}!", self.prefix, kind.as_str()))
     }
 
-    /// All segments of the store.
+    /// The prefix of all segments.
     pub(super) fn segments(&self) -> Path {
         Path::from(format!("{}segments", self.prefix))
     }
 
-    /// All segments of a thread.
+    /// The prefix of all segments of a thread.
     pub(super) fn segments_of(&self, key: &Key) -> Path {
         Path::from(format!("{}segments/{}!", self.prefix, thread(key)))
     }
 
-    /// An object of the start-up probe.
+    /// An object used to probe the store.
     pub(super) fn probe(&self, name: &str) -> Path {
         Path::from(format!("{}probe/{name}", self.prefix))
     }
 
-    /// The thread whose head `path` is; `None` for an object that is not ours.
+    /// Parses the name of a head object; `None` for a foreign object.
     pub(super) fn key_of_head(&self, path: &Path) -> Option<Key> {
         let mut parts =
             path.as_ref().strip_prefix(&self.prefix)?.strip_prefix("heads/")?.split('/');
@@ -65,7 +64,7 @@ impl Layout {
         parts.next().is_none().then_some(key)
     }
 
-    /// The thread and the node's name of a segment object.
+    /// Parses the name of a sealed object into thread and node name.
     pub(super) fn key_of_node(&self, path: &Path) -> Option<(Key, String)> {
         let rest = path.as_ref().strip_prefix(&self.prefix)?.strip_prefix("segments/")?;
         let mut parts = rest.split('/');

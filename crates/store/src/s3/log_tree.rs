@@ -1,8 +1,7 @@
-//! Writing and reading the sealed part of a log.
+//! Reads and writes the sealed part of a log.
 //!
-//! Objects below a root never change, so what was read once is kept in a bounded cache for good.
-//! Nothing here touches the head object: what is written becomes part of a thread only when
-//! [`super::commit`] replaces the head.
+//! Objects below a root never change, so cached copies stay valid; the cache is bounded. Nothing here touches
+//! the head object: what is written becomes part of a thread only when [`super::commit`] replaces the head.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,9 +20,9 @@ use super::node::{self, Node};
 use super::objects::{Objects, ReadOutcome};
 use super::options::Compression;
 
-/// Bytes of sealed objects that are kept in memory.
+/// Maximum size of cached sealed objects.
 const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Sealed objects that are fetched at the same time for one read.
+/// Sealed objects fetched concurrently for one read.
 const FETCHES_AT_ONCE: usize = 8;
 
 /// The sealed objects of all threads.
@@ -35,7 +34,7 @@ pub(super) struct LogTree {
     cache: Cache<String, Arc<Vec<Bytes>>>,
 }
 
-/// The first line of a sealed object.
+/// The header line of a sealed object.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     format: u32,
@@ -53,7 +52,7 @@ impl LogTree {
         Self { objects, layout, compression, cache }
     }
 
-    /// Seals `entries` behind `roots`; gathers full levels. Names what it wrote in `written`.
+    /// Seals `entries` after `roots` and merges full levels. Adds the names of new objects to `written`.
     pub(super) async fn seal(
         &self,
         key: &Key,
@@ -77,7 +76,7 @@ impl LogTree {
         Ok(())
     }
 
-    /// The entries of `range` that are sealed below `roots`, oldest first.
+    /// Reads the sealed entries of `range` below `roots`, oldest first.
     pub(super) async fn read(
         &self,
         key: &Key,
@@ -111,7 +110,7 @@ impl LogTree {
         .boxed()
     }
 
-    /// Replaces entries within `node`; answers the new node and names what it stands for.
+    /// Replaces entries below `node`; returns the new node, and adds the names of replaced objects to `replaced`.
     pub(super) fn overwrite<'a>(
         &'a self,
         key: &'a Key,
@@ -148,12 +147,12 @@ impl LogTree {
         .boxed()
     }
 
-    /// The nodes that an index names.
+    /// The child nodes of an index.
     pub(super) async fn children(&self, key: &Key, node: &Node) -> Result<Vec<Node>> {
         let names = self.fetch(key, node).await?;
         let parse = |name: &Bytes| std::str::from_utf8(name).ok().and_then(Node::parse);
         names.iter().map(parse).collect::<Option<Vec<_>>>().ok_or_else(|| {
-            self.damaged(key, &node.name, "it names an object that cannot be read".into())
+            self.damaged(key, &node.name, "it contains an invalid object name".into())
         })
     }
 
@@ -189,14 +188,18 @@ impl LogTree {
             _ => parts.len() == node::FAN_OUT,
         };
         if !whole || facts.level != node.level || facts.first != node.range.start {
-            return Err(self.damaged(key, &node.name, "it holds something else".into()));
+            return Err(self.damaged(
+                key,
+                &node.name,
+                "its content does not match its name".into(),
+            ));
         }
         let parts = Arc::new(parts);
         self.cache.insert(path.to_string(), Arc::clone(&parts));
         Ok(parts)
     }
 
-    /// Forgets what was read, so that a check reads the store and not the memory.
+    /// Clears the cache, so that a check reads from the store.
     pub(super) fn forget(&self) {
         self.cache.invalidate_all();
     }

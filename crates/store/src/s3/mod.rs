@@ -1,14 +1,14 @@
-//! Threads in an S3-compatible bucket, for many writers at once.
+//! Threads in an S3-compatible bucket, for concurrent writers.
 //!
-//! A thread is one head object, replaced only under a condition, and immutable objects below it that
-//! hold the older part of its log. There is no lock, no lease and no clock in any decision: the
-//! store's conditional write is the only arbiter, and [`probe`] proves at start that it is one.
+//! A thread is one head object, replaced only conditionally, and immutable objects with the older part of its
+//! log. There are no locks or leases, and no decision depends on a clock: the store's conditional write is the only
+//! arbiter, and [`probe`] verifies on opening that it works.
 //!
 //! - [`options`]: the URL. [`layout`]: object names. [`frame`], [`head_object`], [`node`]: formats.
 //! - [`objects`], [`bucket`]: requests. [`log_tree`]: the sealed part of a log.
-//! - [`commit`], [`read`], [`erase`], [`check`], [`probe`]: what the contract asks for.
+//! - [`commit`], [`read`], [`erase`], [`check`], [`probe`]: the store's operations.
 //!
-//! Invariant: an object that a head refers to was completely written before the head was.
+//! Invariant: an object that a head refers to was written completely before that head.
 
 mod bucket;
 mod check;
@@ -43,14 +43,14 @@ use log_tree::LogTree;
 use objects::Objects;
 pub use options::{Compression, S3Credentials, S3Options};
 
-/// Bytes of head objects that are kept in memory, to be sent with or compared by their tags.
+/// Maximum size of cached head objects.
 const HEAD_CACHE_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Rows of listings that are kept in memory, by tag.
+/// Maximum number of cached listing rows.
 const SUMMARY_CACHE_ROWS_MAX: u64 = 100_000;
-/// Locks that tasks of this process queue at; a thread's key chooses one.
+/// Number of in-process locks that all threads share.
 const LOCKS: usize = 256;
 
-/// A bucket, opened and probed.
+/// A bucket that has been probed.
 pub struct S3Store {
     options: S3Options,
     objects: Arc<Objects>,
@@ -60,16 +60,16 @@ pub struct S3Store {
     heads: Cache<Key, Arc<Tagged>>,
     summaries: Cache<(String, String), Summary>,
     locks: Vec<tokio::sync::Mutex<()>>,
-    /// Whether the probe found that conditions hold under a race.
+    /// Whether the probe found that conditional writes work under contention.
     conditional: bool,
     /// Whether the bucket keeps old versions of objects.
     versioned: bool,
     facts: StoreFacts,
-    /// Commits that were found done behind a refusal or a lost reply.
+    /// Commits that turned out to be done although the condition failed or the reply was lost.
     recognised: AtomicU64,
 }
 
-/// A head object and the tag under which the store knows it.
+/// A head object with its ETag.
 #[derive(Debug)]
 struct Tagged {
     object: HeadObject,
@@ -77,7 +77,7 @@ struct Tagged {
 }
 
 impl S3Store {
-    /// Opens the bucket, creates it where that is allowed, and probes it.
+    /// Opens the bucket, creating it if that is allowed, and probes it.
     pub async fn open(options: S3Options) -> Result<Self> {
         options.require_keys()?;
         let objects = Arc::new(Objects::new(&options)?);
@@ -89,17 +89,17 @@ impl S3Store {
         }
         let versioning = bucket.versioning().await?;
         notes.push(match &versioning {
-            Some(status) => format!("object versions: {status}; erasing removes them too"),
-            None => "object versions: not kept".into(),
+            Some(status) => format!("object versioning: {status}; erasing removes old versions"),
+            None => "object versioning: off".into(),
         });
         let found = probe::run(&objects, &layout).await?;
         notes.push(found.to_string());
-        if !found.holds() && !options.single_writer {
+        if !found.is_reliable() && !options.single_writer {
             return Err(StoreError::Refused {
                 what: options.location(),
                 reason: format!("it is not safe for more than one writer: {found}"),
                 hint:
-                    "use a store with conditional writes, or run one copy with single_writer=true"
+                    "use a store with conditional writes, or run a single instance with single_writer=true"
                         .into(),
             });
         }
@@ -109,7 +109,7 @@ impl S3Store {
             backend: "s3",
             location: options.location(),
             durability,
-            many_writers: found.holds() && !options.single_writer,
+            many_writers: found.is_reliable() && !options.single_writer,
             damaged: 0,
             notes,
         };
@@ -125,7 +125,7 @@ impl S3Store {
             heads: Cache::builder().max_capacity(HEAD_CACHE_BYTES_MAX).weigher(weigh).build(),
             summaries: Cache::new(SUMMARY_CACHE_ROWS_MAX),
             locks: (0..LOCKS).map(|_| tokio::sync::Mutex::new(())).collect(),
-            conditional: found.holds(),
+            conditional: found.is_reliable(),
             versioned: versioning.is_some(),
             facts,
             options,
@@ -133,13 +133,13 @@ impl S3Store {
         })
     }
 
-    /// How many of our own writes were recognised behind a refusal or a lost reply.
+    /// Number of commits that were recognised as done although the condition failed or the reply was lost.
     pub fn own_writes_recognised(&self) -> u64 {
         self.recognised.load(Ordering::Relaxed)
     }
 }
 
-/// S3 has no way to ask how durable a write is: Amazon's promise is known, others are stated.
+/// S3 offers no way to query the durability of a write: Amazon's is known, others have to be stated.
 fn durability(options: &S3Options, notes: &mut Vec<String>) -> Durability {
     if let Some(stated) = options.durability {
         notes.push(format!("durability {stated}: as stated in the URL"));
@@ -148,18 +148,18 @@ fn durability(options: &S3Options, notes: &mut Vec<String>) -> Durability {
     let amazon = options.endpoint.as_deref().is_none_or(|url| url.contains(".amazonaws.com"));
     if amazon {
         notes.push(
-            "durability replicated: Amazon S3 answers after several copies are stored".into(),
+            "durability replicated: Amazon S3 replies after several copies are stored".into(),
         );
         return Durability::Replicated;
     }
-    notes.push("durability buffered: the server does not say; state it with durability=…".into());
+    notes.push("durability buffered: unknown for this server; state it with durability=…".into());
     Durability::Buffered
 }
 
 #[async_trait]
 impl Store for S3Store {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
-        let _alone = self.alone(key).await;
+        let _lock = self.read_lock(key).await;
         let Some(head) = self.fresh_head(key).await? else { return Ok(Found::Missing) };
         match known == Some(head.object.version) {
             true => Ok(Found::Unchanged),
@@ -168,13 +168,13 @@ impl Store for S3Store {
     }
 
     async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
-        let _alone = self.alone(key).await;
+        let _lock = self.read_lock(key).await;
         self.read_entries(key, range).await
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
-        // For fairness, not for correctness: of many tasks here only one bothers the server about a
-        // thread at a time, and the others learn from memory that they are too late.
+        // For efficiency, not correctness: only one task of this process at a time contacts the server about a
+        // thread, and the others learn from the cache that they are too late.
         let _turn = self.lock(key).lock().await;
         self.commit_change(key, expected, &change).await
     }
@@ -202,7 +202,7 @@ impl Store for S3Store {
 
     async fn probe_write(&self) -> Result<()> {
         if self.versioned {
-            // Each probe would stay as a version.
+            // Every probe would remain as a version.
             return self.ping().await;
         }
         let path = self.layout.probe("write");
@@ -222,9 +222,9 @@ impl S3Store {
         &self.locks[(hash % LOCKS as u64) as usize]
     }
 
-    /// For reading: nothing, where the store keeps its conditions. Where it does not, the right to
-    /// touch the thread, for such a server may also show a write half done.
-    async fn alone(&self, key: &Key) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+    /// Takes a read lock only if the store lacks conditional writes, because such a server may also expose
+    /// partial writes.
+    async fn read_lock(&self, key: &Key) -> Option<tokio::sync::MutexGuard<'_, ()>> {
         match self.conditional {
             true => None,
             false => Some(self.lock(key).lock().await),

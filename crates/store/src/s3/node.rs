@@ -1,37 +1,37 @@
-//! The sealed part of a log: a tree of immutable objects, named by what they hold.
+//! The sealed part of a log: a tree of immutable objects.
 //!
-//! Level 0 is a segment of entries; level n + 1 is an index of [`FAN_OUT`] nodes of level n. The head
-//! carries the roots only, fewer than [`FAN_OUT`] of each level, so its size grows with the logarithm
-//! of the log's length. A name ends in a random part: a writer that loses a race leaves its own
+//! Level 0 is a segment of entries; level n + 1 is an index of [`FAN_OUT`] nodes of level n. The head contains
+//! only the roots, fewer than [`FAN_OUT`] per level, so its size grows with the logarithm of the log's length.
+//! A name states what the object contains and ends with a random part: a writer that loses a race leaves its own
 //! object behind and never touches the winner's.
 
 use std::ops::Range;
 
 use uuid::Uuid;
 
-/// Nodes of one level that are gathered into an index.
+/// Number of nodes of one level that are merged into an index.
 pub(super) const FAN_OUT: usize = 16;
 
-/// One sealed object, as its name tells.
+/// A sealed object, as described by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
-    /// 0 for entries, more for indexes.
+    /// 0 for a segment, more for an index.
     pub level: u8,
     /// The entries it covers.
     pub range: Range<u64>,
-    /// The last part of the object's path.
+    /// The last component of the object's path.
     pub name: String,
 }
 
 impl Node {
-    /// A fresh name for what covers `range`.
+    /// A node with a fresh name.
     pub(super) fn new(incarnation: u32, level: u8, range: Range<u64>) -> Self {
         let random = Uuid::now_v7().simple();
         let name = format!("{incarnation:08x}-{level}-{}-{}-{random}", range.start, range.end);
         Self { level, range, name }
     }
 
-    /// Reads a name; `None` for an object that is not ours.
+    /// Parses a name; `None` for a foreign object.
     pub(super) fn parse(name: &str) -> Option<Self> {
         let mut parts = name.split('-').skip(1);
         let level = parts.next()?.parse().ok()?;
@@ -39,18 +39,17 @@ impl Node {
         (range.start < range.end).then(|| Self { level, range, name: name.to_owned() })
     }
 
-    /// Which life of the key a node was made in.
+    /// The incarnation of the thread that a node belongs to.
     pub(super) fn incarnation(name: &str) -> Option<u32> {
         u32::from_str_radix(name.split('-').next()?, 16).ok()
     }
 
-    /// Whether any of `range` is in here.
     pub(super) fn overlaps(&self, range: &Range<u64>) -> bool {
         self.range.start < range.end && range.start < self.range.end
     }
 }
 
-/// The last [`FAN_OUT`] roots when they are of one level and so belong into an index.
+/// The last [`FAN_OUT`] roots if they are of one level and thus can be merged.
 pub(super) fn full_level(roots: &[Node]) -> Option<&[Node]> {
     let last = roots.last()?;
     let run = roots.iter().rev().take_while(|node| node.level == last.level).count();

@@ -1,8 +1,8 @@
-//! Requests for single objects, with bounded retries and the few outcomes that matter.
+//! Requests for single objects, with bounded retries.
 //!
-//! The client library's own retries are off: after a conditional write that may or may not have
-//! arrived, only [`super::commit`] knows what to do. Reads, deletes and writes under fresh names are
-//! safe to repeat and are repeated here.
+//! The client library's own retries are off: after a conditional write with an unknown outcome, only
+//! [`super::commit`] knows what to do. Reads, deletes and writes under fresh names are safe to repeat and are
+//! retried here.
 
 use std::time::Duration;
 
@@ -21,26 +21,26 @@ use super::options::S3Options;
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The first and the longest pause between two tries.
+/// The first and the longest delay between retries.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(25), Duration::from_secs(2));
 
-/// The bucket's objects.
+/// The objects of the bucket.
 #[derive(Debug)]
 pub(super) struct Objects {
     pub client: AmazonS3,
-    /// The store's name in errors.
+    /// The store's name in error messages.
     pub location: String,
     retries_max: usize,
 }
 
-/// What a read found.
+/// The result of a read.
 pub(super) enum ReadOutcome {
     Missing,
     Unchanged,
     Object { bytes: Bytes, etag: Option<String> },
 }
 
-/// Under which condition an object is written.
+/// The condition of a write.
 #[derive(Clone)]
 pub(super) enum WriteCondition {
     Absent,
@@ -48,18 +48,18 @@ pub(super) enum WriteCondition {
     Always,
 }
 
-/// What became of one try to write under a condition.
+/// The result of a single conditional write.
 pub(super) enum Put {
-    /// Written; the new tag, if the store gives one.
+    /// Written; the new ETag, if the store returns one.
     Done(Option<String>),
-    /// The store says that the condition does not hold.
+    /// The condition does not hold.
     Refused,
-    /// No clear answer: it may have been written.
+    /// No clear response: it may have been written.
     Unclear(String),
 }
 
 impl Objects {
-    /// A client for `options`; sends nothing yet.
+    /// Creates a client; sends nothing yet.
     pub(super) fn new(options: &S3Options) -> Result<Self> {
         let location = options.location();
         let plain = options.endpoint.as_deref().is_some_and(|url| url.starts_with("http://"));
@@ -94,7 +94,7 @@ impl Objects {
         Ok(Self { client, location, retries_max: options.retries_max })
     }
 
-    /// Reads an object, or its beginning. With `known`, a tag, only if it has changed.
+    /// Reads an object, or its first bytes. With `known`, an ETag, only if it has changed.
     pub(super) async fn get(
         &self,
         path: &Path,
@@ -116,10 +116,10 @@ impl Objects {
             let etag = found.meta.e_tag.clone();
             Ok(ReadOutcome::Object { bytes: found.bytes().await?, etag })
         };
-        self.repeated(read).await
+        self.with_retries(read).await
     }
 
-    /// One try to write; the caller decides what follows.
+    /// Tries to write once; the caller decides what follows.
     pub(super) async fn put_once(
         &self,
         path: &Path,
@@ -136,18 +136,18 @@ impl Objects {
         match self.client.put_opts(path, bytes.into(), PutOptions::from(mode)).await {
             Ok(done) => Ok(Put::Done(done.e_tag)),
             Err(Error::Precondition { .. } | Error::AlreadyExists { .. }) => Ok(Put::Refused),
-            Err(error) if passes(&error) => Ok(Put::Unclear(reason(&error))),
-            Err(error) => Err(self.failed(&error)),
+            Err(error) if is_transient(&error) => Ok(Put::Unclear(reason(&error))),
+            Err(error) => Err(self.translate(&error)),
         }
     }
 
-    /// Writes an object whose name nobody else uses.
+    /// Writes an object under a name that nobody else uses.
     pub(super) async fn put_fresh(&self, path: &Path, bytes: Bytes) -> Result<()> {
         let write = || async { self.client.put(path, bytes.clone().into()).await.map(|_| ()) };
-        self.repeated(write).await
+        self.with_retries(write).await
     }
 
-    /// Removes an object; one that is not there counts as removed.
+    /// Removes an object; a missing one counts as removed.
     pub(super) async fn delete(&self, path: &Path) -> Result<()> {
         let delete = || async {
             match self.client.delete(path).await {
@@ -155,10 +155,10 @@ impl Objects {
                 done => done,
             }
         };
-        self.repeated(delete).await
+        self.with_retries(delete).await
     }
 
-    /// All objects below `prefix` after `after`, in the bucket's order, at most `limit`.
+    /// Lists up to `limit` objects below `prefix` after `after`, in the bucket's order.
     pub(super) async fn list(
         &self,
         prefix: &Path,
@@ -173,10 +173,10 @@ impl Objects {
             };
             found.take(limit).try_collect::<Vec<_>>().await
         };
-        self.repeated(list).await
+        self.with_retries(list).await
     }
 
-    /// Pauses between tries: growing, with jitter, and only so many.
+    /// The delays between retries: exponential, with jitter, and limited in number.
     pub(super) fn pauses(&self) -> impl Iterator<Item = Duration> + use<> {
         ExponentialBuilder::default()
             .with_min_delay(PAUSES.0)
@@ -186,7 +186,7 @@ impl Objects {
             .build()
     }
 
-    async fn repeated<T, F, W>(&self, mut request: F) -> Result<T>
+    async fn with_retries<T, F, W>(&self, mut request: F) -> Result<T>
     where
         F: FnMut() -> W,
         W: Future<Output = object_store::Result<T>>,
@@ -198,31 +198,30 @@ impl Objects {
                 Err(error) => error,
             };
             match pauses.next() {
-                Some(pause) if passes(&error) => tokio::time::sleep(pause).await,
-                _ => return Err(self.failed(&error)),
+                Some(pause) if is_transient(&error) => tokio::time::sleep(pause).await,
+                _ => return Err(self.translate(&error)),
             }
         }
     }
 
-    fn failed(&self, error: &Error) -> StoreError {
+    fn translate(&self, error: &Error) -> StoreError {
         match error {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => StoreError::Refused {
                 what: self.location.clone(),
                 reason: reason(error),
-                hint: "check the access key and what it may do in this bucket".into(),
+                hint: "check the access key and its permissions on this bucket".into(),
             },
             _ => self.unavailable(reason(error), false),
         }
     }
 
-    /// The store cannot be reached.
     pub(super) fn unavailable(&self, reason: String, outcome_unknown: bool) -> StoreError {
         StoreError::Unavailable { what: self.location.clone(), reason, outcome_unknown }
     }
 }
 
-/// Whether a failure may pass: anything but a clear answer about rights or wrong use.
-fn passes(error: &Error) -> bool {
+/// Whether a failure may be transient: anything except permissions and invalid requests.
+fn is_transient(error: &Error) -> bool {
     !matches!(
         error,
         Error::PermissionDenied { .. }
@@ -234,7 +233,7 @@ fn passes(error: &Error) -> bool {
     )
 }
 
-/// The innermost reason: the outer ones repeat the address.
+/// The innermost error: the outer ones repeat the URL.
 fn reason(error: &Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {

@@ -1,7 +1,8 @@
-//! How an S3-compatible store is named: the URL, the credentials, the limits.
+//! Options of an S3 store, parsed from its URL.
 //!
-//! Nothing here reads the environment; the server hands its variables to
-//! [`S3Options::with_environment`]. Secrets never appear in `Debug` or in an error.
+//! The environment is not read here; the server passes its variables to [`S3Options::with_environment`].
+//!
+//! Invariant: `Debug` and errors never show a secret.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,23 +10,21 @@ use std::time::Duration;
 use reqwest::Url;
 use throughline_engine::store::{Durability, Result, StoreError};
 
-/// The open tail of a log is sealed as a segment when it grows past this many bytes.
+/// Default size at which the open tail of a log is sealed as a segment.
 pub const TAIL_BYTES_MAX: usize = 32 * 1024;
-/// The open tail of a log is sealed as a segment when it grows past this many entries.
+/// Default number of entries at which the open tail of a log is sealed as a segment.
 pub const TAIL_ENTRIES_MAX: usize = 64;
-/// How long one request may take.
+/// Default timeout of a request.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a request is sent again after a failure that may pass.
+/// Default number of retries after a transient failure.
 pub const RETRIES_MAX: usize = 6;
 
-/// An access key. `Debug` shows that there is one, not what it is.
+/// An access key. `Debug` redacts it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct S3Credentials {
-    /// The public half.
     pub access_key_id: String,
-    /// The secret half.
     pub secret_access_key: String,
-    /// The token of a temporary key.
+    /// The session token of a temporary key.
     pub session_token: Option<String>,
 }
 
@@ -35,47 +34,44 @@ impl fmt::Debug for S3Credentials {
     }
 }
 
-/// Whether bodies are compressed before they are sent.
+/// How object bodies are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// As they are.
+    /// Not compressed.
     None,
     /// Deflate, at the fastest level.
     Deflate,
 }
 
-/// Everything that is needed to open a bucket.
+/// Options of an S3 store.
 #[derive(Debug, Clone)]
 pub struct S3Options {
-    /// The bucket's name.
     pub bucket: String,
-    /// The server, when it is not Amazon's.
+    /// URL of the server, if it is not Amazon's.
     pub endpoint: Option<String>,
-    /// The region that requests are signed for.
+    /// The region for request signatures.
     pub region: String,
-    /// `endpoint/bucket/key` rather than `bucket.endpoint/key`.
+    /// Use `endpoint/bucket/key` instead of `bucket.endpoint/key`.
     pub path_style: bool,
-    /// All objects are below this, so that several stores share a bucket.
+    /// Prefix of all objects, so that several stores can share a bucket.
     pub prefix: String,
-    /// The access key.
     pub credentials: Option<S3Credentials>,
-    /// Without an access key, the cloud's metadata service is asked for the machine's role.
+    /// Without an access key, use the machine's role from the cloud's metadata service.
     pub machine_role: bool,
-    /// One copy only: a store that fails the probe is accepted all the same.
+    /// Accept a store that fails the probe, because only one instance writes.
     pub single_writer: bool,
-    /// Whether an absent bucket is created.
+    /// Whether a missing bucket is created.
     pub create_bucket: bool,
-    /// Whether bodies are compressed.
     pub compression: Compression,
-    /// What the operator states about the server; S3 has no way to ask.
+    /// The durability stated by the operator; S3 offers no way to query it.
     pub durability: Option<Durability>,
-    /// How long one request may take.
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// How often a failed request is sent again.
+    /// Maximum number of retries of a failed request.
     pub retries_max: usize,
-    /// When an open tail is sealed, in bytes.
+    /// Size in bytes at which the open tail is sealed.
     pub tail_bytes_max: usize,
-    /// When an open tail is sealed, in entries.
+    /// Number of entries at which the open tail is sealed.
     pub tail_entries_max: usize,
 }
 
@@ -101,7 +97,7 @@ impl S3Options {
         }
     }
 
-    /// Reads `s3://bucket?endpoint=…&region=…&path_style=…&prefix=…` and the other settings.
+    /// Parses `s3://bucket?endpoint=…&region=…&path_style=…&prefix=…` and the other settings.
     pub fn from_url(url: &str) -> Result<Self> {
         let parsed = Url::parse(url).map_err(|error| refused(url, error.to_string()))?;
         let bucket = parsed.host_str().unwrap_or_default();
@@ -109,7 +105,7 @@ impl S3Options {
             return Err(refused(url, "it is not of the form s3://bucket?endpoint=…".into()));
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(refused("s3", "a key in the URL would end up in logs".into()));
+            return Err(refused("s3", "credentials in the URL would leak into logs".into()));
         }
         let mut options = Self::new(bucket);
         options.prefix = parsed.path().trim_matches('/').to_owned();
@@ -150,12 +146,12 @@ impl S3Options {
                     }
                 });
             }
-            _ => return Err(refused("the S3 URL", format!("there is no setting {name:?}"))),
+            _ => return Err(refused("the S3 URL", format!("unknown setting {name:?}"))),
         }
         Ok(())
     }
 
-    /// Fills in what the URL left open from variables that the caller read: `AWS_*` and `MINIO_*`.
+    /// Fills in settings that the URL omits from the given variables: `AWS_*` and `MINIO_*`.
     #[must_use]
     pub fn with_environment<I>(mut self, variables: I) -> Self
     where
@@ -186,22 +182,22 @@ impl S3Options {
         self
     }
 
-    /// Refuses to open a bucket without a key, unless the machine's role is asked for: the cloud's metadata service
-    /// answers only in that cloud, and elsewhere takes long not to.
+    /// Refuses to open a bucket without an access key, unless the machine's role is to be used: outside its cloud, the
+    /// metadata service only times out.
     pub(super) fn require_keys(&self) -> Result<()> {
         if self.credentials.is_some() || self.machine_role {
             return Ok(());
         }
         Err(StoreError::Refused {
             what: self.location(),
-            reason: "there is no access key".into(),
+            reason: "it needs an access key".into(),
             hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or MINIO_ACCESS_KEY and \
                    MINIO_SECRET_KEY; machine_role=true in the URL uses the role of the machine"
                 .into(),
         })
     }
 
-    /// The store as it is shown to people: no key, no token.
+    /// A description of the store without secrets.
     pub fn location(&self) -> String {
         let server = self.endpoint.as_deref().unwrap_or("amazonaws.com");
         let server = server.rsplit_once('@').map_or(server, |(_, host)| host);
@@ -224,13 +220,12 @@ fn bounded(name: &str, value: &str, range: std::ops::RangeInclusive<usize>) -> R
     let found = usize::try_from(number(name, value)?).unwrap_or(usize::MAX);
     match range.contains(&found) {
         true => Ok(found),
-        false => Err(refused(name, format!("{found} is over the limit of {}", range.end()))),
+        false => Err(refused(name, format!("{found} exceeds the limit of {}", range.end()))),
     }
 }
 
 fn refused(what: &str, reason: String) -> StoreError {
-    let hint =
-        "write s3://bucket?endpoint=https://host:port&region=us-east-1&path_style=true".into();
+    let hint = "use s3://bucket?endpoint=https://host:port&region=us-east-1&path_style=true".into();
     StoreError::Refused { what: what.to_owned(), reason, hint }
 }
 
@@ -262,7 +257,7 @@ mod tests {
             let options = S3Options::from_url(url).unwrap();
             options.with_environment(variables).require_keys().map_err(|error| error.to_string())
         };
-        let refused = "s3://b at amazonaws.com is refused: there is no access key".to_owned();
+        let refused = "s3://b at amazonaws.com is refused: it needs an access key".to_owned();
         assert_eq!(check("s3://b", &[]), Err(refused.clone()));
         assert_eq!(check("s3://b", &[("AWS_ACCESS_KEY_ID", "a")]), Err(refused));
         let keys = [("MINIO_ACCESS_KEY", "a"), ("MINIO_SECRET_KEY", "b")];

@@ -1,7 +1,7 @@
-//! Proves at start that the store is an arbiter: of several writers under one condition, one wins.
+//! Verifies on opening that conditional writes work: of several concurrent writers, exactly one wins.
 //!
-//! Checks made one after the other are not enough. Some servers compare and write in two steps and
-//! pass any sequential check; others accept the condition and ignore it. So every round is a race.
+//! Sequential checks are not enough. Some servers compare and write in two steps and pass any sequential check;
+//! others accept the condition and ignore it. So every round is a race.
 
 use std::fmt;
 
@@ -14,23 +14,23 @@ use uuid::Uuid;
 use super::layout::Layout;
 use super::objects::{Objects, Put, ReadOutcome, WriteCondition};
 
-/// Races of each sort.
+/// Number of rounds, each with two races.
 const ROUNDS: usize = 6;
-/// Writers in a race.
+/// Number of writers per race.
 const WRITERS: usize = 8;
 
-/// What the races showed.
+/// The result of the probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// Races that had one winner.
+    /// Races with exactly one winner.
     pub sound: usize,
-    /// The first thing that was wrong.
+    /// The first problem found.
     pub fault: Option<String>,
 }
 
 impl Probe {
-    /// Whether several writers are safe.
-    pub fn holds(&self) -> bool {
+    /// Whether concurrent writers are safe.
+    pub fn is_reliable(&self) -> bool {
         self.fault.is_none()
     }
 }
@@ -39,14 +39,18 @@ impl fmt::Display for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fault {
             None => {
-                write!(f, "conditional writes: hold, {} races of {WRITERS} writers", self.sound)
+                write!(
+                    f,
+                    "conditional writes: verified by {} races of {WRITERS} writers",
+                    self.sound
+                )
             }
-            Some(fault) => write!(f, "conditional writes: not shown to hold, {fault}"),
+            Some(fault) => write!(f, "conditional writes: not reliable, {fault}"),
         }
     }
 }
 
-/// Runs the races on objects of their own, and removes them.
+/// Runs the races on temporary objects.
 pub(super) async fn run(objects: &Objects, layout: &Layout) -> Result<Probe> {
     let path = layout.probe(&Uuid::now_v7().simple().to_string());
     let mut probe = Probe { sound: 0, fault: None };
@@ -67,19 +71,19 @@ async fn one_round(objects: &Objects, path: &Path, sound: &mut usize) -> Result<
     }
     *sound += 1;
     let ReadOutcome::Object { etag: Some(tag), .. } = objects.get(path, None, None).await? else {
-        return Ok(Some("an object has no tag after it was written".into()));
+        return Ok(Some("a written object has no ETag".into()));
     };
     let when = WriteCondition::Matches(tag);
     if let Some(fault) = race(objects, path, &when, "replace if unchanged").await? {
         return Ok(Some(fault));
     }
     *sound += 1;
-    // The tag is stale now: one more writer must be refused, without any race.
+    // The ETag is stale now: another writer must be refused even without a race.
     let late = objects.put_once(path, body("late"), &when).await?;
     Ok(matches!(late, Put::Done(_)).then(|| "a stale condition was accepted".into()))
 }
 
-/// All writers at once under one condition; what is wrong with the outcome, if anything.
+/// Writes concurrently under one condition; returns what is wrong with the outcome, if anything.
 async fn race(
     objects: &Objects,
     path: &Path,
@@ -103,18 +107,19 @@ async fn race(
     let Some(winner) = winners.first() else {
         return match unclear.first() {
             None => Ok(Some(format!("{what}: all {WRITERS} writers were refused"))),
-            // Nothing is known of the conditions then, only that the server does not answer.
+            // The conditions could not be tested, because the server did not respond.
             Some(reason) if unclear.len() == WRITERS => {
-                let reason = format!("no write of the start-up probe was answered: {reason}");
+                let reason =
+                    format!("the server answered no write of the start-up probe: {reason}");
                 Err(objects.unavailable(reason, false))
             }
-            // One of those without an answer won.
+            // One of the writers without a response won.
             Some(_) => Ok(None),
         };
     };
     match objects.get(path, None, None).await? {
         ReadOutcome::Object { bytes, .. } if bytes == bodies[*winner] => Ok(None),
-        _ => Ok(Some(format!("{what}: what is stored is not what the winner wrote"))),
+        _ => Ok(Some(format!("{what}: the stored object is not the winner's"))),
     }
 }
 

@@ -1,8 +1,8 @@
-//! Reading threads: heads, entries, listings.
+//! Reads heads, entries and listings.
 //!
-//! Every answer is checked against the store: a head is fetched with the tag of the copy in memory,
-//! and only "not modified" lets that copy be used. Listings read the beginning of each head that has
-//! a new tag; the order is by the time in the head, never by the store's own clock.
+//! Every read is validated by the store: a head is requested with the ETag of the cached copy, which is used only
+//! on "not modified". Listings read the start of each head with a new ETag; they are ordered by the time in the
+//! head, never by the store's clock.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use super::head_object::{HeadObject, Summary};
 use super::objects::ReadOutcome;
 use super::{S3Store, Tagged};
 
-/// Heads that are fetched at the same time for a listing.
+/// Heads fetched concurrently for a listing.
 const FETCHES_AT_ONCE: usize = 16;
-/// How often a read starts again because an erasure moved the segments under it.
+/// Attempts to read while erasures replace the segments.
 const READ_TRIES_MAX: usize = 5;
 
 impl S3Store {
-    /// The head object as it is in the store now.
+    /// Returns the current head object.
     pub(super) async fn fresh_head(&self, key: &Key) -> Result<Option<Arc<Tagged>>> {
         let cached = self.heads.get(key);
         let known = cached.as_ref().and_then(|head| head.etag.as_deref());
@@ -38,7 +38,7 @@ impl S3Store {
             (ReadOutcome::Unchanged, Some(head)) => Ok(Some(head)),
             (ReadOutcome::Unchanged, None) => Err(StoreError::Damaged {
                 what: format!("object {path}"),
-                reason: "the store says it is unchanged without having been asked".into(),
+                reason: "the store replied \"not modified\" to an unconditional request".into(),
             }),
             (ReadOutcome::Object { bytes, etag }, _) => {
                 let object = HeadObject::decode(&bytes).map_err(|reason| StoreError::Damaged {
@@ -68,7 +68,7 @@ impl S3Store {
                     entries.extend_from_slice(object.tail.get(from..to).unwrap_or_default());
                     return Ok(entries);
                 }
-                // A segment can go between the two reads when its entries are erased.
+                // An erasure may remove a segment between the two reads.
                 Err(StoreError::Damaged { .. }) if tries < READ_TRIES_MAX => {
                     let before = head.object.version;
                     let now = self.fresh_head(key).await?;
@@ -109,7 +109,7 @@ impl S3Store {
         let mut after = after.map(|key| self.layout.head(key));
         let limit = limit.min(PAGE_THREADS_MAX);
         let mut rows = Vec::new();
-        // Heads that vanish between listing and reading leave a stretch short: go on until it is full.
+        // Heads may vanish between listing and reading, so continue until the page is full.
         while rows.len() < limit {
             let wanted = limit - rows.len();
             let found = self.objects.list(&self.layout.heads(), after.as_ref(), wanted).await?;
@@ -134,8 +134,8 @@ impl S3Store {
         if let Some(summary) = tag.as_ref().and_then(|tag| self.summaries.get(tag)) {
             return Ok(Some(summary.listed(key)));
         }
-        let _alone = self.alone(&key).await;
-        // Servers that lack conditions were seen to lack ranges, too.
+        let _lock = self.read_lock(&key).await;
+        // Servers without conditional requests were found to lack ranges, too.
         let long = self.conditional && meta.size > frame::LINE_BYTES_USUAL;
         let mut first_bytes = long.then_some(frame::LINE_BYTES_USUAL);
         loop {

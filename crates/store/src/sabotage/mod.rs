@@ -1,9 +1,9 @@
-//! Promises broken on purpose, so that a test can be seen to notice.
+//! Guarantees broken on purpose, to show that the tests detect it.
 //!
-//! Compiled only with the feature `sabotage`, which no shipped build has. Each switch is a store around
-//! a store, so it works on every backend.
+//! Compiled only with the feature `sabotage`, which no shipped build has. Each variant wraps a store, so it
+//! works with every backend.
 
-mod held_back;
+mod delayed_writes;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,49 +18,51 @@ use throughline_engine::store::{
 
 use crate::listing::page_of;
 
-/// Which promise is broken.
+/// The guarantee to break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sabotage {
-    /// Commits are acknowledged at once and kept in memory this long before they are written.
+    /// Acknowledge commits at once and write them only after this time.
     HoldBack(Duration),
-    /// A commit is applied whatever version it expected.
+    /// Apply a commit whatever version it expects.
     IgnoreVersions,
-    /// A listing (and a search of the index) answers threads of every scope.
+    /// List (and search) the threads of every scope.
     IgnoreScopes,
-    /// An erasure is answered and not done.
+    /// Acknowledge an erasure without doing it.
     KeepErased,
-    /// A commit that fails is acknowledged.
+    /// Acknowledge a commit although the store is unavailable.
     ClaimSuccess,
 }
 
-/// `store` with one promise broken.
+/// Wraps `store` so that it breaks one guarantee.
 pub async fn apply(store: Arc<dyn Store>, sabotage: Sabotage) -> Result<Arc<dyn Store>> {
-    tracing::warn!(?sabotage, "a promise of the store is broken on purpose");
+    tracing::warn!(?sabotage, "a guarantee of the store is broken on purpose");
     Ok(match sabotage {
-        Sabotage::HoldBack(time) => Arc::new(held_back::HeldBack::over(store, time).await?),
-        Sabotage::IgnoreVersions => Arc::new(Careless { store, ignored: Ignored::Versions }),
-        Sabotage::IgnoreScopes => Arc::new(Careless { store, ignored: Ignored::Scopes }),
-        Sabotage::KeepErased => Arc::new(Careless { store, ignored: Ignored::Erasures }),
-        Sabotage::ClaimSuccess => Arc::new(Careless { store, ignored: Ignored::Failures }),
+        Sabotage::HoldBack(time) => {
+            Arc::new(delayed_writes::DelayedWrites::wrap(store, time).await?)
+        }
+        Sabotage::IgnoreVersions => Arc::new(BrokenStore { store, broken: Broken::Versions }),
+        Sabotage::IgnoreScopes => Arc::new(BrokenStore { store, broken: Broken::Scopes }),
+        Sabotage::KeepErased => Arc::new(BrokenStore { store, broken: Broken::Erasures }),
+        Sabotage::ClaimSuccess => Arc::new(BrokenStore { store, broken: Broken::Failures }),
     })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ignored {
+enum Broken {
     Versions,
     Scopes,
     Erasures,
     Failures,
 }
 
-/// A store that does not look at what it was told.
-struct Careless {
+/// Wraps a store and breaks one guarantee.
+struct BrokenStore {
     store: Arc<dyn Store>,
-    ignored: Ignored,
+    broken: Broken,
 }
 
 #[async_trait]
-impl Store for Careless {
+impl Store for BrokenStore {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
         self.store.head(key, known).await
     }
@@ -70,13 +72,13 @@ impl Store for Careless {
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
-        if self.ignored == Ignored::Failures {
+        if self.broken == Broken::Failures {
             return match self.store.commit(key, expected, change).await {
                 Err(StoreError::Unavailable { .. }) => Ok(Version { number: 1, incarnation: 1 }),
                 answer => answer,
             };
         }
-        if self.ignored != Ignored::Versions {
+        if self.broken != Broken::Versions {
             return self.store.commit(key, expected, change).await;
         }
         loop {
@@ -92,7 +94,7 @@ impl Store for Careless {
     }
 
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
-        if self.ignored != Ignored::Scopes {
+        if self.broken != Broken::Scopes {
             return self.store.list(scope, kind, page).await;
         }
         let mut all = self.store.scan(None, usize::MAX).await?;
@@ -105,7 +107,7 @@ impl Store for Careless {
     }
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
-        if self.ignored == Ignored::Erasures {
+        if self.broken == Broken::Erasures {
             return Ok(Erased { heads: 1, ..Erased::default() });
         }
         self.store.erase(key).await

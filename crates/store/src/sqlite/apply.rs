@@ -1,6 +1,6 @@
-//! One change or one erasure, inside a transaction that the writer holds.
+//! Applies one change or one erasure, inside a transaction of the writer.
 //!
-//! Invariant: a refusal is found before the first row is written.
+//! Invariant: a change that the contract refuses is refused before the first row is written.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use throughline_engine::store::{Change, Erased, Expected, Key, StoreError, Version};
@@ -9,22 +9,21 @@ use super::row::{checksum, count, integer, nanoseconds, version};
 use super::stored::{self, FRAME_HEADER_BYTES, Stored};
 use crate::limit::{new_incarnation, no_such_entry};
 
-/// Why a change was not applied.
+/// Why a query or a change failed.
 #[derive(Debug)]
-pub(crate) enum Refusal {
-    /// The contract's own reason.
-    Contract(StoreError),
-    /// SQLite's.
+pub(crate) enum Failure {
+    /// An error of the contract.
+    Store(StoreError),
     Sqlite(rusqlite::Error),
 }
 
-impl From<rusqlite::Error> for Refusal {
+impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-/// A thread's row, as far as a commit needs it.
+/// The columns of a thread's row that a commit needs.
 struct Current {
     id: i64,
     version: Version,
@@ -46,7 +45,7 @@ fn current(connection: &Connection, key: &Key) -> rusqlite::Result<Option<Curren
         .optional()
 }
 
-/// The four columns that name a thread.
+/// The four columns that identify a thread.
 pub(crate) fn name_of(key: &Key) -> [&str; 4] {
     [key.scope.tenant.as_str(), key.scope.user.as_str(), key.kind.as_str(), key.id.as_str()]
 }
@@ -57,7 +56,7 @@ pub(crate) fn commit(
     key: &Key,
     expected: Expected,
     change: &Change,
-) -> Result<Version, Refusal> {
+) -> Result<Version, Failure> {
     let current = current(connection, key)?;
     let (id, version, entries) = match (expected, &current) {
         (Expected::Absent, None) => {
@@ -73,7 +72,7 @@ pub(crate) fn commit(
         }
         _ => {
             let current = current.map(|at| at.version);
-            return Err(Refusal::Contract(StoreError::Conflict { key: key.clone(), current }));
+            return Err(Failure::Store(StoreError::Conflict { key: key.clone(), current }));
         }
     };
     overwrite_entries(connection, id, &change.overwrite)?;
@@ -81,9 +80,9 @@ pub(crate) fn commit(
     Ok(version)
 }
 
-fn refuse_overwrite_from(key: &Key, change: &Change, entries: u64) -> Result<(), Refusal> {
+fn refuse_overwrite_from(key: &Key, change: &Change, entries: u64) -> Result<(), Failure> {
     match change.overwrite.iter().find(|(number, _)| *number >= entries) {
-        Some((number, _)) => Err(Refusal::Contract(no_such_entry(key, *number))),
+        Some((number, _)) => Err(Failure::Store(no_such_entry(key, *number))),
         None => Ok(()),
     }
 }
@@ -128,7 +127,7 @@ fn update_thread(
     at: &Current,
     version: Version,
     change: &Change,
-) -> Result<(), Refusal> {
+) -> Result<(), Failure> {
     let head = Stored::head(connection, at.id, at.head_form, change)?;
     connection
         .prepare_cached(
@@ -181,7 +180,7 @@ fn overwrite_entries(
     Ok(())
 }
 
-/// Removes the thread's rows, and its place when nothing else is there.
+/// Removes the thread's rows, and its row in `place` if no other thread uses it.
 pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Erased> {
     let Some(current) = current(connection, key)? else { return Ok(Erased::default()) };
     let (mut entries, mut bytes) = (0, 0);
@@ -190,13 +189,13 @@ pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Eras
     let mut rows = kept.query(params![current.id, FRAME_HEADER_BYTES])?;
     while let Some(row) = rows.next()? {
         entries += 1;
-        bytes += stored::given_bytes(row, 0)?;
+        bytes += stored::original_bytes(row, 0)?;
     }
     let place: i64 = connection.query_row(
         "SELECT place, head_form, length(head), substr(head, 1, ?2) FROM thread WHERE id = ?1",
         params![current.id, FRAME_HEADER_BYTES],
         |row| {
-            bytes += stored::given_bytes(row, 1)?;
+            bytes += stored::original_bytes(row, 1)?;
             row.get(0)
         },
     )?;

@@ -1,9 +1,9 @@
-//! A copy of the file while it is in use, proven before it gets its name.
+//! Copies the database while it is in use, and verifies the copy before it gets its name.
 //!
-//! The copy is one moment of the store: it is read in one snapshot, whatever is written meanwhile. It
-//! has no WAL beside it, so it is one file to carry away. Restoring is the same copy, the other way.
+//! The copy is consistent: it is read in one snapshot, whatever is written meanwhile. It has no WAL, so it
+//! is a single file. Restoring a backup is the same operation in the other direction.
 //!
-//! Invariant: a file at the target has been read back whole, found sound and synced.
+//! Invariant: a file at the target path has been read back completely, checked and synced.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -14,33 +14,30 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use throughline_engine::store::{CheckReport, Result, StoreError};
 
-use super::apply::Refusal;
+use super::apply::Failure;
 use super::check::check;
 use super::fault::{Outcome, translate};
-use super::inspect::{self, Look};
+use super::inspect::{self, FileState};
 use super::schema::{self, Purpose};
 use crate::{disk, replace};
 
-/// Pages that are copied between two reports of progress.
+/// Pages copied between two progress reports.
 const STEP_PAGES: i32 = 1024;
 
-/// How far a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyProgress {
-    /// Pages copied.
+    /// Pages copied so far.
     pub done: u64,
-    /// Pages in all.
+    /// Pages in total.
     pub total: u64,
 }
 
-/// What a finished copy holds.
+/// The content of a finished copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
-    /// Threads in it.
     pub threads: u64,
-    /// Log entries in it.
     pub entries: u64,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
@@ -56,12 +53,12 @@ pub(super) fn copy(
         reason: reason.into(),
         hint: hint.into(),
     };
-    replace::settle(from).map_err(|error| inspect::unreadable(from, &error))?;
-    if inspect::look(from, schema::MARK)? != Look::Ours {
+    replace::finish_switch(from).map_err(|error| inspect::unreadable(from, &error))?;
+    if inspect::file_state(from, schema::SIGNATURE)? != FileState::Ours {
         return Err(refuse(from, "there is no database", "check the path"));
     }
     if to.symlink_metadata().is_ok() {
-        return Err(refuse(to, "it exists already", "name a new file, or move the old one away"));
+        return Err(refuse(to, "it already exists", "name a new file, or move the old one away"));
     }
     let partial = partial_path(to);
     let copied = copy_to(from, &partial, busy, progress).and_then(|report| {
@@ -76,7 +73,7 @@ pub(super) fn copy(
         Ok(Copied { threads: report.threads, entries: report.entries, bytes })
     });
     if copied.is_err() {
-        // The reason is what matters to the caller; a left-over partial file is replaced next time.
+        // A left-over partial file is overwritten by the next attempt, so only the first error matters.
         let _ = fs::remove_file(&partial);
     }
     copied
@@ -108,15 +105,15 @@ fn copy_to(
         target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
         check(&target)
     })();
-    let report = copied.map_err(|refusal| match refusal {
-        Refusal::Contract(error) => error,
-        Refusal::Sqlite(error) => translate(partial, Outcome::Unchanged, &error),
+    let report = copied.map_err(|failure| match failure {
+        Failure::Store(error) => error,
+        Failure::Sqlite(error) => translate(partial, Outcome::Unchanged, &error),
     })?;
     match report.problems.first() {
         None => Ok(report),
         Some(problem) => Err(StoreError::Damaged {
             what: from.display().to_string(),
-            reason: format!("its copy is not sound: {problem}"),
+            reason: format!("its copy failed the check: {problem}"),
         }),
     }
 }
@@ -125,8 +122,8 @@ fn copy_pages(
     source: &Connection,
     target: &mut Connection,
     progress: &dyn Fn(CopyProgress),
-) -> std::result::Result<(), Refusal> {
-    // A snapshot that is held: else every write of the server would start the copy over.
+) -> std::result::Result<(), Failure> {
+    // Hold one snapshot: otherwise every write of the server would restart the copy.
     let snapshot = source.unchecked_transaction()?;
     schema::user_version(&snapshot)?;
     let backup = Backup::new(&snapshot, target)?;

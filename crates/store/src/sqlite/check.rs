@@ -1,28 +1,28 @@
-//! Reads the whole file and names what is wrong.
+//! Integrity check: reads the whole file and reports problems. Repairs nothing.
 //!
-//! Found: pages and indexes that contradict each other (`integrity_check`), rows without their owner,
-//! heads and entries whose checksum does not fit, gaps, and counts that do not match. Repairs nothing.
+//! Detects inconsistent pages and indexes (`integrity_check`), dangling references, checksum mismatches in
+//! heads and entries, gaps in logs, and wrong counts.
 
 use rusqlite::Connection;
 use throughline_engine::store::CheckReport;
 
-use super::apply::Refusal;
+use super::apply::Failure;
 use super::row::count;
 use super::{schema, stored};
 
-/// At most this many sentences; a file this broken needs no more.
+/// Maximum number of reported problems.
 const PROBLEMS_MAX: usize = 1000;
 
-pub(crate) fn check(connection: &Connection) -> Result<CheckReport, Refusal> {
+pub(crate) fn check(connection: &Connection) -> Result<CheckReport, Failure> {
     let mut report = CheckReport::default();
-    // One snapshot for all questions, whatever is written meanwhile.
+    // One snapshot for all queries, whatever is written meanwhile.
     let snapshot = connection.unchecked_transaction()?;
     let steps: [fn(&Connection, &mut CheckReport) -> rusqlite::Result<()>; 4] =
         [structure, owners, threads, entries];
     for step in steps {
-        // A step that cannot go on for damage has its reason named, and the next is still tried.
+        // A step stopped by damage is reported, and the next one still runs.
         if let Err(error) = step(&snapshot, &mut report) {
-            report.problems.push(format!("the file cannot be read further: {error}"));
+            report.problems.push(format!("the rest of the file cannot be read: {error}"));
         }
     }
     report.problems.truncate(PROBLEMS_MAX);
@@ -46,7 +46,7 @@ fn owners(connection: &Connection, report: &mut CheckReport) -> rusqlite::Result
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (table, id): (String, i64) = (row.get(0)?, row.get(1)?);
-        report.problems.push(format!("row {id} of table {table} has no owner"));
+        report.problems.push(format!("row {id} of table {table} refers to a missing row"));
     }
     Ok(())
 }
@@ -72,15 +72,16 @@ fn threads(connection: &Connection, report: &mut CheckReport) -> rusqlite::Resul
         report.threads += 1;
         let key: String = row.get(0)?;
         if stored::head(row, 4)?.is_none() {
-            report.problems.push(format!("the head of {key}: its checksum does not fit"));
+            report.problems.push(format!("the head of {key}: checksum mismatch"));
         }
-        let (said, there, end) = (count(row, 1)?, count(row, 2)?, count(row, 3)?);
-        if said != there {
-            let sentence = format!("{key}: the head counts {said} entries and the log has {there}");
+        let (counted, present, end) = (count(row, 1)?, count(row, 2)?, count(row, 3)?);
+        if counted != present {
+            let sentence =
+                format!("{key}: the head counts {counted} entries, the log has {present}");
             report.problems.push(sentence);
         }
-        if end != there {
-            report.problems.push(format!("{key}: {} entries are missing", end.abs_diff(there)));
+        if end != present {
+            report.problems.push(format!("{key}: missing entries: {}", end.abs_diff(present)));
         }
     }
     Ok(())
@@ -99,9 +100,9 @@ fn entries(connection: &Connection, report: &mut CheckReport) -> rusqlite::Resul
         report.entries += 1;
         if stored::entry(row, 1)?.is_none() {
             let key: Option<String> = row.get(4)?;
-            let key = key.as_deref().unwrap_or("a thread that is not there");
+            let key = key.as_deref().unwrap_or("a missing thread");
             let number = count(row, 0)?;
-            report.problems.push(format!("entry {number} of {key}: its checksum does not fit"));
+            report.problems.push(format!("entry {number} of {key}: checksum mismatch"));
         }
     }
     Ok(())

@@ -1,22 +1,22 @@
-//! What SQLite says went wrong, in the terms of the contract.
+//! Translates SQLite errors into those of the contract.
 //!
-//! Only here are SQLite's codes read.
+//! Invariant: only this module and [`super::idle`] and [`super::in_use`] interpret SQLite error codes.
 
 use std::path::Path;
 
 use rusqlite::ErrorCode;
 use throughline_engine::store::StoreError;
 
-/// Whether the failed step may have been applied all the same.
+/// Whether the failed operation may have been applied nevertheless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Nothing changed.
     Unchanged,
-    /// A commit was under way.
+    /// A commit was in progress.
     Unknown,
 }
 
-/// The contract's error for `error`, met on the database at `path`.
+/// Translates an error on the database at `path`.
 pub(crate) fn translate(path: &Path, outcome: Outcome, error: &rusqlite::Error) -> StoreError {
     let what = path.display().to_string();
     match error.sqlite_error_code() {
@@ -38,11 +38,11 @@ pub(crate) fn translate(path: &Path, outcome: Outcome, error: &rusqlite::Error) 
     }
 }
 
-/// The refusal of a file that another program made.
+/// The error for a file written by another program.
 pub(crate) fn not_ours(path: &Path, reason: &str) -> StoreError {
     StoreError::Refused {
         what: path.display().to_string(),
-        reason: format!("{reason}, and it was left untouched"),
+        reason: format!("{reason}; it was left untouched"),
         hint: "name another file, or restore a backup made by throughline".into(),
     }
 }

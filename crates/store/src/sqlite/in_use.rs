@@ -1,10 +1,10 @@
-//! Having the file for oneself alone.
+//! Exclusive access to the file.
 //!
-//! In WAL mode every connection that has read holds a shared lock on the file for as long as it lives, and
-//! leaving WAL mode needs the file for oneself alone. So asking to leave it tells whether somebody has it open,
-//! and also moves the WAL into the file, which is then whole without it.
+//! In WAL mode, a connection that has read holds a shared lock on the file until it is closed, and leaving WAL
+//! mode requires an exclusive lock. So switching the journal mode shows whether another connection is open. It
+//! also checkpoints the WAL, so that the file is complete on its own.
 //!
-//! Invariant: what is stored stays as it is, whatever the answer.
+//! Invariant: stored data does not change, whatever the outcome.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use std::time::Duration;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use throughline_engine::store::Result;
 
-use crate::replace::{self, Held};
+use crate::replace::{self, StoreLock};
 
-/// How long a command that is just ending is waited for.
+/// How long to wait for another command that is about to end.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Takes the file for oneself alone; refused while another process, or another part of this one, has it open.
-/// A file that is damaged, missing or no database is open to nobody, and nothing is held.
-pub(super) fn hold(path: &Path) -> Result<Held> {
+/// Locks the file exclusively; fails while another connection, in any process, has it open. If the file is
+/// missing, damaged or not a database, nothing is locked.
+pub(super) fn lock_exclusively(path: &Path) -> Result<StoreLock> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let taken = Connection::open_with_flags(path, flags).and_then(|connection| {
         connection.busy_timeout(PATIENCE)?;
@@ -28,12 +28,12 @@ pub(super) fn hold(path: &Path) -> Result<Held> {
         Ok(connection)
     });
     match taken {
-        Ok(connection) => Ok(Held::by(connection)),
+        Ok(connection) => Ok(StoreLock::new(connection)),
         Err(Error::SqliteFailure(failure, _))
             if matches!(failure.code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) =>
         {
             Err(replace::in_use(path))
         }
-        Err(_) => Ok(Held::nothing()),
+        Err(_) => Ok(StoreLock::none()),
     }
 }

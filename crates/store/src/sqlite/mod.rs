@@ -1,10 +1,10 @@
 //! The default store: one SQLite file.
 //!
 //! WAL with `synchronous=FULL`, one writer thread with group commit ([`writer`]), a few reader threads
-//! ([`worker`]) and some connections for short questions ([`idle`]); erased content is overwritten and the WAL emptied. It is not a general SQL layer: the
-//! tables are in [`schema`] and nobody else reads them.
+//! ([`worker`]) and connections for short queries ([`idle`]). Erased content is overwritten and the WAL
+//! truncated. It is not a general SQL layer: the tables in [`schema`] are private to this module.
 //!
-//! Invariant: a file that is foreign, newer or damaged at its head is refused and left untouched.
+//! Invariant: a file that is foreign, newer or truncated is refused and left untouched.
 
 mod apply;
 mod backup;
@@ -34,24 +34,24 @@ use throughline_engine::store::{
 use tokio::sync::oneshot;
 
 use crate::limit::check_sizes;
-use crate::replace::{self, Held};
+use crate::replace::{self, StoreLock};
 pub use backup::{Copied, CopyProgress};
 
-use apply::Refusal;
+use apply::Failure;
 use fault::{Outcome, translate};
 use idle::IdleConnections;
 use schema::Purpose;
 use worker::Workers;
-use writer::{Commit, Order, Writer};
+use writer::{Commit, Request, Writer};
 
-/// How often a file that is replaced meanwhile is opened again.
+/// Attempts to open a file that is being replaced.
 const ATTEMPTS_MAX: usize = 5;
-/// Connections that read, each on its own thread.
+/// Reader connections, each with its own thread.
 const READERS: usize = 3;
-/// Connections for short questions, which the asking thread uses itself.
-const AT_HAND: usize = 4;
-/// Single entries that make a short question.
-const AT_HAND_ENTRIES_MAX: usize = 32;
+/// Connections for short queries on the caller's thread.
+const IDLE_CONNECTIONS: usize = 4;
+/// Maximum number of entries read by a short query.
+const SHORT_QUERY_ENTRIES_MAX: usize = 32;
 
 /// Threads in an SQLite file.
 #[derive(Debug)]
@@ -65,24 +65,24 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the file, making it and its folder where there is none. `busy` is how long to wait for
-    /// another process that writes.
+    /// Opens the file, creating it and its folder if missing. `busy` is how long to wait for another
+    /// process that is writing.
     pub async fn open(path: impl Into<PathBuf>, busy: Duration) -> Result<Self> {
         let path = path.into();
         let what = path.display().to_string();
         tokio::task::spawn_blocking(move || Self::open_blocking(path, busy))
             .await
-            .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
+            .unwrap_or_else(|error| Err(unavailable(what, &error.to_string(), Outcome::Unchanged)))
     }
 
     fn open_blocking(path: PathBuf, busy: Duration) -> Result<Self> {
         refuse_old_library(&path, rusqlite::version_number())?;
         let failed = |error: &std::io::Error| inspect::unreadable(&path, error);
         for _ in 0..ATTEMPTS_MAX {
-            let kept = replace::settle(&path).map_err(|error| failed(&error))?;
+            let kept = replace::finish_switch(&path).map_err(|error| failed(&error))?;
             let before = replace::inode(&path).map_err(|error| failed(&error))?;
             let opened = Self::open_once(path.clone(), busy, kept)?;
-            // A restore may have put another file in the place while we waited for its lock.
+            // A restore may have replaced the file while we waited for its lock.
             if before.is_none()
                 || before == replace::inode(&path).map_err(|error| failed(&error))?
             {
@@ -90,20 +90,18 @@ impl Sqlite {
                 return Ok(opened);
             }
         }
-        Err(ended(
-            path.display().to_string(),
-            "it is being replaced again and again",
-            Outcome::Unchanged,
-        ))
+        Err(unavailable(path.display().to_string(), "it keeps being replaced", Outcome::Unchanged))
     }
 
     fn open_once(path: PathBuf, busy: Duration, kept: Option<PathBuf>) -> Result<Self> {
-        inspect::prepare(&path, schema::MARK, |connection| schema::fill(&path, connection))?;
+        inspect::prepare(&path, schema::SIGNATURE, |connection| {
+            schema::create_tables(&path, connection)
+        })?;
         let writing = schema::connect(&path, Purpose::Write, busy)?;
         let reading = (0..READERS)
             .map(|_| schema::connect(&path, Purpose::Read, busy))
             .collect::<Result<Vec<_>>>()?;
-        let idle = (0..AT_HAND)
+        let idle = (0..IDLE_CONNECTIONS)
             .map(|_| schema::connect(&path, Purpose::Read, busy))
             .collect::<Result<Vec<_>>>()?;
         let idle = IdleConnections::new(idle)
@@ -120,23 +118,22 @@ impl Sqlite {
         Ok(Self { path, busy, idle, readers, writer, notes })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes the file for oneself alone, until what is answered is dropped; refused while somebody has it open:
-    /// a server, or another command. A file that is damaged or no database is open to nobody.
-    pub async fn hold(path: impl Into<PathBuf>) -> Result<Held> {
+    /// Locks the file exclusively until the returned lock is dropped; fails while another connection has it
+    /// open. A file that is damaged or not a database is not locked.
+    pub async fn lock_exclusively(path: impl Into<PathBuf>) -> Result<StoreLock> {
         let path = path.into();
         let what = path.display().to_string();
-        tokio::task::spawn_blocking(move || in_use::hold(&path))
+        tokio::task::spawn_blocking(move || in_use::lock_exclusively(&path))
             .await
-            .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
+            .unwrap_or_else(|error| Err(unavailable(what, &error.to_string(), Outcome::Unchanged)))
     }
 
-    /// Copies the store as it is now to a new file, while it is in use. The copy is read back and
-    /// proven sound before it gets its name.
+    /// Copies the current state of the store to a new file, while it is in use. The copy is verified
+    /// before it gets its name.
     pub async fn backup_to(
         &self,
         to: impl Into<PathBuf>,
@@ -145,7 +142,7 @@ impl Sqlite {
         Self::copy(&self.path, to, self.busy, progress).await
     }
 
-    /// The same for a store that is not open: to restore a backup, say.
+    /// Like [`Self::backup_to`], for a store that is not open, such as a backup being restored.
     pub async fn copy(
         from: impl Into<PathBuf>,
         to: impl Into<PathBuf>,
@@ -156,10 +153,10 @@ impl Sqlite {
         let what = to.display().to_string();
         tokio::task::spawn_blocking(move || backup::copy(&from, &to, busy, &progress))
             .await
-            .unwrap_or_else(|error| Err(ended(what, &error.to_string(), Outcome::Unchanged)))
+            .unwrap_or_else(|error| Err(unavailable(what, &error.to_string(), Outcome::Unchanged)))
     }
 
-    /// Threads in a database that is not open, such as a backup.
+    /// Counts the threads in a database that is not open, such as a backup.
     pub fn threads_in(path: &Path) -> Result<u64> {
         let fail = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -171,32 +168,36 @@ impl Sqlite {
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> std::result::Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&Connection) -> std::result::Result<T, Failure> + Send + 'static,
     ) -> Result<T> {
         match self.readers.run(move |connection| work(connection)).await {
-            Some(answer) => self.explained(answer),
-            None => Err(self.ended(Outcome::Unchanged)),
+            Some(answer) => self.translated(answer),
+            None => Err(self.thread_ended(Outcome::Unchanged)),
         }
     }
 
-    fn explained<T>(&self, answer: std::result::Result<T, Refusal>) -> Result<T> {
-        answer.map_err(|refusal| match refusal {
-            Refusal::Contract(error) => error,
-            Refusal::Sqlite(error) => translate(&self.path, Outcome::Unchanged, &error),
+    fn translated<T>(&self, answer: std::result::Result<T, Failure>) -> Result<T> {
+        answer.map_err(|failure| match failure {
+            Failure::Store(error) => error,
+            Failure::Sqlite(error) => translate(&self.path, Outcome::Unchanged, &error),
         })
     }
 
-    async fn write<T>(&self, order: Order, answered: oneshot::Receiver<Result<T>>) -> Result<T> {
-        self.writer.send(order).await.ok_or_else(|| self.ended(Outcome::Unchanged))?;
-        answered.await.map_err(|_| self.ended(Outcome::Unknown))?
+    async fn write<T>(
+        &self,
+        request: Request,
+        answered: oneshot::Receiver<Result<T>>,
+    ) -> Result<T> {
+        self.writer.send(request).await.ok_or_else(|| self.thread_ended(Outcome::Unchanged))?;
+        answered.await.map_err(|_| self.thread_ended(Outcome::Unknown))?
     }
 
-    fn ended(&self, outcome: Outcome) -> StoreError {
-        ended(self.path.display().to_string(), "its thread has ended", outcome)
+    fn thread_ended(&self, outcome: Outcome) -> StoreError {
+        unavailable(self.path.display().to_string(), "its worker thread has ended", outcome)
     }
 }
 
-fn ended(what: String, reason: &str, outcome: Outcome) -> StoreError {
+fn unavailable(what: String, reason: &str, outcome: Outcome) -> StoreError {
     let outcome_unknown = outcome == Outcome::Unknown;
     StoreError::Unavailable { what, reason: reason.into(), outcome_unknown }
 }
@@ -218,8 +219,8 @@ fn refuse_old_library(path: &Path, number: i32) -> Result<()> {
 #[async_trait]
 impl Store for Sqlite {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
-        if let Some(answer) = self.idle.ask(|connection| read::head(connection, key, known)) {
-            return self.explained(answer);
+        if let Some(answer) = self.idle.try_query(|connection| read::head(connection, key, known)) {
+            return self.translated(answer);
         }
         let key = key.clone();
         self.read(move |connection| read::head(connection, &key, known)).await
@@ -231,11 +232,11 @@ impl Store for Sqlite {
     }
 
     async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
-        if numbers.len() <= AT_HAND_ENTRIES_MAX
+        if numbers.len() <= SHORT_QUERY_ENTRIES_MAX
             && let Some(answer) =
-                self.idle.ask(|connection| read::entries_at(connection, key, numbers))
+                self.idle.try_query(|connection| read::entries_at(connection, key, numbers))
         {
-            return self.explained(answer);
+            return self.translated(answer);
         }
         let (key, numbers) = (key.clone(), numbers.to_vec());
         self.read(move |connection| read::entries_at(connection, &key, &numbers)).await
@@ -244,8 +245,8 @@ impl Store for Sqlite {
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
         check_sizes(key, &change)?;
         let (answer, answered) = oneshot::channel();
-        let order = Order::Commit(Commit { key: key.clone(), expected, change, answer });
-        self.write(order, answered).await
+        let request = Request::Commit(Commit { key: key.clone(), expected, change, answer });
+        self.write(request, answered).await
     }
 
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
@@ -260,7 +261,7 @@ impl Store for Sqlite {
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
         let (answer, answered) = oneshot::channel();
-        self.write(Order::Erase { key: key.clone(), answer }, answered).await
+        self.write(Request::Erase { key: key.clone(), answer }, answered).await
     }
 
     fn facts(&self) -> StoreFacts {
@@ -280,7 +281,7 @@ impl Store for Sqlite {
 
     async fn probe_write(&self) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        self.write(Order::Probe { answer }, answered).await
+        self.write(Request::Probe { answer }, answered).await
     }
 
     async fn check(&self) -> Result<CheckReport> {

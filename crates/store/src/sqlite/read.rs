@@ -1,6 +1,6 @@
-//! Questions to the tables.
+//! Queries.
 //!
-//! Invariant: bytes whose checksum does not fit are never answered.
+//! Invariant: heads and entries with a checksum mismatch are errors, never returned.
 
 use std::ops::Range;
 
@@ -11,16 +11,15 @@ use throughline_engine::store::{
     Found, Head, Key, Kind, ListedThread, Page, Scope, StoreError, Version,
 };
 
-use super::apply::{Refusal, name_of};
+use super::apply::{Failure, name_of};
 use super::row::{count, integer, listed, nanoseconds, version};
 use super::stored;
 use crate::limit::PAGE_THREADS_MAX;
 
-type Answer<T> = Result<T, Refusal>;
+type Answer<T> = Result<T, Failure>;
 
-/// The damage of something that has a name.
-pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Refusal {
-    Refusal::Contract(StoreError::Damaged { what: what.into(), reason: reason.into() })
+pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Failure {
+    Failure::Store(StoreError::Damaged { what: what.into(), reason: reason.into() })
 }
 
 const HEAD: &str = "SELECT version, incarnation, entries, head_form, head_sum, head,
@@ -38,7 +37,7 @@ pub(crate) fn head(connection: &Connection, key: &Key, known: Option<Version>) -
         return Ok(Found::Unchanged);
     }
     let Some(bytes) = stored::head(row, 3)? else {
-        return Err(damaged(format!("the head of {key}"), "its checksum does not fit"));
+        return Err(damaged(format!("the head of {key}"), "checksum mismatch"));
     };
     Ok(Found::Head(Head { version, entries: count(row, 2)?, bytes }))
 }
@@ -60,12 +59,11 @@ pub(crate) fn entries(connection: &Connection, key: &Key, range: Range<u64>) -> 
         if number != range.start + found.len() as u64 {
             return Err(damaged(
                 format!("the log of {key}"),
-                format!("before entry {number} is a gap"),
+                format!("there is a gap before entry {number}"),
             ));
         }
-        let bytes = stored::entry(row, 1)?.ok_or_else(|| {
-            damaged(format!("entry {number} of {key}"), "its checksum does not fit")
-        })?;
+        let bytes = stored::entry(row, 1)?
+            .ok_or_else(|| damaged(format!("entry {number} of {key}"), "checksum mismatch"))?;
         found.push(bytes);
     }
     Ok(found)
@@ -114,7 +112,7 @@ pub(crate) fn list(
     Ok(found)
 }
 
-/// Walks the places in key order and, within each, the threads by name.
+/// Iterates over places in key order and, within each, threads by name.
 pub(crate) fn scan(
     connection: &Connection,
     after: Option<&Key>,
@@ -149,14 +147,14 @@ pub(crate) fn scan(
     Ok(found)
 }
 
-/// Columns `id, tenant, user, kind`.
+/// Reads the columns `id, tenant, user, kind`.
 pub(crate) fn place_of(row: &rusqlite::Row<'_>) -> Answer<(Scope, Kind)> {
     let text = |column| row.get::<_, String>(column);
     let bad = |reason: String| damaged("a row of table place", reason);
     let tenant = TenantId::new(text(1)?).map_err(|error| bad(error.to_string()))?;
     let user = UserId::new(text(2)?).map_err(|error| bad(error.to_string()))?;
     let kind = text(3)?;
-    let kind = Kind::from_name(&kind).ok_or_else(|| bad(format!("there is no kind {kind:?}")))?;
+    let kind = Kind::from_name(&kind).ok_or_else(|| bad(format!("unknown kind {kind:?}")))?;
     Ok((Scope { tenant, user }, kind))
 }
 
@@ -174,7 +172,7 @@ mod tests {
     use crate::sqlite::schema::{Purpose, connect};
 
     #[test]
-    fn a_question_is_planned_once_whatever_is_asked() {
+    fn a_query_is_planned_once_whatever_its_parameters() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plan.db");
         let _made = connect(&path, Purpose::Write, Duration::from_secs(1)).unwrap();

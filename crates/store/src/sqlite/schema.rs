@@ -1,11 +1,11 @@
-//! The tables, their migrations, and how a connection is set up.
+//! The tables, their migrations, and the configuration of connections.
 //!
-//! Entries lie in the order in which they were written, so that pages fill up whatever the sessions
-//! they belong to; `entry_place` finds them by thread and number. A commit changes four or five pages, whatever
-//! is in them, and each goes to the WAL whole: small pages are what makes an append small.
+//! Entries are stored in insertion order, so that pages fill up regardless of sessions; `entry_place` finds
+//! them by thread and number. A commit changes four or five pages, and each goes to the WAL in full: small
+//! pages keep an append small.
 //!
-//! Invariant: `user_version` counts the migrations that were applied; each is applied in a transaction
-//! together with its number.
+//! Invariant: `user_version` is the number of applied migrations and is updated in the same transaction as
+//! the tables.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use throughline_engine::store::{Result, StoreError};
 use super::fault::{Outcome, translate};
 use super::inspect::FileSignature;
 
-/// Marks a file as ours: `THLN`.
+/// Identifies our files: `THLN`.
 pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"THLN");
-/// The oldest SQLite without the WAL-reset bug.
+/// The oldest SQLite version without the WAL-reset bug.
 pub(crate) const LIBRARY_MIN: i32 = 3_051_003;
-/// Page size of a new file, in bytes. With 8, 4, 2 and 1 KiB the same appends wrote 39, 23, 15 and 12 KiB each; with
-/// 1 KiB the file was a third larger.
+/// Page size of a new file. With 8, 4, 2 and 1 KiB an append wrote 39, 23, 15 and 12 KiB; with 1 KiB the file
+/// was a third larger.
 const PAGE_BYTES: u32 = 2048;
-/// The WAL file is cut back to this size after a checkpoint, in bytes.
+/// The WAL file is truncated to this size after a checkpoint.
 const WAL_BYTES_KEPT: u32 = 16 * 1024 * 1024;
 
-/// Each migration in order; its place in the list is its number.
+/// The migrations in order; the n-th leads to schema version n.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE place (
@@ -75,46 +75,46 @@ const MIGRATIONS: &[&str] = &[
 /// The schema version that this build writes.
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 
-/// What our files are known by.
-pub(crate) const MARK: FileSignature =
+/// The signature of our files.
+pub(crate) const SIGNATURE: FileSignature =
     FileSignature { application_id: APPLICATION_ID, version_max: VERSION };
 
-/// What a connection is for.
+/// The role of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The one that writes.
+    /// The only connection that writes.
     Write,
-    /// One of those that only read.
+    /// A read-only connection.
     Read,
 }
 
-/// Fills a new file with the tables.
-pub(crate) fn fill(path: &Path, connection: &mut Connection) -> Result<()> {
-    settle(connection, Duration::ZERO)
+/// Creates the tables in a new file.
+pub(crate) fn create_tables(path: &Path, connection: &mut Connection) -> Result<()> {
+    configure(connection, Duration::ZERO)
         .map_err(|error| translate(path, Outcome::Unchanged, &error))?;
     migrate(path, connection)
 }
 
-/// Opens and sets up a connection; the writer's also brings the tables up to date. The file was
-/// looked at before.
+/// Opens and configures a connection; the writer's also migrates the tables. The file must have been
+/// inspected before.
 pub(crate) fn connect(path: &Path, purpose: Purpose, busy: Duration) -> Result<Connection> {
     let fail = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
     let mut connection = Connection::open(path).map_err(fail)?;
-    settle(&connection, busy).map_err(fail)?;
+    configure(&connection, busy).map_err(fail)?;
     match purpose {
         Purpose::Read => connection.pragma_update(None, "query_only", "ON").map_err(fail)?,
         Purpose::Write => {
-            // Before WAL: so the marks of a new file are in the file itself, where a look finds them.
+            // Before enabling WAL, so that the header fields of a new file are in the file itself.
             migrate(path, &mut connection)?;
-            settle_writer(&connection).map_err(fail)?;
+            configure_writer(&connection).map_err(fail)?;
         }
     }
     Ok(connection)
 }
 
-fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+fn configure(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(busy)?;
-    // Only a file without a page yet takes a page size.
+    // Only takes effect on an empty file.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
@@ -126,20 +126,20 @@ fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Keeps a prepared statement's plan. Without it SQLite looks at the values that are bound and prepares
-/// the statement again for each of them, which took longer than most of our questions.
+/// Disables re-planning of prepared statements. By default SQLite re-prepares a statement depending on the
+/// bound values, which took longer than most of our queries.
 pub(crate) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
-fn settle_writer(connection: &Connection) -> rusqlite::Result<()> {
+fn configure_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", WAL_BYTES_KEPT, |_| Ok(()))?;
-    // The writer makes checkpoints itself, after it has answered.
+    // The writer runs checkpoints itself, after it has answered.
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))
 }
 
-/// Brings the tables up to [`VERSION`]; a newer file is refused before anything is written.
+/// Migrates the tables to [`VERSION`]; a newer file is refused before anything is written.
 fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
     let fail = |error: rusqlite::Error| translate(path, Outcome::Unchanged, &error);
     if user_version(connection).map_err(fail)? == VERSION {
@@ -161,22 +161,22 @@ fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
     transaction.commit().map_err(fail)
 }
 
-/// The number of migrations that the file has seen.
+/// The number of migrations applied to the file.
 pub(crate) fn user_version(connection: &Connection) -> rusqlite::Result<i32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Whether heads and entries have forms. A copy of an older file has none: it is not migrated before it is opened.
+/// Whether the tables have `form` columns. A copy of an older file has none until it is opened and migrated.
 pub(crate) fn has_forms(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(user_version(connection)? >= 2)
 }
 
-/// The refusal of a file that a newer build has written.
+/// The error for a file written by a newer build.
 pub(crate) fn newer(path: &Path, found: i32, known: i32) -> StoreError {
     StoreError::Refused {
         what: path.display().to_string(),
         reason: format!(
-            "its schema is version {found} and this build knows up to {known}; it was left untouched"
+            "its schema version is {found}, but this build supports only {known}; it was left untouched"
         ),
         hint: "use the newer throughline that wrote it, or restore an older backup".into(),
     }

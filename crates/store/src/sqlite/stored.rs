@@ -1,10 +1,10 @@
-//! How heads and entries stand in their columns: as they are, compressed, or as a difference.
+//! How heads and entries are encoded in their columns: plain, compressed, or as a delta.
 //!
-//! A head of some size changes little with a turn. So the whole of it is in `head_base`, written now and then, and
-//! its row has the difference to that. Only turns write differences: whatever else changes a head may take something
-//! out of it, and then the whole is written anew, so that nothing of the old one stays.
+//! A large head changes little from turn to turn. So `head_base` holds a complete head, written now and then, and
+//! the thread's row holds the delta against it. Only turns write deltas: any other change may remove something from
+//! the head, and then a new base is written, so that nothing of the old one remains.
 //!
-//! Invariant: checksums are of the bytes that the engine gave, not of what stands in the column.
+//! Invariant: checksums cover the original bytes, not the encoded ones.
 
 use std::borrow::Cow;
 
@@ -13,33 +13,33 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use throughline_engine::store::Change;
 
-use super::apply::Refusal;
+use super::apply::Failure;
 use super::read::damaged;
 use super::row::{checksum, count};
-use crate::compress::{compress, decompress, difference, plain_bytes};
+use crate::compress::{compress, decompress, delta, original_size};
 use crate::limit::{ENTRY_BYTES_MAX, HEAD_BYTES_MAX};
 
-/// Heads below this size are written whole.
-const WHOLE_BYTES: usize = 1024;
-/// A longer difference makes a new base. The larger it may be, the seldomer the whole is written, and the more is
-/// written with each turn.
-const DIFFERENCE_BYTES_MAX: usize = 1536;
+/// Heads smaller than this are never stored as deltas.
+const DELTA_HEAD_BYTES_MIN: usize = 1024;
+/// A longer delta causes a new base. A larger limit means fewer complete heads, but more bytes written with each
+/// turn.
+const DELTA_BYTES_MAX: usize = 1536;
 
-/// Bytes at the start of compressed ones that tell how many there were.
+/// Maximum size of a zstd frame header, which states the uncompressed size.
 pub(super) const FRAME_HEADER_BYTES: i64 = 18;
 
 const PLAIN: i64 = 0;
 const COMPRESSED: i64 = 1;
-const DIFFERENCE: i64 = 2;
+const DELTA: i64 = 2;
 
-/// A column's bytes and its form.
+/// The content of a column and its encoding.
 pub(super) struct Stored<'a> {
     pub form: i64,
     pub bytes: Cow<'a, [u8]>,
 }
 
 impl Stored<'_> {
-    /// An entry, or a head without a base.
+    /// Encodes an entry, or a head without a base.
     pub(super) fn whole(bytes: &[u8]) -> Stored<'_> {
         match compress(bytes) {
             Some(compressed) => Stored { form: COMPRESSED, bytes: compressed.into() },
@@ -47,25 +47,25 @@ impl Stored<'_> {
         }
     }
 
-    /// The head of `thread`, which is stored in the form `before`; writes or removes its base where that is due.
+    /// Encodes the head of `thread`, currently stored in the form `before`; updates or removes its base.
     pub(super) fn head<'a>(
         connection: &Connection,
         thread: i64,
         before: i64,
         change: &'a Change,
-    ) -> Result<Stored<'a>, Refusal> {
+    ) -> Result<Stored<'a>, Failure> {
         let head = &change.head[..];
-        let as_difference = |base: &[u8]| {
-            difference(base, head).map(|bytes| Stored { form: DIFFERENCE, bytes: bytes.into() })
+        let as_delta = |base: &[u8]| {
+            delta(base, head).map(|bytes| Stored { form: DELTA, bytes: bytes.into() })
         };
         let is_turn = !change.append.is_empty() && change.overwrite.is_empty();
-        if before == DIFFERENCE && is_turn {
-            let kept = as_difference(&base_of(connection, thread)?);
-            if let Some(kept) = kept.filter(|kept| kept.bytes.len() <= DIFFERENCE_BYTES_MAX) {
+        if before == DELTA && is_turn {
+            let kept = as_delta(&base_of(connection, thread)?);
+            if let Some(kept) = kept.filter(|kept| kept.bytes.len() <= DELTA_BYTES_MAX) {
                 return Ok(kept);
             }
         }
-        let kept = (head.len() >= WHOLE_BYTES).then(|| as_difference(head)).flatten();
+        let kept = (head.len() >= DELTA_HEAD_BYTES_MIN).then(|| as_delta(head)).flatten();
         if kept.is_some() {
             let base = Stored::whole(head);
             connection
@@ -74,7 +74,7 @@ impl Stored<'_> {
                      ON CONFLICT DO UPDATE SET form = ?2, bytes = ?3",
                 )?
                 .execute(params![thread, base.form, &base.bytes[..]])?;
-        } else if before == DIFFERENCE {
+        } else if before == DELTA {
             connection
                 .prepare_cached("DELETE FROM head_base WHERE thread = ?1")?
                 .execute([thread])?;
@@ -83,7 +83,7 @@ impl Stored<'_> {
     }
 }
 
-fn base_of(connection: &Connection, thread: i64) -> Result<Vec<u8>, Refusal> {
+fn base_of(connection: &Connection, thread: i64) -> Result<Vec<u8>, Failure> {
     let base: Option<(i64, Vec<u8>)> = connection
         .prepare_cached("SELECT form, bytes FROM head_base WHERE thread = ?1")?
         .query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -92,33 +92,33 @@ fn base_of(connection: &Connection, thread: i64) -> Result<Vec<u8>, Refusal> {
     whole.ok_or_else(|| damaged(format!("the head of thread {thread}"), "its base cannot be read"))
 }
 
-/// The bytes that were stored; none where they cannot be restored.
+/// Decodes the content of a column; `None` if it is damaged.
 fn restore(form: i64, bytes: &[u8], base: Option<&[u8]>, limit: usize) -> Option<Vec<u8>> {
     match form {
         PLAIN => Some(bytes.to_vec()),
         COMPRESSED => decompress(None, bytes, limit).ok(),
-        DIFFERENCE => decompress(Some(base?), bytes, limit).ok(),
+        DELTA => decompress(Some(base?), bytes, limit).ok(),
         _ => None,
     }
 }
 
-/// How many bytes the engine gave, from the columns `form, length, start` from `first` on.
-pub(super) fn given_bytes(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<u64> {
+/// The size of the original bytes. Reads the columns `form, length, start`, starting at `first`.
+pub(super) fn original_bytes(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<u64> {
     let stored: u64 = count(row, first + 1)?;
     match row.get::<_, i64>(first)? {
         PLAIN => Ok(stored),
-        _ => Ok(plain_bytes(row.get_ref(first + 2)?.as_blob()?).unwrap_or(stored)),
+        _ => Ok(original_size(row.get_ref(first + 2)?.as_blob()?).unwrap_or(stored)),
     }
 }
 
-/// An entry from the columns `form, sum, bytes` from `first` on; none where it is damaged.
+/// Reads an entry from the columns `form, sum, bytes`, starting at `first`; `None` if it is damaged.
 pub(super) fn entry(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<Option<Bytes>> {
     let (form, sum): (i64, i64) = (row.get(first)?, row.get(first + 1)?);
     let bytes = restore(form, row.get_ref(first + 2)?.as_blob()?, None, ENTRY_BYTES_MAX);
     Ok(bytes.filter(|bytes| checksum(bytes) == sum).map(Bytes::from))
 }
 
-/// A head from the columns `form, sum, bytes, base's form, base's bytes` from `first` on; none where it is damaged.
+/// Reads a head from the columns `form, sum, bytes, base form, base bytes`, starting at `first`; `None` if it is damaged.
 pub(super) fn head(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<Option<Bytes>> {
     let (form, sum): (i64, i64) = (row.get(first)?, row.get(first + 1)?);
     let base = match (row.get_ref(first + 3)?, row.get_ref(first + 4)?) {
@@ -143,7 +143,7 @@ mod tests {
     use super::super::schema::{Purpose, connect};
     use super::*;
 
-    struct Place {
+    struct Fixture {
         connection: Connection,
         key: Key,
         at: Version,
@@ -161,13 +161,13 @@ mod tests {
         }
     }
 
-    /// A head of some size that names `secret`.
+    /// A large head that contains `secret`.
     fn head(secret: &str, turn: u32) -> String {
         let things: Vec<String> = (0..300).map(|n| format!("thing {}", n * 7_919 % 997)).collect();
         format!("turn {turn}; {}; about {secret}", things.join(", "))
     }
 
-    impl Place {
+    impl Fixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("stored.db");
@@ -185,8 +185,8 @@ mod tests {
             self.at = apply::commit(&self.connection, &self.key, expected, change).unwrap();
         }
 
-        /// The base, and the bytes in the head's own column.
-        fn kept(&self) -> (Option<String>, i64) {
+        /// The decoded base, and the size of the head's own column.
+        fn stored(&self) -> (Option<String>, i64) {
             let asked = "SELECT length(head), head_base.form, head_base.bytes FROM thread
                          LEFT JOIN head_base ON head_base.thread = thread.id";
             self.connection
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn a_turn_writes_what_changed_and_the_whole_stays() {
-        let mut place = Place::new();
-        place.commit(&change(head("tulips", 1), true, false));
-        place.commit(&change(head("tulips", 2), true, false));
-        let (base, bytes) = place.kept();
+        let mut fixture = Fixture::new();
+        fixture.commit(&change(head("tulips", 1), true, false));
+        fixture.commit(&change(head("tulips", 2), true, false));
+        let (base, bytes) = fixture.stored();
         assert_eq!(base, Some(head("tulips", 1)));
         assert!(bytes < 100, "{bytes} bytes for a turn");
     }
@@ -213,27 +213,27 @@ mod tests {
     #[test]
     fn an_edit_or_an_erasure_leaves_nothing_of_the_old_head() {
         for erases in [false, true] {
-            let mut place = Place::new();
-            place.commit(&change(head("tulips", 1), true, false));
-            place.commit(&change(head("nothing", 1), erases, erases));
-            assert_eq!(place.kept().0, Some(head("nothing", 1)));
+            let mut fixture = Fixture::new();
+            fixture.commit(&change(head("tulips", 1), true, false));
+            fixture.commit(&change(head("nothing", 1), erases, erases));
+            assert_eq!(fixture.stored().0, Some(head("nothing", 1)));
         }
     }
 
     #[test]
     fn a_head_that_became_small_has_no_base() {
-        let mut place = Place::new();
-        place.commit(&change(head("tulips", 1), true, false));
-        place.commit(&change("{}".into(), false, false));
-        assert_eq!(place.kept().0, None);
+        let mut fixture = Fixture::new();
+        fixture.commit(&change(head("tulips", 1), true, false));
+        fixture.commit(&change("{}".into(), false, false));
+        assert_eq!(fixture.stored().0, None);
     }
 
     #[test]
     fn a_head_that_changed_much_is_the_new_base() {
-        let mut place = Place::new();
-        place.commit(&change(head("tulips", 1), true, false));
+        let mut fixture = Fixture::new();
+        fixture.commit(&change(head("tulips", 1), true, false));
         let other: String = (0..2_000_u64).map(|n| format!("{:x}", n * n * 7_919)).collect();
-        place.commit(&change(other.clone(), true, false));
-        assert_eq!(place.kept().0, Some(other));
+        fixture.commit(&change(other.clone(), true, false));
+        assert_eq!(fixture.stored().0, Some(other));
     }
 }

@@ -1,6 +1,6 @@
-//! Threads that own connections and do work for asynchronous callers.
+//! Threads that own connections and run closures for asynchronous callers.
 //!
-//! SQLite blocks; the runtime must not. A caller sends a closure and awaits its answer.
+//! SQLite blocks, and must not block the runtime: a caller sends a closure and awaits its result.
 //!
 //! Invariant: a connection is only ever used by the thread that owns it.
 
@@ -10,12 +10,12 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many pieces of work may wait for a thread; more callers wait their turn outside.
+/// Capacity of the queue; further callers wait to enqueue.
 pub(crate) const WAITING_MAX: usize = 1024;
 
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Some threads with a connection each and one queue before them.
+/// A pool of threads with one connection each and a common queue.
 #[derive(Debug)]
 pub(crate) struct Workers {
     queue: Option<mpsc::Sender<Work>>,
@@ -23,7 +23,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// One thread for each connection.
+    /// Starts one thread per connection.
     pub(crate) fn start(name: &str, connections: Vec<Connection>) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel::<Work>(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
@@ -40,21 +40,21 @@ impl Workers {
         Ok(Self { queue: Some(queue), threads })
     }
 
-    /// Leaves `work` to be done before the threads end, without waiting for it. Dropped where too much waits.
-    pub(crate) fn leave(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
+    /// Enqueues `work` without waiting for it; drops it if the queue is full. Queued work runs before the threads end.
+    pub(crate) fn enqueue(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
         if let Some(queue) = &self.queue {
             let _ = queue.try_send(Box::new(work));
         }
     }
 
-    /// Runs `work` on one of the connections. `None` when the threads have ended.
+    /// Runs `work` on one of the connections. Returns `None` if the threads have ended.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         let work: Work = Box::new(move |connection| {
-            // A caller that went away is no reason to stop.
+            // The caller may be gone.
             let _ = answer.send(work(connection));
         });
         self.queue.as_ref()?.send(work).await.ok()?;
@@ -67,11 +67,11 @@ fn next(waiting: &Mutex<mpsc::Receiver<Work>>) -> Option<Work> {
 }
 
 impl Drop for Workers {
-    /// Waits for the work at hand, so that the files are closed when the store is gone.
+    /// Waits for queued work, so that the file is closed when the store is dropped.
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // A thread that panicked has already said so.
+            // The panic of a thread has already been reported.
             let _ = thread.join();
         }
     }

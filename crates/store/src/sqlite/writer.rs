@@ -1,8 +1,8 @@
-//! The one thread that writes, with group commit.
+//! The only thread that writes, with group commit.
 //!
-//! Whatever waits when the thread comes round becomes one transaction and one fsync. Each change has
-//! its own savepoint, so one that is refused does not fail its neighbours. Callers are answered after
-//! the fsync. Other processes may write to the same file; SQLite's lock and the busy timeout order them.
+//! All changes that are waiting become one transaction with one fsync. Each change has its own savepoint, so
+//! a refused one does not affect the others. Callers are answered after the fsync. Other processes may write
+//! to the same file; SQLite's lock and the busy timeout serialise them.
 //!
 //! Invariant: `Ok` is sent only after COMMIT has returned.
 
@@ -16,30 +16,30 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use throughline_engine::store::{Change, Erased, Expected, Key, Result, StoreError, Version};
 use tokio::sync::{mpsc, oneshot};
 
-use super::apply::{self, Refusal};
+use super::apply::{self, Failure};
 use super::fault::{Outcome, translate};
 use super::worker::WAITING_MAX;
 use crate::disk;
 
-/// How many changes share one transaction at most.
+/// Maximum number of changes per transaction.
 const GROUP_CHANGES_MAX: usize = 256;
-/// How many bytes share one transaction, after which no more changes join.
+/// No more changes join a transaction that has reached this size.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// A checkpoint is due when the WAL has this many pages.
+/// Size of the WAL, in pages, at which a checkpoint runs.
 const CHECKPOINT_PAGES: i32 = 4000;
-/// How long emptying the WAL may wait for readers; commits wait meanwhile.
+/// How long truncating the WAL may wait for readers, while commits wait as well.
 const TRUNCATE_WAIT: Duration = Duration::from_millis(250);
-/// How long after a vain attempt it is tried again.
+/// Delay before truncating the WAL is tried again.
 const TRUNCATE_PAUSE: Duration = Duration::from_secs(2);
 
-/// What the writer is asked for.
-pub(crate) enum Order {
+/// A request to the writer thread.
+pub(crate) enum Request {
     Commit(Commit),
     Erase { key: Key, answer: oneshot::Sender<Result<Erased>> },
     Probe { answer: oneshot::Sender<Result<()>> },
 }
 
-/// A change that waits to be written.
+/// A change to be written.
 pub(crate) struct Commit {
     pub(crate) key: Key,
     pub(crate) expected: Expected,
@@ -53,10 +53,10 @@ impl Commit {
     }
 }
 
-/// The handle that callers hold.
+/// The handle of the writer thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    orders: Option<mpsc::Sender<Order>>,
+    requests: Option<mpsc::Sender<Request>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -75,34 +75,34 @@ impl Writer {
                 Ok(())
             }))
             .map_err(|error| fail(&error, &path))?;
-        let (orders, waiting) = mpsc::channel(WAITING_MAX);
+        let (requests, waiting) = mpsc::channel(WAITING_MAX);
         let at = path.clone();
-        let desk = WriterState { path: at, connection, busy, wal_pages, truncate: Truncate::Done };
+        let state = WriterState { path: at, connection, busy, wal_pages, truncate: Truncate::Done };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || desk.work(waiting))
+            .spawn(move || state.work(waiting))
             .map_err(|error| fail(&error, &path))?;
-        Ok(Self { orders: Some(orders), thread: Some(thread) })
+        Ok(Self { requests: Some(requests), thread: Some(thread) })
     }
 
-    /// Hands an order in; `None` when the writer has ended.
-    pub(crate) async fn send(&self, order: Order) -> Option<()> {
-        self.orders.as_ref()?.send(order).await.ok()
+    /// Sends a request; returns `None` if the thread has ended.
+    pub(crate) async fn send(&self, request: Request) -> Option<()> {
+        self.requests.as_ref()?.send(request).await.ok()
     }
 }
 
 impl Drop for Writer {
-    /// Waits for the orders at hand, so that the file is closed when the store is gone.
+    /// Waits for queued requests, so that the file is closed when the store is dropped.
     fn drop(&mut self) {
-        self.orders = None;
+        self.requests = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has already said so.
+            // The panic of a thread has already been reported.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread owns.
+/// The state of the writer thread.
 struct WriterState {
     path: PathBuf,
     connection: Connection,
@@ -111,28 +111,28 @@ struct WriterState {
     truncate: Truncate,
 }
 
-/// Whether erased bytes may still lie in the WAL.
+/// Whether erased bytes may still be in the WAL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Truncate {
     Done,
     Due,
-    /// A reader was in the way; not before this moment again.
+    /// A reader was in the way; do not retry before this time.
     After(Instant),
 }
 
 impl WriterState {
-    fn work(mut self, mut waiting: mpsc::Receiver<Order>) {
-        let mut held: Option<Order> = None;
-        while let Some(order) = held.take().or_else(|| waiting.blocking_recv()) {
-            match order {
-                Order::Erase { key, answer } => {
-                    // A caller that went away is no reason not to erase.
+    fn work(mut self, mut waiting: mpsc::Receiver<Request>) {
+        let mut held: Option<Request> = None;
+        while let Some(request) = held.take().or_else(|| waiting.blocking_recv()) {
+            match request {
+                Request::Erase { key, answer } => {
+                    // Erase even if the caller is gone.
                     let _ = answer.send(self.erase(&key));
                 }
-                Order::Probe { answer } => {
+                Request::Probe { answer } => {
                     let _ = answer.send(self.probe());
                 }
-                Order::Commit(first) => {
+                Request::Commit(first) => {
                     let (group, next) = gather(first, &mut waiting);
                     held = next;
                     self.commit(group);
@@ -150,7 +150,7 @@ impl WriterState {
         match apply_group(&mut self.connection, &group, &mut outcome) {
             Ok(results) => {
                 for (commit, result) in group.into_iter().zip(results) {
-                    let result = result.map_err(|refusal| self.explain(refusal));
+                    let result = result.map_err(|failure| self.store_error(failure));
                     let _ = commit.answer.send(result);
                 }
             }
@@ -163,10 +163,10 @@ impl WriterState {
         }
     }
 
-    fn explain(&self, refusal: Refusal) -> StoreError {
-        match refusal {
-            Refusal::Contract(error) => error,
-            Refusal::Sqlite(error) => translate(&self.path, Outcome::Unchanged, &error),
+    fn store_error(&self, failure: Failure) -> StoreError {
+        match failure {
+            Failure::Store(error) => error,
+            Failure::Sqlite(error) => translate(&self.path, Outcome::Unchanged, &error),
         }
     }
 
@@ -185,14 +185,14 @@ impl WriterState {
             self.checkpoint();
             if self.truncate != Truncate::Done {
                 erased.left = 1;
-                let note = "the write-ahead log holds what was erased until its readers are done";
+                let note = "erased data stays in the write-ahead log until its readers are done";
                 erased.notes.push(note.into());
             }
         }
         Ok(erased)
     }
 
-    /// Takes the lock that a commit takes, and shows that the disk takes a file beside the database.
+    /// Takes the lock that a commit takes, and checks that the disk accepts a file beside the database.
     fn probe(&mut self) -> Result<()> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let locked = begin(&mut self.connection).and_then(|transaction| transaction.rollback());
@@ -208,7 +208,7 @@ impl WriterState {
         })
     }
 
-    /// Moves the WAL into the database. After an erasure the WAL is emptied too: it held the old pages.
+    /// Runs a checkpoint if one is due. After an erasure it truncates the WAL, which contains the old pages.
     fn checkpoint(&mut self) {
         let now = Instant::now();
         match self.truncate {
@@ -231,35 +231,35 @@ impl WriterState {
     }
 
     fn run_checkpoint(&self, mode: &str) -> bool {
-        let question = format!("PRAGMA wal_checkpoint({mode})");
-        match self.connection.query_row(&question, [], |row| row.get::<_, bool>(0)) {
+        let query = format!("PRAGMA wal_checkpoint({mode})");
+        match self.connection.query_row(&query, [], |row| row.get::<_, bool>(0)) {
             Ok(false) => {
                 self.wal_pages.store(0, Ordering::Relaxed);
                 true
             }
             Ok(true) => {
-                tracing::debug!("a reader holds the WAL; the checkpoint is tried again");
+                tracing::debug!("a reader holds the WAL; the checkpoint will be retried");
                 false
             }
             Err(error) => {
-                tracing::warn!(%error, "the checkpoint failed and is tried again");
+                tracing::warn!(%error, "the checkpoint failed and will be retried");
                 false
             }
         }
     }
 }
 
-/// Takes what waits, up to the limits; an order that is no commit ends the group and comes next.
-fn gather(first: Commit, waiting: &mut mpsc::Receiver<Order>) -> (Vec<Commit>, Option<Order>) {
+/// Collects waiting commits up to the limits; a request of another kind ends the group and comes next.
+fn gather(first: Commit, waiting: &mut mpsc::Receiver<Request>) -> (Vec<Commit>, Option<Request>) {
     let mut bytes = first.bytes();
     let mut group = vec![first];
     while group.len() < GROUP_CHANGES_MAX && bytes < GROUP_BYTES_MAX {
         match waiting.try_recv() {
-            Ok(Order::Commit(commit)) => {
+            Ok(Request::Commit(commit)) => {
                 bytes += commit.bytes();
                 group.push(commit);
             }
-            Ok(order) => return (group, Some(order)),
+            Ok(request) => return (group, Some(request)),
             Err(_) => break,
         }
     }
@@ -270,7 +270,7 @@ fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
-type Results = Vec<std::result::Result<Version, Refusal>>;
+type Results = Vec<std::result::Result<Version, Failure>>;
 
 fn apply_group(
     connection: &mut Connection,

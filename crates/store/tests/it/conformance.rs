@@ -1,4 +1,4 @@
-//! Every local backend keeps every promise.
+//! Runs the conformance suite on every local backend.
 
 use std::sync::Arc;
 

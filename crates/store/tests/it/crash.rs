@@ -1,8 +1,8 @@
-//! What was acknowledged is there after the process was killed, and a store that cheats is caught.
+//! Acknowledged entries survive a killed process, and a store that acknowledges too early is caught.
 //!
-//! The test runs itself again as a child that appends and says each acknowledged number; the child is
-//! killed at some point, and the store is opened and counted. (A kill leaves the page cache alone, so
-//! this says nothing about power loss.)
+//! The test runs itself again as a child that appends and prints each acknowledged number; the child is killed at
+//! some point, and the store is opened and its entries are counted. (A kill does not affect the page cache, so this says
+//! nothing about power loss.)
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ const STORE: &str = "THROUGHLINE_CRASH_TEST_STORE";
 const HELD: &str = "THROUGHLINE_CRASH_TEST_HELD";
 const SESSIONS: u64 = 3;
 
-/// Not a test by itself: the process that is killed. Without the variable there is nothing to do.
+/// Not a test by itself: the process that is killed. Does nothing without the variable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child_that_is_killed() {
     let Ok(url) = std::env::var(STORE) else { return };
@@ -34,7 +34,7 @@ async fn child_that_is_killed() {
     }
 }
 
-/// Lets a child append until it has acknowledged `enough`, kills it, and answers what it said.
+/// Lets a child append until it has acknowledged `enough` entries, kills it, and returns what it printed.
 fn acknowledged_until_killed(url: &str, enough: usize, held: bool) -> Vec<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "crash::child_that_is_killed", "--nocapture"]).env(STORE, url);
@@ -45,7 +45,7 @@ fn acknowledged_until_killed(url: &str, enough: usize, held: bool) -> Vec<u64> {
     let mut said = Vec::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     for line in &mut lines {
-        // The test harness writes a first line of its own without an end.
+        // The test harness prints an unterminated line first.
         let line = line.unwrap();
         let Some((_, number)) = line.split_once("acknowledged ") else { continue };
         said.push(number.parse().unwrap());
@@ -57,7 +57,7 @@ fn acknowledged_until_killed(url: &str, enough: usize, held: bool) -> Vec<u64> {
     said
 }
 
-/// What is wrong after a kill: numbers that were lost, doubled or out of order.
+/// Returns what is wrong after a kill: entries lost, doubled or out of order.
 async fn wrong_after_a_kill(url: &str, enough: usize, held: bool) -> Vec<String> {
     let said = {
         let url = url.to_owned();
@@ -72,7 +72,7 @@ async fn wrong_after_a_kill(url: &str, enough: usize, held: bool) -> Vec<String>
         let there = log(store.as_ref(), &key(&format!("s{session}"))).await;
         let mut promised: Vec<String> =
             said.iter().filter(|n| **n % SESSIONS == session).map(u64::to_string).collect();
-        // One commit may have been on its way when the child was killed.
+        // One commit may have been in progress when the child was killed.
         let next = said.len() as u64;
         if there.len() > promised.len() && next % SESSIONS == session {
             promised.push(next.to_string());

@@ -1,4 +1,4 @@
-//! Files: readable, set aside when damaged, shared by processes, nothing left behind.
+//! Files: readable, robust against damage, shared by processes, nothing left behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn folder_of(root: &Path, id: &str) -> PathBuf {
     root.join("threads/acme/ada/session").join(id)
 }
 
-/// A store with threads `one` and `two` of 130 turns, closed again.
+/// A closed store with threads `one` and `two` of 130 turns.
 async fn filled(root: &Path) {
     let store = open(root).await;
     for id in ["one", "two"] {
@@ -71,16 +71,16 @@ async fn a_person_can_read_a_conversation() {
     }
 }
 
-/// What is done to a thread's folder, and what is said of it afterwards.
+/// A modification of a thread's folder, and the message that it leads to.
 type Damage = (&'static str, fn(&Path));
 
 #[tokio::test]
 async fn a_thread_whose_head_is_damaged_keeps_its_name_until_somebody_decides() {
     let break_it: [Damage; 3] = [
-        ("head.json: it is cut short", |folder| {
+        ("head.json: it is truncated", |folder| {
             fs::write(folder.join("head.json"), "{\n  \"ch").unwrap();
         }),
-        ("head.json: its checksum does not fit", |folder| {
+        ("head.json: checksum mismatch", |folder| {
             let head = fs::read_to_string(folder.join("head.json")).unwrap();
             fs::write(
                 folder.join("head.json"),
@@ -117,7 +117,7 @@ async fn a_thread_whose_head_is_damaged_keeps_its_name_until_somebody_decides() 
         assert!(aside.join("turns-000001.jsonl").exists());
         assert_eq!(store.facts().damaged, 0);
         assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
-        // The key can be used again, and erasing takes the damaged copy along.
+        // The id can be used again, and erasing removes the damaged copy.
         append(&store, &key("one"), &["1"]).await;
         store.erase(&key("one")).await.unwrap();
         assert!(!root.join("damaged/acme").exists());
@@ -130,7 +130,7 @@ async fn a_segment_that_is_lost_costs_its_own_turns() {
         ("turns-000101.jsonl is missing", |folder| {
             fs::remove_file(folder.join("turns-000101.jsonl")).unwrap();
         }),
-        ("turns-000101.jsonl: it has 10 bytes where", |folder| {
+        ("turns-000101.jsonl: it has 10 bytes, but", |folder| {
             let file = fs::OpenOptions::new().write(true).open(folder.join("turns-000101.jsonl"));
             file.unwrap().set_len(10).unwrap();
         }),
@@ -158,7 +158,7 @@ async fn a_log_that_was_changed_by_hand_goes_on_and_loses_nothing() {
     let store = open(&root).await;
     let segment = folder_of(&root, "one").join("turns-000101.jsonl");
     let text = fs::read_to_string(&segment).unwrap();
-    // One line longer than it was; an editor also took away the last line end.
+    // One line is longer than before, and an editor removed the last line break.
     fs::write(&segment, text.replace("one 104", "one hundred and four").trim_end()).unwrap();
     append(&store, &key("one"), &["\"130\"", "\"131\""]).await;
     let one = key("one");
@@ -169,7 +169,7 @@ async fn a_log_that_was_changed_by_hand_goes_on_and_loses_nothing() {
         assert_eq!(said, format!("{{\"said\":\"one {number}\"}}"));
     }
     assert_eq!(read(131).await.unwrap(), ["\"131\""]);
-    // Replacing the entry is the end of the damage.
+    // Replacing the entry ends the damage.
     let Found::Head(head) = store.head(&key("one"), None).await.unwrap() else { panic!("a head") };
     let gone = Change { overwrite: vec![(104, "\"gone\"".into())], ..change("head", &[]) };
     store.commit(&key("one"), Expected::At(head.version), gone).await.unwrap();
@@ -198,12 +198,12 @@ async fn check_names_what_is_wrong_inside_a_log() {
     fs::write(folder_of(&root, "two").join("notes.txt"), "mine").unwrap();
     let seen = store.check().await.unwrap().problems.join("\n");
     let notes = store.check().await.unwrap().notes.join("\n");
-    assert!(notes.contains("two/notes.txt is not ours"), "{notes}");
+    assert!(notes.contains("two/notes.txt is a foreign file"), "{notes}");
     for sentence in [
-        "acme/ada/session/one: turns-000001.jsonl line 7: its checksum does not fit",
-        "acme/ada/session/one: turns-000001.jsonl line 21: it is not a line of a log",
-        "acme/ada/session/one: turns-000001.jsonl line 31: it says it is turn 32",
-        "acme/ada/session/one: turns-000001.jsonl has 99 lines where the head counts 100",
+        "acme/ada/session/one: turns-000001.jsonl line 7: checksum mismatch",
+        "acme/ada/session/one: turns-000001.jsonl line 21: it is not a log line",
+        "acme/ada/session/one: turns-000001.jsonl line 31: it is numbered as turn 32",
+        "acme/ada/session/one: turns-000001.jsonl has 99 lines, the head counts 100",
     ] {
         assert!(seen.contains(sentence), "{sentence:?} is not in:\n{seen}");
     }
@@ -219,8 +219,8 @@ async fn an_unfinished_commit_counts_for_nothing() {
     let root = folder.path().join("conversations");
     filled(&root).await;
     let one = folder_of(&root, "one");
-    // What a process leaves that ends before the head is replaced, before a thread is in its place,
-    // and before an erased one is removed.
+    // What a process leaves behind if it dies before the head is replaced, before a new thread is renamed, and
+    // before an erased one is removed.
     let mut tail = fs::read(one.join("turns-000101.jsonl")).unwrap();
     tail.extend_from_slice(b"{\"turn\":131,\"sum\":\"00000000\",\"entry\":{\"te");
     fs::write(one.join("turns-000101.jsonl"), tail).unwrap();
@@ -252,17 +252,17 @@ async fn a_folder_that_is_not_ours_is_refused_and_left_untouched() {
     fs::create_dir(&theirs).unwrap();
     fs::write(theirs.join("letter.txt"), "Dear friend").unwrap();
     let error = Files::open(&theirs).await.unwrap_err().to_string();
-    assert!(error.contains("a folder of something else"), "{error}");
+    assert!(error.contains("not a throughline folder"), "{error}");
     assert_eq!(fs::read_dir(&theirs).unwrap().count(), 1);
     let newer = folder.path().join("newer");
     open(&newer).await;
     let marker = fs::read_to_string(newer.join("throughline.json")).unwrap();
     fs::write(newer.join("throughline.json"), marker.replace(": 1", ": 2")).unwrap();
     let error = Files::open(&newer).await.unwrap_err().to_string();
-    assert!(error.contains("its layout is version 2"), "{error}");
+    assert!(error.contains("its layout version is 2"), "{error}");
     fs::write(newer.join("throughline.json"), "[]").unwrap();
     let error = Files::open(&newer).await.unwrap_err().to_string();
-    assert!(error.contains("throughline.json is not ours"), "{error}");
+    assert!(error.contains("throughline.json is not from throughline"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -1,4 +1,4 @@
-//! The full-text index finds what was put in, in its scope only, and forgets what was removed.
+//! The full-text index finds what was put, only within its scope, and drops what was removed.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -110,7 +110,7 @@ async fn a_writer_does_not_wait_for_a_reader() {
     let ada = scope("acme", "ada");
     index.put(&ada, &id("s1"), vec![message(1, "first")], at(1)).await.unwrap();
     assert_eq!(found(&index, &ada, "first").await.len(), 1);
-    // Somebody reads, and does not come to an end.
+    // A reader that never finishes.
     let reader = rusqlite::Connection::open(&path).unwrap();
     reader.execute_batch("BEGIN").unwrap();
     let count = |sql| reader.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
@@ -232,7 +232,7 @@ async fn removed_words_are_gone_from_the_file() {
     for name in ["store.index.db", "store.index.db-wal"] {
         let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
         let holds = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
-        // The first six letters too: FTS5 stores what words have in common only once.
+        // Also its first six letters: FTS5 stores common prefixes only once.
         assert!(!holds(&secret[..6]), "{name} still holds the erased word");
     }
     assert_eq!(found(&index, &ada, "words").await.len(), 1);
@@ -244,7 +244,7 @@ async fn removed_words_are_gone_from_the_file() {
     assert_eq!(index.position(&bob, &id("s1")).await.unwrap(), None);
 }
 
-/// FTS5 hides a few deleted documents among many, and merges them away only when they have become many.
+/// FTS5 keeps a few deleted documents among many, and merges them only once there are many.
 #[tokio::test]
 async fn a_few_removed_words_among_many_are_gone_from_the_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The store crate's tests, in one binary: one module a subject.
+//! Tests of the local backends and the index, in one binary.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! The conformance suite notices a store that breaks a promise.
+//! The conformance suite detects a store that breaks a guarantee.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use throughline_engine::id::SessionId;
 use throughline_engine::index::{Document, Part, Position, Query, Words};
 use throughline_engine::store::Version;
-use throughline_store::conformance::broken_promises;
+use throughline_store::conformance::broken_guarantees;
 use throughline_store::index::open_index;
 use throughline_store::sabotage::Sabotage;
 use throughline_store::{OpenOptions, StoreUrl, open};
@@ -19,32 +19,35 @@ async fn broken_by(sabotage: Sabotage) -> Vec<String> {
         format!("sqlite:{}", folder.path().join("store.db").display()).parse().unwrap();
     let options = OpenOptions { sabotage: Some(sabotage), ..OpenOptions::default() };
     let store = open(&url, &options).await.unwrap();
-    let names = broken_promises(Arc::clone(&store)).await;
+    let names = broken_guarantees(Arc::clone(&store)).await;
     names.iter().map(|name| name.split(':').next().unwrap().to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_store_that_ignores_versions_is_noticed() {
     let broken = broken_by(Sabotage::IgnoreVersions).await;
-    for promise in [
+    for guarantee in [
         "a_stale_version_is_refused_and_changes_nothing",
         "creating_what_exists_is_refused",
         "one_of_many_creators_wins",
         "no_entry_of_sixty_four_writers_is_lost_or_doubled",
-        "a_thread_made_anew_is_not_the_old_one",
+        "a_recreated_thread_is_not_the_old_one",
     ] {
-        assert!(broken.iter().any(|name| name == promise), "{promise} was not noticed: {broken:?}");
+        assert!(
+            broken.iter().any(|name| name == guarantee),
+            "{guarantee} was not noticed: {broken:?}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_listing_without_its_scope_is_noticed() {
     let broken = broken_by(Sabotage::IgnoreScopes).await;
-    let promise = "a_listing_stays_in_its_scope_and_kind";
-    assert!(broken.iter().any(|name| name == promise), "not noticed: {broken:?}");
+    let guarantee = "a_listing_stays_in_its_scope_and_kind";
+    assert!(broken.iter().any(|name| name == guarantee), "not noticed: {broken:?}");
 }
 
-/// Why the crash test is needed: while the process lives, nothing is to be seen.
+/// Why the crash test is needed: as long as the process lives, nothing shows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_store_that_holds_commits_back_looks_sound_until_it_is_killed() {
     let broken = broken_by(Sabotage::HoldBack(Duration::from_millis(200))).await;

@@ -26,7 +26,7 @@ pub fn change(head: &str, append: &[&str]) -> Change {
     }
 }
 
-/// Appends whatever the version is, creating the thread where there is none.
+/// Appends at the current version, creating the thread if it is missing.
 pub async fn append(store: &dyn Store, key: &Key, entries: &[&str]) -> Version {
     loop {
         let expected = match store.head(key, None).await.unwrap() {

@@ -1,4 +1,4 @@
-//! SQLite: files that are not ours, damage, other processes, backup, erasure on disk.
+//! SQLite: foreign files, damage, other processes, backup, erasure on disk.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -20,7 +20,7 @@ async fn open(path: &Path) -> Sqlite {
     Sqlite::open(path, BUSY_WAIT).await.unwrap()
 }
 
-/// A store with two threads, closed again.
+/// A closed store with two threads.
 async fn filled(path: &Path) {
     let store = open(path).await;
     for id in ["one", "two"] {
@@ -60,9 +60,9 @@ async fn a_newer_schema_is_refused_and_left_untouched() {
     let path = folder.path().join("store.db");
     filled(&path).await;
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
-    // The header still tells the old number while the new one lies in a WAL.
+    // The header still has the old version, while the new one is in the WAL.
     let seen = refusal(&path).await;
-    assert!(seen.contains("schema is version 99") && seen.contains("newer throughline"), "{seen}");
+    assert!(seen.contains("schema version is 99") && seen.contains("newer throughline"), "{seen}");
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_file_that_was_cut_is_refused() {
     assert!(seen.contains("is damaged") && seen.contains("restore a backup"), "{seen}");
 }
 
-/// Overwrites the first place in the file where `old` stands.
+/// Overwrites the first occurrence of `old` in the file.
 fn damage(path: &Path, old: &str, new: &str) {
     let bytes = fs::read(path).unwrap();
     let at = bytes.windows(old.len()).position(|window| window == old.as_bytes()).unwrap();
@@ -96,7 +96,7 @@ async fn check_names_a_flipped_byte_a_gap_and_a_wrong_count() {
     filled(&path).await;
     assert_eq!(problems(&path).await, "");
     damage(&path, "{\"turn\":7,", "{\"turn\":8,");
-    assert_eq!(problems(&path).await, "entry 7 of acme/ada/session/one: its checksum does not fit");
+    assert_eq!(problems(&path).await, "entry 7 of acme/ada/session/one: checksum mismatch");
     let store = open(&path).await;
     assert_eq!(store.entries(&key("one"), 0..7).await.unwrap().len(), 7);
     let error = store.entries(&key("one"), 0..30).await.unwrap_err().to_string();
@@ -110,10 +110,10 @@ async fn check_names_a_flipped_byte_a_gap_and_a_wrong_count() {
     drop(connection);
     let seen = problems(&path).await;
     for sentence in [
-        "row 10 of table entry has no owner",
-        "acme/ada/session/one: the head counts 30 entries and the log has 28",
-        "acme/ada/session/two: 1 entries are missing",
-        "the head of acme/ada/session/two: its checksum does not fit",
+        "row 10 of table entry refers to a missing row",
+        "acme/ada/session/one: the head counts 30 entries, the log has 28",
+        "acme/ada/session/two: missing entries: 1",
+        "the head of acme/ada/session/two: checksum mismatch",
     ] {
         assert!(seen.contains(sentence), "{sentence:?} is not in:\n{seen}");
     }
@@ -164,7 +164,7 @@ async fn the_file_is_private_and_lasts() {
     assert_eq!(log(&open(&path).await, &key("one")).await.len(), 30);
 }
 
-/// Whether any file of the folder holds the words.
+/// Whether any file in the folder contains the words.
 fn on_disk(folder: &Path, words: &str) -> bool {
     fs::read_dir(folder).unwrap().any(|entry| {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
@@ -183,7 +183,7 @@ async fn what_was_erased_or_overwritten_is_not_on_the_disk() {
     assert!(on_disk(folder.path(), "zanzibar"));
     let blank = Change { overwrite: vec![(0, Bytes::from("null"))], ..change("{}", &[]) };
     store.commit(&key("gone"), Expected::At(at), blank).await.unwrap();
-    // A later order is answered after the WAL was emptied.
+    // A later request is answered after the WAL was truncated.
     append(&store, &key("kept"), &["1"]).await;
     assert!(!on_disk(folder.path(), "zanzibar"), "after the overwrite");
     assert!(on_disk(folder.path(), "sansibar"));
@@ -221,7 +221,7 @@ async fn a_backup_is_one_sound_moment_of_a_store_in_use() {
     assert_eq!(copied.bytes, fs::metadata(&copy).unwrap().len());
     assert!(!folder.path().join("copy.db-wal").exists());
     let again = store.backup_to(&copy, |_| {}).await.unwrap_err().to_string();
-    assert!(again.contains("it exists already"), "{again}");
+    assert!(again.contains("it already exists"), "{again}");
     let restored = folder.path().join("restored.db");
     Sqlite::copy(&copy, &restored, BUSY_WAIT, |_| {}).await.unwrap();
     let restored = open(&restored).await;
@@ -245,7 +245,7 @@ async fn a_damaged_store_gives_no_backup() {
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with("copy")), "{names:?}");
 }
 
-/// A turn of a long session is some pages in the WAL, not its head again; a change that writes more fails here.
+/// A turn of a long session adds a few pages to the WAL, not its whole head; a regression fails here.
 #[tokio::test]
 async fn an_append_writes_few_bytes_whatever_its_head_is() {
     const APPENDS: u64 = 200;

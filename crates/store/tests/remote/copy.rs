@@ -1,4 +1,4 @@
-//! Moving everything from one store to another.
+//! Copying everything from one store to another.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ async fn filled() -> (Arc<Memory>, Vec<Version>) {
     (store, versions)
 }
 
-/// A first copy, a second that finds nothing to do, a third that catches up, a repair.
+/// A first copy, a second with nothing to do, a third that catches up, and a repair.
 async fn check(to: &dyn Store) {
     let (from, versions) = filled().await;
     let first = copied(&*from, to, Compare::Quickly).await;
@@ -68,7 +68,7 @@ async fn check(to: &dyn Store) {
     let erased = Change { overwrite: vec![(7, Bytes::new())], ..change(10, "erased", &[]) };
     from.commit(&key("u", "s2"), Expected::At(versions[2]), erased).await.unwrap();
     let third = copied(&*from, to, Compare::Quickly).await;
-    // The thread with an erased entry is not a beginning of its source any more: it is made anew.
+    // The thread with an erased entry is no longer a prefix of its source, so it is copied anew.
     assert_eq!(counts(&third), (1, 1, 3, 201));
     assert_eq!(to.entries(&key("u", "s2"), 7..8).await.unwrap(), [Bytes::new()]);
     assert_eq!(to.entries(&key("u", "s4"), 400..401).await.unwrap(), [Bytes::from("more")]);
@@ -85,7 +85,7 @@ async fn check(to: &dyn Store) {
     assert_eq!((counts(&fourth), fourth.only_in_target), ((1, 0, 4, 100), 1));
 }
 
-/// An expiry, a deletion and every kind of thread go along, except what is derived.
+/// Copies expiry, deletion and every kind of thread, except derived ones.
 #[tokio::test]
 async fn everything_goes_along_with_its_expiry() {
     let Some(redis) = RedisServer::start().await else { return };

@@ -1,5 +1,5 @@
-//! Writers behind a proxy that fails: nothing acknowledged is lost or doubled. The long form, with a
-//! thousand faults a backend, is the example `faults`.
+//! Writers behind a faulty proxy: nothing acknowledged is lost or doubled. The example `faults` is the long form,
+//! with a thousand faults per backend.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use throughline_testkit::trust;
 
 const FAULTS: u64 = 80;
 
-fn rough(faults: &[throughline_testkit::fault_proxy::Fault]) -> FaultRun {
+fn fault_run(faults: &[throughline_testkit::fault_proxy::Fault]) -> FaultRun {
     let weather = FaultPlan { seed: trust::seed(7), permille: 250, faults: faults.to_vec() };
     FaultRun { weather, faults: trust::times(FAULTS), writers: 4, threads: 2 }
 }
 
-/// The store; or, where the run asks for it by `name`, the store with a promise broken.
+/// The store, or one with a broken guarantee if the run requests it by `name`.
 pub async fn maybe_broken(name: &str, how: Sabotage, store: Arc<dyn Store>) -> Arc<dyn Store> {
     match std::env::var("THROUGHLINE_SABOTAGE") {
         Ok(asked) if asked == name => sabotage::apply(store, how).await.unwrap(),
@@ -40,7 +40,7 @@ async fn no_acknowledged_entry_is_lost_or_doubled_in_redis() {
     let url = format!("redis://127.0.0.1:{}", proxy.port);
     let store = Arc::new(super::redis::open(&url).await.unwrap());
     let attacked = maybe_broken("claim-success", Sabotage::ClaimSuccess, store.clone()).await;
-    let report = run(attacked, &proxy, &rough(&TCP_FAULTS)).await;
+    let report = run(attacked, &proxy, &fault_run(&TCP_FAULTS)).await;
     count("redis", &report);
     assert!(report.is_clean() && report.acknowledged > 0, "{report:?}");
     assert!(store.own_writes_recognised() > 0, "no reply to a commit was lost: {report:?}");
@@ -55,7 +55,7 @@ async fn no_acknowledged_entry_is_lost_or_doubled_in_s3() {
     settings.tail_entries_max = 8;
     let store = Arc::new(S3Store::open(settings).await.unwrap());
     let attacked = maybe_broken("claim-success", Sabotage::ClaimSuccess, store.clone()).await;
-    let report = run(attacked, &proxy, &rough(&HTTP_FAULTS)).await;
+    let report = run(attacked, &proxy, &fault_run(&HTTP_FAULTS)).await;
     count("s3", &report);
     assert!(report.is_clean() && report.acknowledged > 0, "{report:?}");
     assert!(store.own_writes_recognised() > 0, "no success was hidden: {report:?}");

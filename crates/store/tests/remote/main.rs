@@ -1,4 +1,4 @@
-//! The stores of many machines, on real servers: Redis, a Redis cluster, S3.
+//! Tests of the remote stores on real servers: Redis, a Redis cluster, S3.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

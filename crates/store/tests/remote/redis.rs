@@ -1,4 +1,4 @@
-//! Redis, alone and as a cluster, on real servers.
+//! Redis on real servers, single and as a cluster.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
     command.arg(&words[1..]).query_async(&mut connection).await.unwrap()
 }
 
-/// A day by default for sessions, what the change says otherwise, nothing for other kinds.
+/// A day by default for sessions, otherwise what the change says; other kinds never expire.
 async fn sessions_expire_and_leave_the_listing(store: &RedisStore, port: u16) {
     let (usual, soon) = (key("expiry", "usual"), key("expiry", "soon"));
     store.commit(&usual, Expected::Absent, change(0, "", &["x"])).await.unwrap();
@@ -49,7 +49,7 @@ async fn sessions_expire_and_leave_the_listing(store: &RedisStore, port: u16) {
     let left: i64 = ask(port, &["PTTL", &format!("preset:{{{preset}}}")]).await;
     assert_eq!(left, -1, "a preset does not expire");
 
-    // A thread whose time is over is dropped by the server at once; its name goes with the next listing.
+    // The server drops an expired thread at once; its id is removed by the next listing.
     let expires_at = Some(Timestamp::now() - 1.hours());
     let gone = Change { expires_at, ..change(1, "", &["x"]) };
     store.commit(&soon, Expected::Absent, gone).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_redis_cluster_conforms() {
     many_threads_are_listed_in_pages_and_scanned_in_order(&store).await;
 }
 
-/// More than are asked for at a time, spread over three servers.
+/// More than one page, spread over three servers.
 async fn many_threads_are_listed_in_pages_and_scanned_in_order(store: &RedisStore) {
     const THREADS: i64 = 600;
     let scope = key("many", "x").scope;
@@ -101,7 +101,7 @@ async fn many_threads_are_listed_in_pages_and_scanned_in_order(store: &RedisStor
     assert!(scanned.is_sorted());
 }
 
-/// What a writer leaves that dies between announcing a thread and making it.
+/// What a writer leaves behind if it dies between announcing a thread and creating it.
 async fn a_name_without_a_thread_does_no_harm(store: &RedisStore, cluster: &RedisCluster) {
     let real = key("announced", "real");
     let made = store.commit(&real, Expected::Absent, change(5, "", &["x"])).await.unwrap();
@@ -117,7 +117,7 @@ async fn a_name_without_a_thread_does_no_harm(store: &RedisStore, cluster: &Redi
     let older = key("announced", "older");
     store.commit(&older, Expected::Absent, change(1, "", &[])).await.unwrap();
     store.commit(&key("announced", "newest"), Expected::Absent, change(9, "", &[])).await.unwrap();
-    // The score of the real one is far too late; its own time decides its place.
+    // The score of the real one is far too late; its own time determines its position.
     let listed =
         store.list(&real.scope, Kind::Session, Page { limit: 2, after: None }).await.unwrap();
     let ids: Vec<&str> = listed.iter().map(|row| row.key.id.as_str()).collect();
@@ -168,7 +168,7 @@ async fn a_restarted_server_is_found_again_with_everything_acknowledged() {
     assert_eq!(store.entries(&session, 0..99).await.unwrap().len(), 10);
 }
 
-/// The client library's own manager never connected again after a greeting that was cut short.
+/// The client library's own manager never reconnected after a truncated handshake.
 #[tokio::test]
 async fn a_greeting_that_was_cut_short_is_no_end_of_the_connection() {
     let Some(server) = RedisServer::start().await else { return };
@@ -204,7 +204,7 @@ async fn a_server_with_tls_is_used_if_its_certificate_is_trusted_and_refused_if_
     assert!(said.contains("invalid peer certificate"), "{said}");
     let said = refused("timeout_ms=1000").await;
     assert!(said.contains("UnknownIssuer"), "the system does not know it: {said}");
-    // The server asks for a certificate, too.
+    // The server requires a client certificate, too.
     refused(&format!("ca={}/ca.pem", authority.folder.path().display())).await;
     let plain = open(&format!("redis://127.0.0.1:{port}?retries=1")).await;
     assert!(plain.is_err(), "a TLS port was spoken to in the clear");
@@ -213,7 +213,7 @@ async fn a_server_with_tls_is_used_if_its_certificate_is_trusted_and_refused_if_
     drop(server);
 }
 
-/// Whether the first replica has come as far as its primary.
+/// Whether the first replica has caught up with its primary.
 fn replica_has_everything(info: &str) -> bool {
     let value = |name: &str| {
         let line = info.lines().find(|line| line.starts_with(name))?;
@@ -236,7 +236,7 @@ async fn a_replica_takes_over_for_a_node_that_fails() {
         let made = store.commit(session, Expected::Absent, change(0, "", &["before"])).await;
         versions.push(made.unwrap());
     }
-    // What Redis acknowledges it may not have replicated yet; here it is given the time.
+    // Redis may acknowledge before it replicates, so wait for the replica.
     let first = cluster.nodes[0].port;
     while !replica_has_everything(&ask::<String>(first, &["INFO", "replication"]).await) {
         tokio::task::yield_now().await;
@@ -262,11 +262,11 @@ async fn a_password_is_not_shown_when_the_server_is_not_there() {
     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
 }
 
-/// Whether a file below `folder` holds `text`.
+/// Whether a file below `folder` contains `text`.
 fn holds(folder: &std::path::Path, text: &str) -> bool {
     std::fs::read_dir(folder).unwrap().flatten().any(|entry| match entry.path() {
         path if path.is_dir() => holds(&path, text),
-        // A file that was just replaced is gone.
+        // A file may just have been replaced.
         path => {
             std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
         }
@@ -285,13 +285,13 @@ async fn an_erasure_tells_of_the_append_only_file_and_lets_it_be_written_anew() 
         let erased = store.erase(&key("u", text)).await.unwrap();
         assert_eq!((erased.left, erased.notes.len()), (1, 1), "{erased:?}");
         assert!(
-            erased.notes[0].contains("the append-only file holds what was erased"),
+            erased.notes[0].contains("erased data stays in the append-only file"),
             "{erased:?}"
         );
     }
     let began = std::time::Instant::now();
     while holds(folder, "Zanzibar-4711") || holds(folder, "Samarkand-0815") {
-        assert!(began.elapsed().as_secs() < 60, "it is never written anew");
+        assert!(began.elapsed().as_secs() < 60, "it is never rewritten");
         store.ping().await.unwrap();
     }
     assert_eq!(store.erase(&key("u", "Zanzibar-4711")).await.unwrap(), Erased::default());
@@ -306,5 +306,5 @@ async fn an_erasure_tells_of_the_append_only_file_and_lets_it_be_written_anew() 
     let limited = open(&format!("redis://limited:word@127.0.0.1:{}", server.port)).await.unwrap();
     limited.commit(&key("u", "one"), Expected::Absent, change(0, "head", &[])).await.unwrap();
     let notes = limited.erase(&key("u", "one")).await.unwrap().notes;
-    assert!(notes[0].contains("could not be asked for"), "{notes:?}");
+    assert!(notes[0].contains("could not be requested"), "{notes:?}");
 }

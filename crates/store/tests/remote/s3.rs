@@ -15,7 +15,7 @@ use throughline_testkit::s3_server::{self, ACCESS_KEY, S3Server, SECRET_KEY};
 
 use super::copy::{change, key};
 
-/// Settings for a store of one's own on a test server.
+/// Options for a private store on a test server.
 pub fn options(url: &str) -> S3Options {
     let options = S3Options::from_url(url).expect("a test's URL is well formed");
     options.with_environment(s3_server::environment())
@@ -27,7 +27,7 @@ async fn s3_conforms() {
     let store = S3Store::open(options(&server.url("sessions", "usual"))).await.unwrap();
     assert!(store.facts().many_writers);
     conformance::check_all(Arc::new(store)).await;
-    // Tails of two entries: every promise again, with segments and indexes in play.
+    // Tails of two entries: all checks again, with segments and indexes.
     let mut small = options(&server.url("sessions", "small/tails"));
     small.tail_entries_max = 2;
     let store = Arc::new(S3Store::open(small).await.unwrap());
@@ -39,7 +39,7 @@ async fn s3_conforms() {
     old_versions_are_erased_too(&server).await;
 }
 
-/// The bucket itself, to look at what is really there.
+/// The bucket itself, to inspect its objects.
 fn raw(server: &S3Server, bucket: &str) -> AmazonS3 {
     AmazonS3Builder::new()
         .with_endpoint(format!("http://127.0.0.1:{}", server.port))
@@ -51,7 +51,7 @@ fn raw(server: &S3Server, bucket: &str) -> AmazonS3 {
         .unwrap()
 }
 
-/// Every object whose path holds `part`.
+/// All objects whose path contains `part`.
 async fn objects(raw: &AmazonS3, part: &str) -> Vec<(Path, Bytes)> {
     use futures::TryStreamExt as _;
     let all: Vec<_> = raw.list(None).try_collect().await.unwrap();
@@ -116,7 +116,7 @@ async fn a_damaged_object_is_named(store: &S3Store, raw: &AmazonS3) {
     *damaged.last_mut().unwrap() ^= 1;
     raw.put(path, damaged.into()).await.unwrap();
     let report = store.check().await.unwrap();
-    assert_eq!(report.problems, [format!("object {path} is damaged: its hash does not match")]);
+    assert_eq!(report.problems, [format!("object {path} is damaged: hash mismatch")]);
     raw.delete(path).await.unwrap();
     let report = store.check().await.unwrap();
     assert_eq!(report.problems, [format!("object {path} is damaged: it is missing")]);
@@ -182,7 +182,7 @@ async fn who_only_reads_makes_no_bucket() {
     let mut options = OpenOptions { create: false, variables, ..OpenOptions::default() };
     for _ in 0..2 {
         let refused = throughline_store::open(&url, &options).await.map(drop).unwrap_err();
-        assert!(refused.to_string().contains("there is no such bucket"), "{refused}");
+        assert!(refused.to_string().contains("the bucket does not exist"), "{refused}");
     }
     options.create = true;
     let store = throughline_store::open(&url, &options).await.unwrap();

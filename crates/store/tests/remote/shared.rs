@@ -1,4 +1,4 @@
-//! The cache that copies of the server share, on a real Redis, alone and as a cluster.
+//! The cache shared by server instances, on a real Redis, single and as a cluster.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn open(url: &str) -> RedisShared {
     RedisShared::open(RedisOptions::from_url(url).unwrap()).await.unwrap()
 }
 
-/// What holds on one server and on a cluster: seen by the other copy, by no other user, and forgotten whole.
+/// Holds on one server and on a cluster: visible to the other instance, to no other user, and forgotten completely.
 async fn check(url: &str) {
     let (one, other) = (open(url).await, open(url).await);
     let (ann, bob) = (key("ann", "x").scope, key("bob", "x").scope);
@@ -40,7 +40,7 @@ async fn check(url: &str) {
 async fn what_one_copy_shares_another_finds_and_no_other_user() {
     let Some(server) = RedisServer::start().await else { return };
     check(&server.url()).await;
-    // Nothing stays behind for ever: the value, its name, and the set of names all expire.
+    // Nothing stays forever: the value, its name, and the set of names all expire.
     let shared = open(&server.url()).await;
     let scope = key("ann", "x").scope;
     shared.put(&scope, NAME, Bytes::from_static(b"x"), HOUR).await.unwrap();

@@ -1,4 +1,4 @@
-//! Seeded plans on all five backends at once.
+//! Seeded plans on all five backends in parallel.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use throughline_testkit::twins::{Twin, run};
 
 use super::faults::maybe_broken;
 
-/// Plans of each run.
+/// Number of plans per run.
 const SEEDS: u64 = 12;
 const STEPS: usize = 100;
 

@@ -1,4 +1,4 @@
-//! The test binaries, built once with the switches compiled in and none of them on.
+//! Builds the test binaries once, with the sabotage switches compiled in and all of them off.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// A built test binary, and the folder that its tests expect to be in.
+/// A test binary and its working directory.
 #[derive(Debug, Clone)]
 pub struct Built {
     pub program: PathBuf,
@@ -16,7 +16,7 @@ pub struct Built {
 /// Binaries by package and name.
 pub type Binaries = BTreeMap<(String, String), Built>;
 
-/// Builds everything that the promises name: test binaries, then the tests within crates.
+/// Builds everything that the promises name: test binaries, then unit tests.
 pub fn build(wanted: &[(&str, &str)]) -> Result<Binaries, String> {
     let (within, binaries): (Vec<_>, Vec<_>) =
         wanted.iter().copied().partition(|(_, name)| *name == "lib");
@@ -52,7 +52,7 @@ fn build_some(wanted: &[(&str, &str)]) -> Result<Binaries, String> {
     Ok(lines.lines().filter_map(binary).collect())
 }
 
-/// Where the build is kept apart from others: it has switches that no other build has.
+/// A separate target directory, because no other build has the switches.
 fn target() -> PathBuf {
     let named = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     named.join("trust")

@@ -1,8 +1,8 @@
-//! The report anyone can repeat: attacks on every promise, counted, and each once more with its promise broken on purpose.
+//! The trust report: runs attacks on every promise, counts them, and repeats each with its promise broken on purpose.
 //!
-//! `./scripts/trust [--quick] [--seed N] [--hours N] [--only PROMISE] [--to FILE]`. The attacks are the tests of this workspace, run
-//! with the seed and at the sizes of the table in [`promises`]; with `--hours` they are run again with the next seed until
-//! the time is over. Exits with 1 when a promise did not hold or a broken one was not noticed.
+//! `./scripts/trust [--quick] [--seed N] [--hours N] [--only PROMISE] [--to FILE]`. The attacks are the tests of this
+//! workspace, run with the seed and sizes of the table in [`promises`]; with `--hours` they are repeated with the next
+//! seed until the time is up. Exits with 1 if a promise did not hold or a broken one was not detected.
 
 mod build;
 mod promises;
@@ -20,13 +20,13 @@ use promises::{PROMISES, Promise};
 use report::{Facts, Found};
 use run::{Outcome, Plan};
 
-/// The seed of a run that names none.
+/// The default seed.
 const SEED: u64 = 20_261_116;
 
 struct Settings {
     seed: u64,
     hours: f64,
-    /// At the sizes that CI runs.
+    /// Use the sizes of CI.
     quick: bool,
     only: Option<String>,
     to: PathBuf,
@@ -73,7 +73,7 @@ fn settings(mut given: impl Iterator<Item = String>) -> Result<Settings, String>
     Ok(settings)
 }
 
-/// Whether everything held, and every switch was noticed.
+/// Returns whether every promise held and every switch was detected.
 fn attack_all(settings: &Settings) -> Result<bool, String> {
     let chosen =
         |promise: &&Promise| settings.only.as_ref().is_none_or(|only| promise.name == only);
@@ -96,7 +96,7 @@ fn attack_all(settings: &Settings) -> Result<bool, String> {
                 break_promise(promise, found, &binaries, settings.seed, &counts);
             }
             attack(promise, found, &binaries, settings, rounds, &counts);
-            // A run that is ended early leaves what it has found.
+            // A run that is interrupted leaves what it has found.
             let done = if rounds == 0 { &all[..=at] } else { &all[..] };
             let page = report::page(&facts(settings, rounds + 1, began, attacking), done);
             std::fs::write(&settings.to, page).map_err(|error| error.to_string())?;
@@ -131,7 +131,7 @@ fn attack(
             .iter()
             .filter(|count| count.promise == promise.name)
             .for_each(|count| found.add(count));
-        // Tests that count nothing themselves are an attempt each.
+        // A test that counts nothing itself is one attempt.
         if outcome.counts.iter().all(|count| count.promise != promise.name) {
             let on = format!("tests of {}", attack.binary);
             let (attempts, failures) = (outcome.passed, 0);
@@ -154,7 +154,7 @@ fn attack(
     }
 }
 
-/// Runs the attack with its promise broken: it must notice.
+/// Runs the attack with its promise broken: it must detect that.
 fn break_promise(
     promise: &Promise,
     found: &mut Found,

@@ -1,28 +1,26 @@
-//! What the product promises, the tests that attack each promise, and the switch with which the attack must succeed.
+//! The product's promises, the tests that attack each of them, and the switch that breaks it.
 //!
-//! A new attack is a test that tells its counts (`throughline_testkit::trust`) and a line here.
+//! A new attack is a test that reports its counts (`throughline_testkit::trust`) and a line here.
 
 /// Tests of one binary.
 pub struct Attack {
-    /// The package.
     pub package: &'static str,
-    /// Its test binary; `lib` for tests within the crate.
+    /// The test binary; `lib` for unit tests.
     pub binary: &'static str,
-    /// Tests whose names begin like one of these.
+    /// Prefixes of the tests' names.
     pub tests: &'static [&'static str],
-    /// How many times the size that CI runs.
+    /// Factor on the size that CI runs.
     pub times: u64,
 }
 
-/// One promise.
 pub struct Promise {
     /// Its name in the report.
     pub name: &'static str,
-    /// What holds.
+    /// The promise itself.
     pub claim: &'static str,
-    /// Who tries to break it.
+    /// The tests that try to break it.
     pub attacks: &'static [Attack],
-    /// The switch that breaks it, and the place in `attacks` of what must notice, with its test.
+    /// The switch that breaks it, and the index in `attacks` of the one that must detect it, with its test.
     pub sabotage: Option<(&'static str, usize, &'static str)>,
 }
 
@@ -40,7 +38,6 @@ const fn attack(
     Attack { package, binary, tests, times }
 }
 
-/// All of them.
 pub const PROMISES: &[Promise] = &[
     Promise {
         name: "kills under load",

@@ -1,4 +1,4 @@
-//! `docs/trust.md`: what was tried, how often, on what, and what is not covered.
+//! Writes `docs/trust.md`: what was tried, how often, where, and what is not covered.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,18 +7,18 @@ use throughline_testkit::trust::Count;
 
 use crate::promises::Promise;
 
-/// The page's text in front of and behind the tables.
+/// The text before and after the tables.
 const INTRODUCTION: &str = include_str!("introduction.md");
 const NOT_COVERED: &str = include_str!("not-covered.md");
 
-/// What was found of one promise.
+/// The results for one promise.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Attempts and failures by where they were made.
+    /// Attempts and failures by backend.
     pub counts: BTreeMap<String, (u64, u64)>,
-    /// Tests that failed.
+    /// Failed tests.
     pub failed: Vec<String>,
-    /// What the test said with the switch on; absent where it passed.
+    /// The test's output with the switch on; `None` if it passed.
     pub noticed: Option<String>,
     pub seconds: u64,
 }
@@ -30,7 +30,7 @@ impl Found {
         sum.1 += count.failures;
     }
 
-    /// Whether every attempt failed to break it, and the switch did.
+    /// Whether no attempt broke the promise, and the switch did.
     pub fn holds(&self, promise: &Promise) -> bool {
         let failures: u64 = self.counts.values().map(|(_, failures)| failures).sum();
         failures == 0
@@ -42,7 +42,7 @@ impl Found {
 /// Facts of the run, as pairs.
 pub type Facts = Vec<(&'static str, String)>;
 
-/// The page.
+/// Renders the page.
 pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n## The run\n\n| | |\n|---|---|\n");
@@ -88,7 +88,7 @@ pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
     page
 }
 
-/// What a test said, as a line of Markdown.
+/// A test's output as a line of Markdown.
 fn quoted(text: &str) -> String {
     let text: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! One run of a test binary: its counts, and whether it passed.
+//! Runs a test binary and reads its counts and results.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,29 +8,29 @@ use throughline_testkit::trust::{COUNTS, Count, SEED, TIMES};
 
 use crate::build::Built;
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub counts: Vec<Count>,
-    /// Tests that passed.
+    /// Number of passed tests.
     pub passed: u64,
-    /// Tests that failed, with what they said first.
+    /// Failed tests, with the start of their output.
     pub failed: Vec<String>,
     pub took: Duration,
 }
 
-/// How a binary is run.
+/// How to run a binary.
 pub struct Plan<'a> {
     pub tests: &'a [&'a str],
     pub seed: u64,
     pub times: u64,
-    /// The switch that is on.
+    /// The switch to turn on.
     pub sabotage: Option<&'a str>,
 }
 
-/// Runs the tests of `built` that `plan` names.
+/// Runs the tests of `built` named by `plan`.
 pub fn run(built: &Built, plan: &Plan<'_>, counts: &Path) -> Outcome {
-    // It may not be there.
+    // It may not exist.
     let _ = std::fs::remove_file(counts);
     let mut command = Command::new(&built.program);
     command.args(plan.tests).args(["--test-threads", "2"]).current_dir(&built.folder);
@@ -60,7 +60,7 @@ pub fn run(built: &Built, plan: &Plan<'_>, counts: &Path) -> Outcome {
     Outcome { counts, passed, failed, took }
 }
 
-/// Tests that failed: name, and the first lines of what they said.
+/// The failed tests, with the first lines of their output.
 fn failures(said: &str) -> Vec<String> {
     let sections = said.split("\n---- ").skip(1);
     let told = sections.filter_map(|section| {

@@ -1,23 +1,23 @@
-//! What clients sent and what they were told, compared with what a server has.
+//! Compares what clients sent and were told with what a server has.
 //!
-//! Invariant: an acknowledged turn is there exactly once, under the number that was told; any other at
-//! most once; numbers have no gaps; one client's turns stand in the order in which it sent them.
+//! Invariant: an acknowledged turn exists exactly once, under the acknowledged number; any other at most once; numbers
+//! have no gaps; the turns of one client are in the order in which it sent them.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// One turn that was sent.
+/// A turn that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Which session it belongs to.
+    /// The session it belongs to.
     pub session: String,
-    /// Its text, which no other turn has.
+    /// Its unique text.
     pub message: String,
-    /// The number that the server acknowledged it under, if it did.
+    /// The number under which the server acknowledged it, if it did.
     pub told: Option<u64>,
 }
 
-/// What is wrong with a server's turns; empty when all is well. `sent` holds a list a client, in the
-/// order of sending; `histories` a session's turns as the server lists them.
+/// Returns what is wrong with a server's turns. `sent` is a list per client in the order of sending; `histories` are
+/// the turns of each session as the server lists them.
 pub fn compare(
     sent: &[Vec<Sent>],
     histories: &BTreeMap<String, Vec<(u64, String)>>,

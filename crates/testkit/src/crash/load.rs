@@ -1,4 +1,4 @@
-//! One client of the crash driver: sends turns, one after the other, and remembers what it was told.
+//! A client of the crash driver: sends turns one after the other and records the replies.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,32 +7,30 @@ use tokio::sync::Notify;
 
 use super::ledger::Sent;
 
-/// Answers other than a success in a row, after which a client gives up.
+/// Number of consecutive failures after which a client gives up.
 const REFUSALS_MAX: u64 = 50;
-/// Characters of the longest reply.
+/// Maximum length of a reply.
 const REPLY_CHARACTERS_MAX: u64 = 2_000;
 
-/// What the clients of a round share.
+/// Shared by the clients of a round.
 pub struct Round {
-    /// Turns acknowledged in this round.
+    /// Number of acknowledged turns in this round.
     pub acknowledged: AtomicU64,
-    /// Answers that were neither a success nor a lost connection.
+    /// Responses that were neither a success nor a lost connection.
     pub refused: AtomicU64,
-    /// How many acknowledgements there are before the kill.
+    /// Number of acknowledgements before the kill.
     pub enough: u64,
-    /// Told when there are enough.
+    /// Notified when there are enough.
     pub reached: Notify,
 }
 
-/// A client.
 pub struct Client {
-    /// What makes its texts unique in the run.
+    /// Makes its texts unique in the run.
     pub name: String,
-    /// Where it writes.
+    /// The session it writes to.
     pub session: String,
-    /// What it sent so far, over all rounds.
+    /// What it has sent so far, in all rounds.
     pub sent: Vec<Sent>,
-    /// Its connections.
     pub http: reqwest::Client,
 }
 
@@ -42,15 +40,15 @@ impl Client {
         while self.write(base, round).await {}
     }
 
-    /// Sends one more turn; `false` when the server is gone.
+    /// Sends one more turn; returns `false` if the server is gone.
     pub async fn write(&mut self, base: &str, round: &Round) -> bool {
         let message = format!("{} says {}", self.name, self.sent.len());
         self.sent.push(Sent { session: self.session.clone(), message, told: None });
         self.send_last(base, round).await
     }
 
-    /// Sends the last turn (again, if it was sent before) until it is acknowledged; `false` when the
-    /// server is gone.
+    /// Sends the last turn (again, if it was sent before) until it is acknowledged; returns `false` if the server
+    /// is gone.
     pub async fn send_last(&mut self, base: &str, round: &Round) -> bool {
         let Some(number) = self.sent.len().checked_sub(1) else { return true };
         for _ in 0..REFUSALS_MAX {
@@ -71,8 +69,8 @@ impl Client {
 
     async fn send(&self, base: &str, number: usize) -> Answer {
         let Sent { session, message, .. } = &self.sent[number];
-        // Lengths differ, so that pages and segments fill at different places; the same again for the
-        // same number, as a repeated request must be.
+        // Lengths differ, so that pages and segments fill up at different positions; they depend only on the number,
+        // because a repeated request must be the same.
         let length = (number as u64).wrapping_mul(7_919) % REPLY_CHARACTERS_MAX;
         let reply = "r".repeat(usize::try_from(length).unwrap_or(0));
         let key = message.replace(' ', "-");
@@ -84,7 +82,7 @@ impl Client {
         if !answer.status().is_success() {
             return Answer::Refused;
         }
-        // An answer that was cut off in its body acknowledges nothing.
+        // A response cut off in its body acknowledges nothing.
         match answer.json::<Value>().await.ok().and_then(|body| body["turn"].as_u64()) {
             Some(turn) => Answer::Acknowledged(turn),
             None => Answer::Gone,

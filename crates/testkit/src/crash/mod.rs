@@ -1,11 +1,10 @@
-//! The crash driver: load over HTTP, SIGKILL at seeded moments, a restart, and a count.
+//! The crash driver: load over HTTP, SIGKILL at seeded moments, restart, and count.
 //!
-//! Half of the clients have a session of their own, the other half share one. A moment is a number of
-//! acknowledged turns and some microseconds, so that kills fall into every part of a commit. After each
-//! restart everything that was ever acknowledged is compared with what is there, and some clients send
-//! their unanswered turn again under its key.
+//! Half of the clients have their own session, the other half share one. A kill is timed by a number of acknowledged
+//! turns plus some microseconds, so that kills hit every part of a commit. After each restart, everything ever
+//! acknowledged is compared with what exists, and some clients repeat their unanswered turn under its idempotency key.
 //!
-//! (A kill leaves the page cache alone: this says nothing about power loss.)
+//! (A kill does not affect the page cache: this says nothing about power loss.)
 
 pub mod ledger;
 mod load;
@@ -24,57 +23,55 @@ use load::{Client, Round};
 
 /// The session that several clients share.
 const SHARED: &str = "shared";
-/// How long a request may take before a client counts the server as gone.
+/// Timeout of a request, after which a client considers the server gone.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
-/// The longest time between the last awaited acknowledgement and the kill, in microseconds.
+/// Maximum time between the last awaited acknowledgement and the kill, in microseconds.
 const JITTER_MAX: u64 = 3_000;
-/// Findings that are reported; the rest are more of the same.
+/// Maximum number of reported findings.
 const FINDINGS_MAX: usize = 20;
 
-/// What to do to a server.
+/// A crash test.
 #[derive(Debug, Clone)]
 pub struct CrashPlan {
     /// The server.
     pub launch: Launch,
-    /// Chooses every moment.
+    /// Determines every moment.
     pub seed: u64,
-    /// How often the servers are killed.
+    /// Number of kills.
     pub kills: u64,
-    /// Clients; half of them share a session.
+    /// Number of clients; half of them share a session.
     pub clients: u64,
-    /// Servers on the one store; clients are spread over them.
+    /// Number of servers on the same store; clients are spread over them.
     pub servers: u64,
-    /// The most turns that are acknowledged before a kill.
+    /// Maximum number of acknowledged turns before a kill.
     pub turns_max: u64,
 }
 
 impl CrashPlan {
-    /// A plan of a few seconds.
+    /// A test of a few seconds.
     pub fn short(launch: Launch, seed: u64) -> Self {
         Self { launch, seed, kills: 4, clients: 8, servers: 1, turns_max: 120 }
     }
 }
 
-/// What happened.
+/// The result of a crash test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CrashReport {
-    /// Kills.
     pub kills: u64,
-    /// Turns that were acknowledged.
+    /// Turns acknowledged.
     pub acknowledged: u64,
-    /// Turns that were under way at a kill.
+    /// Turns in progress at a kill.
     pub unanswered: u64,
-    /// Of those, turns that had been written all the same.
+    /// Of those, turns that had been written nevertheless.
     pub unanswered_there: u64,
-    /// Turns that were sent again under their key.
+    /// Turns repeated under their key.
     pub repeated: u64,
-    /// Answers that were neither a success nor a lost connection.
+    /// Responses that were neither a success nor a lost connection.
     pub refused: u64,
     /// What is wrong: must be empty.
     pub wrong: Vec<String>,
 }
 
-/// Runs the plan.
 pub async fn run(plan: &CrashPlan) -> CrashReport {
     let mut seeded = Seeded::new(plan.seed);
     let mut report = CrashReport::default();
@@ -117,8 +114,8 @@ pub async fn run(plan: &CrashPlan) -> CrashReport {
     report
 }
 
-/// Lets `writers`, spread over `servers`, each write so many turns into one session at the same time;
-/// answers what each was told.
+/// Lets `writers`, spread over `servers`, write turns into one session concurrently; returns what each was
+/// told.
 pub async fn write_together(
     servers: &[Served],
     session: &str,
@@ -141,7 +138,7 @@ pub async fn write_together(
     join_all(writing).await
 }
 
-/// Lets the clients write until there are enough acknowledgements, and kills the servers meanwhile.
+/// Lets the clients write until there are enough acknowledgements, then kills the servers.
 async fn one_round(
     clients: &mut [Client],
     servers: &mut [Served],

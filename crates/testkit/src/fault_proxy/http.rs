@@ -1,4 +1,4 @@
-//! One HTTP/1.1 request a connection: small enough to read whole, so a fault knows what it hits.
+//! HTTP/1.1 with one request per connection, read completely, so that a fault knows what it hits.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -50,7 +50,7 @@ struct Request {
 }
 
 impl Request {
-    /// Reads head and body, and asks the server to end the connection after its reply.
+    /// Reads head and body, and requests `Connection: close` from the server.
     async fn read(client: &mut TcpStream) -> Option<Self> {
         let mut bytes = Vec::new();
         let head_end = loop {
@@ -93,7 +93,7 @@ async fn forward(state: &State, request: &[u8]) -> Option<Vec<u8>> {
     Some(reply)
 }
 
-/// Passes on the beginning of a request and ends the connection.
+/// Forwards the start of a request and closes the connection.
 async fn cut(state: &State, beginning: &[u8]) {
     if let Ok(mut server) = TcpStream::connect(("127.0.0.1", state.upstream)).await {
         let _ = server.write_all(beginning).await;

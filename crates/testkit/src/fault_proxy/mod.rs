@@ -1,8 +1,8 @@
-//! A proxy between a store and its server that fails on purpose, and counts how.
+//! A proxy between a store and its server that injects faults and counts them.
 //!
-//! Plain TCP for Redis, request by request for HTTP. The faults are those of real networks: delays,
-//! resets, half a request, half a reply, a request that is carried out and whose reply is lost, and
-//! storms of 503 and 412. Which request meets which fault follows from a seed.
+//! Plain TCP for Redis, request by request for HTTP. The faults are those of real networks: delays, resets, truncated
+//! requests and replies, a request that is executed but whose reply is lost, and bursts of 503 and 412. A seed
+//! determines which request meets which fault.
 
 mod http;
 mod tcp;
@@ -16,26 +16,26 @@ use tokio::task::JoinHandle;
 
 use crate::seeded::Seeded;
 
-/// What happens to one request.
+/// A fault of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It arrives late.
+    /// It is delayed.
     Delay(Duration),
-    /// The connection ends before anything is passed on.
+    /// The connection is closed before anything is forwarded.
     Reset,
-    /// Only this many bytes of it are passed on, then the connection ends.
+    /// Only this many bytes are forwarded, then the connection is closed.
     CutRequest(usize),
-    /// It is carried out, and the connection ends after this many bytes of the reply.
+    /// It is executed, and the connection is closed after this many bytes of the reply.
     CutReply(usize),
-    /// It is carried out, and the reply never comes back.
+    /// It is executed, and the reply is dropped.
     LoseReply,
-    /// It is not carried out; this status is answered. HTTP only.
+    /// It is not executed; the reply has this status. HTTP only.
     Answer(u16),
-    /// It is carried out, and this status is answered all the same. HTTP only.
+    /// It is executed, but the reply has this status. HTTP only.
     CommitThenAnswer(u16),
 }
 
-/// Every fault that a byte stream can have.
+/// All faults of a byte stream.
 pub const TCP_FAULTS: [Fault; 5] = [
     Fault::Delay(Duration::from_millis(5)),
     Fault::Reset,
@@ -44,7 +44,7 @@ pub const TCP_FAULTS: [Fault; 5] = [
     Fault::LoseReply,
 ];
 
-/// Those, and what only HTTP has.
+/// Those, and the faults of HTTP.
 pub const HTTP_FAULTS: [Fault; 10] = [
     Fault::Delay(Duration::from_millis(5)),
     Fault::Reset,
@@ -61,27 +61,27 @@ pub const HTTP_FAULTS: [Fault; 10] = [
 /// Which requests fail, and how.
 #[derive(Debug, Clone)]
 pub struct FaultPlan {
-    /// Where the sequence of decisions starts.
+    /// Determines the sequence of decisions.
     pub seed: u64,
-    /// How many requests in a thousand meet a fault.
+    /// How many requests in a thousand fail.
     pub permille: u64,
     /// The faults to choose from.
     pub faults: Vec<Fault>,
 }
 
-/// What the proxy speaks.
+/// The protocol of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaks {
-    /// Bytes.
+    /// A byte stream.
     Tcp,
-    /// HTTP/1.1, one request a connection.
+    /// HTTP/1.1, one request per connection.
     Http,
 }
 
-/// What has gone through.
+/// Counters of the proxy.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Requests, or stretches of bytes, from the client.
+    /// Requests, or chunks of bytes, from the client.
     pub requests: AtomicU64,
     /// Bytes from the client.
     pub sent_bytes: AtomicU64,
@@ -89,14 +89,14 @@ pub struct Counts {
     pub received_bytes: AtomicU64,
     /// Faults so far.
     pub faults: AtomicU64,
-    /// Conditional writes that the server carried out and that the client was not told of.
+    /// Conditional writes that the server executed without the client being told.
     pub hidden_successes: AtomicU64,
 }
 
-/// A running proxy; it ends when it is dropped.
+/// A running proxy, stopped on drop.
 #[derive(Debug)]
 pub struct FaultProxy {
-    /// Where it listens on loopback.
+    /// Its loopback port.
     pub port: u16,
     state: Arc<State>,
     accepting: JoinHandle<()>,
@@ -110,7 +110,7 @@ struct State {
 }
 
 impl FaultProxy {
-    /// Listens on a free port and passes everything on to `upstream`, in calm weather.
+    /// Listens on a free port and forwards everything to `upstream`, at first without faults.
     pub async fn start(upstream: u16, speaks: Speaks) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let port = listener.local_addr().expect("a bound listener has an address").port();
@@ -130,18 +130,18 @@ impl FaultProxy {
         Self { port, state, accepting }
     }
 
-    /// From now on requests fail as `weather` says.
+    /// Starts injecting faults according to `weather`.
     pub fn set(&self, weather: FaultPlan) {
         let seeded = Seeded::new(weather.seed);
         *self.state.lock() = Some((seeded, weather));
     }
 
-    /// From now on nothing fails.
+    /// Stops injecting faults.
     pub fn calm(&self) {
         *self.state.lock() = None;
     }
 
-    /// What has gone through so far.
+    /// The counters so far.
     pub fn counts(&self) -> &Counts {
         &self.state.counts
     }
@@ -158,7 +158,7 @@ impl State {
         self.weather.lock().expect("nobody panics while holding the weather")
     }
 
-    /// The fate of the next request.
+    /// Decides about the next request.
     fn next_fault(&self) -> Option<Fault> {
         self.counts.requests.fetch_add(1, Ordering::Relaxed);
         let mut weather = self.lock();

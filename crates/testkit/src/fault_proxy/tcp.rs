@@ -1,4 +1,4 @@
-//! Bytes both ways; a stretch from the client counts as a request.
+//! Plain TCP; a chunk from the client counts as a request.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,15 +8,15 @@ use tokio::net::TcpStream;
 
 use super::{Fault, State};
 
-/// The longest stretch that is read at once.
+/// Maximum size of a chunk.
 const STRETCH_BYTES: usize = 256 * 1024;
 
-/// Serves one client until either side or a fault ends it.
+/// Serves one client until either side or a fault ends the connection.
 pub(super) async fn serve(mut client: TcpStream, state: Arc<State>) {
     let Ok(mut server) = TcpStream::connect(("127.0.0.1", state.upstream)).await else { return };
     let _ = server.set_nodelay(true);
     let (mut from_client, mut from_server) = (vec![0; STRETCH_BYTES], vec![0; STRETCH_BYTES]);
-    // Set when the next reply is to be cut after so many bytes.
+    // Set if the next reply is to be cut after so many bytes.
     let mut cut_reply = None;
     loop {
         tokio::select! {

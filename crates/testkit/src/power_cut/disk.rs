@@ -1,6 +1,6 @@
-//! A disk with what is on it for good, and what waits to be written.
+//! A simulated disk: what is durable, and what is not synced yet.
 //!
-//! Files are told apart by a number, as a file system does, so that a file keeps its content under another name.
+//! Files are identified by number, like inodes, so that a file keeps its content when renamed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Call;
 use crate::seeded::Seeded;
 
-/// What a disk writes in one piece.
+/// Size that a disk writes atomically.
 const SECTOR_BYTES: usize = 512;
 
 /// The files below one folder.
@@ -17,13 +17,13 @@ pub struct Disk {
     files: Vec<File>,
     /// The names as the process sees them.
     seen: Names,
-    /// The names that are on disk for good.
+    /// The names that are durable.
     kept: Names,
-    /// Changes of names that are not, by the folder that they are in.
+    /// Changes of names that are not durable yet, by folder.
     waiting: BTreeMap<PathBuf, Vec<Renaming>>,
 }
 
-/// Names and what they stand for; `None` is a folder.
+/// Names and the files they refer to; `None` is a folder.
 type Names = BTreeMap<PathBuf, Option<usize>>;
 
 #[derive(Debug, Default)]
@@ -38,11 +38,11 @@ enum Change {
     Truncate(usize),
 }
 
-/// Names that change in one step: `None` goes, `Some` comes.
+/// Names that change in one step: `None` is removed, `Some` is added.
 type Renaming = Vec<(PathBuf, Option<Option<usize>>)>;
 
 impl Disk {
-    /// What lies in `before`, as if it lay in `folder`, all of it on disk.
+    /// Loads the content of `before` as if it were in `folder`, all of it durable.
     pub fn of(before: &Path, folder: &Path) -> Self {
         let mut disk = Self::default();
         disk.load(before, folder);
@@ -64,7 +64,7 @@ impl Disk {
         }
     }
 
-    /// Does what a call did.
+    /// Applies a recorded call.
     pub fn apply(&mut self, call: &Call) {
         match call {
             Call::Write { path, offset, bytes } => {
@@ -94,7 +94,7 @@ impl Disk {
     }
 
     fn change(&mut self, path: &Path, change: Change) {
-        // A file that has no name any more is of no interest.
+        // A file without a name does not matter any more.
         if let Some(Some(file)) = self.seen.get(path) {
             self.files[*file].waiting.push(change);
         }
@@ -116,7 +116,7 @@ impl Disk {
         }
     }
 
-    /// Of what waits, some is on disk by now, some is not, and the last may be torn.
+    /// Keeps some of the pending changes, drops others, and may tear the last one.
     pub fn lose_power(&mut self, seeded: &mut Seeded) {
         for (_, waiting) in std::mem::take(&mut self.waiting) {
             let done = seeded.below(waiting.len() as u64 + 1) as usize;
@@ -129,7 +129,7 @@ impl Disk {
         }
     }
 
-    /// Writes the files that are on disk below `folder` to `to`.
+    /// Writes the durable files below `folder` to `to`.
     pub fn write_to(&self, folder: &Path, to: &Path) {
         for (name, file) in &self.kept {
             let Ok(below) = name.strip_prefix(folder) else { continue };
@@ -137,7 +137,7 @@ impl Disk {
             match file {
                 None => std::fs::create_dir_all(&path).expect("a folder can be made"),
                 Some(file) => {
-                    // A file whose folder's name was lost is lost with it.
+                    // A file is lost with its folder.
                     if path.parent().is_some_and(Path::is_dir) {
                         std::fs::write(&path, &self.files[*file].kept)
                             .expect("a file can be written");
@@ -158,7 +158,7 @@ fn apply(names: &mut Names, renaming: &Renaming) {
 }
 
 impl File {
-    /// Puts the first `count` changes on disk.
+    /// Makes the first `count` changes durable.
     fn keep(&mut self, count: usize) {
         let count = count.min(self.waiting.len());
         for change in self.waiting.drain(..count) {
@@ -178,7 +178,7 @@ impl File {
                 }
                 self.keep(1);
             }
-            // Any of them, in any state: nothing was synced between them.
+            // Any subset: nothing was synced between them.
             _ => {
                 self.waiting.retain(|_| seeded.happens(500));
                 self.keep(usize::MAX);
@@ -222,7 +222,7 @@ mod tests {
         Call::Write { path: path(name), offset: 0, bytes: text.into() }
     }
 
-    /// What may be on disk after a cut, whatever the seed: each file's content, by name.
+    /// What may be on disk after a cut, for any seed: each file's content by name.
     fn left(calls: &[Call]) -> Vec<Vec<(String, String)>> {
         let mut all: Vec<Vec<(String, String)>> = (0..64)
             .map(|seed| {

@@ -1,10 +1,10 @@
-//! Power cuts: what a process did to files is recorded, and the disk is made again as a cut at any moment may have left it.
+//! Power cuts: records a process's file operations, and recreates the disk as a cut at any moment may leave it.
 //!
-//! Written bytes and names that were not synced may be there, may not be, or may be torn. What was acknowledged before the
-//! cut must be there all the same. A kill cannot show this: the page cache survives it. Linux only, and it needs a C compiler, as the
-//! build does; the binary is the one that ships ([`record.c`](record.c) is preloaded).
+//! Unsynced writes and names may be present, missing or torn. What was acknowledged before the cut must be present. A
+//! kill cannot show this, because the page cache survives it. Linux only, and it needs a C compiler, as the build does;
+//! the binary is the one that ships ([`record.c`](record.c) is preloaded).
 //!
-//! Invariant: a cut loses nothing that was synced, and the order of names in one folder is kept, as journals keep it.
+//! Invariant: a cut loses nothing that was synced, and preserves the order of names in a folder, as journals do.
 
 mod disk;
 
@@ -20,7 +20,7 @@ pub use disk::Disk;
 
 const SOURCE: &str = include_str!("record.c");
 
-/// A recorder for one process.
+/// Records the file operations of one process.
 #[derive(Debug)]
 pub struct Recorder {
     folder: TempDir,
@@ -30,47 +30,47 @@ pub struct Recorder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub u64);
 
-/// One call that changed a file or a folder.
+/// A call that changed a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
-    /// Bytes at an offset.
+    /// Bytes written at an offset.
     Write { path: PathBuf, offset: u64, bytes: Vec<u8> },
-    /// The file has this length now.
+    /// The file's new length.
     Truncate { path: PathBuf, length: u64 },
-    /// A new file.
+    /// A file was created.
     Create(PathBuf),
-    /// A new folder.
+    /// A folder was created.
     MakeFolder(PathBuf),
-    /// Another name for what had the first.
+    /// A rename.
     Rename(PathBuf, PathBuf),
-    /// One more name.
+    /// A hard link.
     Link(PathBuf, PathBuf),
-    /// A name goes.
+    /// A name was removed.
     Unlink(PathBuf),
-    /// A file or a folder is on disk.
+    /// A file or folder was synced.
     Sync(PathBuf),
 }
 
 impl Recorder {
-    /// Builds the library that records.
+    /// Builds the recording library.
     pub fn build() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         file_faults::build_library(folder.path(), SOURCE);
         Self { folder }
     }
 
-    /// Lets `command` be recorded.
+    /// Records `command`.
     pub fn record(&self, command: &mut Command) {
         command.env("LD_PRELOAD", file_faults::library(self.folder.path()));
         command.env("RECORD_CALLS", self.place());
     }
 
-    /// Now.
+    /// The current moment.
     pub fn now(&self) -> Moment {
         Moment(std::fs::metadata(self.place()).map_or(0, |found| found.len()))
     }
 
-    /// Everything that was recorded, each call with the moment after it.
+    /// All recorded calls, each with the moment after it.
     pub fn calls(&self) -> Vec<(Moment, Call)> {
         parse(&std::fs::read(self.place()).expect("something was recorded"))
     }
@@ -92,7 +92,7 @@ fn parse(mut bytes: &[u8]) -> Vec<(Moment, Call)> {
         let call = match words[0] {
             "write" => {
                 let length = number(3) as usize;
-                // The process may have been ended within a record.
+                // The process may have been killed within a record.
                 let Some((written, rest)) = bytes.split_at_checked(length) else { break };
                 bytes = rest;
                 Call::Write { path: path(1), offset: number(2), bytes: written.to_vec() }
@@ -111,8 +111,8 @@ fn parse(mut bytes: &[u8]) -> Vec<(Moment, Call)> {
     calls
 }
 
-/// The disk as it was in `folder` before, with what happened up to a moment that `seeded` chooses; answers the moment. The
-/// result is written to `to`.
+/// Recreates the disk from the initial state of `folder` and the calls up to a moment chosen by `seeded`; writes the
+/// result to `to` and returns the moment.
 pub fn cut(
     before: &Path,
     folder: &Path,

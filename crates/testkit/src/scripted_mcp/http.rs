@@ -1,4 +1,4 @@
-//! The scripted server behind Streamable HTTP on a free port of the loopback interface.
+//! The scripted server over Streamable HTTP on a free loopback port.
 //!
 //! Invariant: every request is recorded before it is answered.
 
@@ -18,25 +18,24 @@ use serde_json::{Value, json};
 use super::table::Table;
 use super::{Era, NEWER, Reaction, Script, ScriptedMcp};
 
-/// A piece of an endless answer.
+/// A chunk of an endless response.
 const ENDLESS_CHUNK: &[u8] = &[b' '; 16 * 1024];
 
-/// What a server behind an address does besides its script.
+/// What the HTTP server does besides its script.
 #[derive(Debug, Clone, Default)]
 pub enum Gate {
-    /// Lets requests through.
+    /// Accepts requests.
     #[default]
     Open,
-    /// Answers this status to everything.
+    /// Responds to everything with this status.
     Status(u16, Vec<(&'static str, String)>),
-    /// Answers a tool's call with this status and type, and bytes without end.
+    /// Responds to tool calls with this status and content type, and endless bytes.
     EndlessCalls(u16, &'static str),
-    /// Gives out sessions, and refuses one that it does not know with this status and an error that names
-    /// no request.
+    /// Creates sessions, and rejects an unknown one with this status and an error without a request id.
     Sessions(u16),
 }
 
-/// A running server; it ends with the value.
+/// A running server, stopped on drop.
 pub struct HttpServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -48,12 +47,11 @@ struct Shared {
     gate: Gate,
     seen: Mutex<Vec<HeaderMap>>,
     endless_bytes: Arc<AtomicUsize>,
-    /// The session that is known; another number after a restart.
+    /// The valid session; changes on a restart.
     session: AtomicUsize,
 }
 
 impl HttpServer {
-    /// Starts a server.
     pub async fn start(script: Script, gate: Gate) -> Self {
         Self::serve(ScriptedMcp::new(script), gate).await
     }
@@ -81,12 +79,11 @@ impl HttpServer {
         Self { address, shared, task }
     }
 
-    /// Where it is.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// How many bytes of endless answers were taken from it.
+    /// How many bytes of endless responses were taken.
     pub fn endless_bytes(&self) -> usize {
         self.shared.endless_bytes.load(Ordering::Relaxed)
     }
@@ -96,7 +93,7 @@ impl HttpServer {
         self.shared.session.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The headers of every request so far.
+    /// The headers of all requests so far.
     pub fn seen(&self) -> Vec<HeaderMap> {
         self.shared.seen.lock().expect("no test panics while it holds the record").clone()
     }
@@ -177,7 +174,7 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
     response
 }
 
-/// A notice whenever the table changes; none, for ever, where there is no table.
+/// A notification whenever the table changes; never, if there is no table.
 fn notices(
     shared: Arc<Shared>,
 ) -> impl futures::Stream<Item = Result<String, std::convert::Infallible>> {
@@ -190,7 +187,7 @@ fn notices(
     })
 }
 
-/// The newer era repeats in headers what the body says.
+/// The current protocol repeats parts of the body in headers.
 fn check_headers(script: &Script, headers: &HeaderMap, message: &Value) -> Result<(), String> {
     let header =
         |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! An MCP server that behaves as a test says: slow, gone, huge, changed.
+//! A scripted MCP server, to test slow, missing, oversized and changing servers.
 //!
-//! It is written against the protocol, not with the library that the product uses, so that the two can
-//! disagree. It is strict: a request that the specification does not allow is refused.
+//! It implements the protocol itself, without the library that the product uses, so that the two can disagree. It is
+//! strict: a request that the specification does not allow is rejected.
 //!
 //! # Layout
 //!
-//! - [`Script`]: what a test says. [`ScriptedMcp`]: the server's answers to single messages.
-//! - [`tools`]: the tools it has; each is one kind of behaviour. [`table`]: tools that a test lists itself.
-//! - [`stdio`], [`http`]: the two ways to reach it.
+//! - [`Script`]: the behaviour. [`ScriptedMcp`]: the server's replies to single messages.
+//! - [`tools`]: the built-in tools, one per kind of behaviour. [`table`]: tools defined by a test.
+//! - [`stdio`], [`http`]: the two transports.
 
 pub mod http;
 pub mod stdio;
@@ -24,57 +24,57 @@ const OLDER: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Which era a server speaks.
+/// The protocol that a server uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Era {
-    /// `server/discover`, no handshake.
+    /// `server/discover`, without a handshake.
     #[default]
     Newer,
-    /// `initialize`; refuses what it does not know.
+    /// `initialize`; rejects unknown requests.
     Older,
-    /// `initialize`; says nothing to what it does not know.
+    /// `initialize`; ignores unknown requests.
     OlderAndSilent,
-    /// `initialize`; ends when asked what it does not know.
+    /// `initialize`; exits on an unknown request.
     OlderAndFragile,
-    /// `initialize`; refuses what it does not know only when it is shaken hands with.
+    /// `initialize`; rejects an unknown request only during the handshake.
     OlderAndLate,
 }
 
-/// What a test says of the server.
+/// The behaviour of the server.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Script {
-    /// Which era it speaks.
+    /// The protocol it uses.
     pub era: Era,
-    /// Tools on a page of the list; all on one page if `None`.
+    /// Number of tools per page of the list; `None` puts all on one page.
     pub page: Option<usize>,
-    /// Starts another process, as a launcher does; the tool `pids` names it.
+    /// Starts another process, as a launcher does; the tool `pids` reports it.
     pub grandchild: bool,
-    /// Fills this many bytes into each description, for lists that are too large.
+    /// Pads each description with this many bytes, for lists that are too large.
     pub description_bytes: usize,
     /// Lists every tool twice.
     pub doubled: bool,
     /// Lists a page that always points to itself.
     pub endless_list: bool,
-    /// Writes lines that are no protocol before each answer, and much to standard error.
+    /// Writes invalid lines before each reply, and much to standard error.
     pub noisy: bool,
-    /// Where this file exists, its tools have changed, as after an update of the server.
+    /// If this file exists, its tools have changed, as after an update of the server.
     pub changed_by: Option<std::path::PathBuf>,
-    /// The schema of every tool's arguments, instead of one that takes any.
+    /// The input schema of every tool, instead of one that accepts anything.
     pub input_schema: Option<Value>,
-    /// Agrees to whatever version it is asked for, as careless servers do.
+    /// Accepts whatever version is requested, as careless servers do.
     pub agrees: bool,
 }
 
-/// What the server does upon a message.
+/// The server's reaction to a message.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
     /// Sends these messages.
     Send(Vec<Value>),
-    /// Ends the process or drops the connection.
+    /// Exits, or drops the connection.
     End,
 }
 
-/// The server's answers.
+/// Replies according to a script.
 pub struct ScriptedMcp {
     script: Script,
     state: Mutex<State>,
@@ -87,12 +87,11 @@ struct State {
     changed: bool,
     subscription: Option<Value>,
     grandchild: Option<u32>,
-    /// The request that a late server has not refused yet.
+    /// The request that a late server has not rejected yet.
     put_off: Option<Value>,
 }
 
 impl ScriptedMcp {
-    /// A server that follows the script.
     pub fn new(script: Script) -> Self {
         Self { script, state: Mutex::default(), table: None }
     }
@@ -102,7 +101,7 @@ impl ScriptedMcp {
         Self { script, state: Mutex::default(), table: Some(table) }
     }
 
-    /// The answer to one message.
+    /// Reacts to one message.
     pub fn react(&self, message: &Value) -> Reaction {
         let id = message.get("id").cloned();
         let method = message["method"].as_str().unwrap_or_default();
@@ -156,7 +155,7 @@ impl ScriptedMcp {
         }
     }
 
-    /// The newer era carries version and capabilities with each request; the older one shakes hands first.
+    /// The current protocol sends version and capabilities with each request; the legacy one has a handshake.
     fn check_era(&self, method: &str, message: &Value) -> Result<(), String> {
         if self.script.era == Era::Newer {
             let meta = &message["params"]["_meta"];
@@ -244,7 +243,7 @@ impl ScriptedMcp {
         })])
     }
 
-    /// The notice that tools have changed, in the form of the era.
+    /// The notification of changed tools, in the form of the protocol.
     fn change_notice(&self) -> Option<Value> {
         let mut state = self.state.lock().expect("no test panics while it holds the state");
         state.changed = true;

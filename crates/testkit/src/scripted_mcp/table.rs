@@ -1,8 +1,8 @@
-//! Tools that a test lists one by one, each with what it answers; every call is written down.
+//! Tools defined by a test, each with its reply; records every call.
 //!
-//! Definitions go over the wire as they are given, so that a malformed one stays malformed.
+//! Definitions are sent as they are given, so that a malformed one stays malformed.
 //!
-//! Invariant: a call is written down before it is answered.
+//! Invariant: a call is recorded before it is answered.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,23 +14,23 @@ use tokio::sync::watch;
 pub struct TableTool {
     /// The definition as the server lists it.
     pub definition: Value,
-    /// What a call is answered with.
+    /// The reply to a call.
     pub answer: TableAnswer,
 }
 
-/// What a call is answered with.
+/// The reply to a call.
 #[derive(Debug, Clone)]
 pub enum TableAnswer {
     /// A result: `content`, `isError`…
     Result(Value),
-    /// An error of the protocol.
+    /// A protocol error.
     Error(i64, String),
 }
 
-/// A server's tools; a test may change them while it runs.
+/// The tools of a server; a test may change them while it runs.
 #[derive(Debug)]
 pub struct Table {
-    /// What the server says of itself when a client connects.
+    /// The server's instructions to clients.
     pub instructions: Option<String>,
     tools: Mutex<Vec<TableTool>>,
     calls: Mutex<Vec<(String, Value)>>,
@@ -38,7 +38,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// A server with these tools.
     pub fn new(instructions: Option<String>, tools: Vec<TableTool>) -> Self {
         Self {
             instructions,
@@ -48,13 +47,13 @@ impl Table {
         }
     }
 
-    /// Changes the list. Clients that listen are told.
+    /// Changes the list and notifies listening clients.
     pub fn change(&self, change: impl FnOnce(&mut Vec<TableTool>)) {
         change(&mut self.tools.lock().unwrap_or_else(PoisonError::into_inner));
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Every call so far, with its arguments.
+    /// All calls so far, with their arguments.
     pub fn calls(&self) -> Vec<(String, Value)> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

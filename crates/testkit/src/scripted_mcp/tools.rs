@@ -1,11 +1,11 @@
-//! The tools of the scripted server. Each is one kind of behaviour that a client must bear.
+//! The built-in tools of the scripted server, one per kind of behaviour that a client must handle.
 
 use serde_json::{Value, json};
 
 use super::table::TableAnswer;
 use super::{Era, Reaction, ScriptedMcp, error};
 
-/// Name and what it does.
+/// Name and description.
 const TOOLS: [(&str, &str); 10] = [
     ("echo", "Answers its arguments."),
     ("fail", "Answers an error of the tool."),

@@ -1,4 +1,4 @@
-//! Anthropic's Messages: checking requests as the provider does, writing replies.
+//! Anthropic's Messages: validates requests as the provider does, and writes replies.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Recorded;
 use super::turn::{Step, Stop, halves, usage_of};
 
-/// What is wrong, with the status that says so.
+/// What is wrong, with the HTTP status.
 type Problem = (u16, String);
 
 const FIELDS: [&str; 12] = [
@@ -121,7 +121,7 @@ fn check_messages(body: &Value) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Checks one message; takes answered calls out of `open` and gives back new ones.
+/// Validates one message; removes answered calls from `open` and returns new ones.
 fn check_content(
     content: &Value,
     role: &str,
@@ -212,7 +212,7 @@ pub(super) fn bad<T>(problem: &str) -> Result<T, Problem> {
     Err((400, problem.to_owned()))
 }
 
-/// A reply in one piece.
+/// A non-streamed reply.
 pub fn whole(request: &Value, steps: &[Step]) -> Value {
     let (mut content, mut stop) = (Vec::new(), "end_turn");
     let words: String = steps.iter().filter_map(Step::words).collect();
@@ -237,7 +237,6 @@ pub fn whole(request: &Value, steps: &[Step]) -> Value {
     })
 }
 
-/// Writes a reply.
 pub struct Writer {
     model: Value,
     index: u64,

@@ -1,12 +1,12 @@
-//! A language model that says what a test tells it to, over all three wire formats.
+//! A scripted language model, in all three wire formats.
 //!
-//! It is stricter than the providers: a request that they would refuse, or that they only tolerate, is
-//! answered 400 with the reason. Every request is recorded.
+//! It is stricter than the providers: a request that they reject or merely tolerate gets a 400 with the reason. Every
+//! request is recorded.
 //!
 //! # Layout
 //!
-//! - [`turn`]: what a test says.
-//! - [`anthropic`], [`openai`], [`responses`]: requests checked and replies written, a file for each format.
+//! - [`turn`]: the script.
+//! - [`anthropic`], [`openai`], [`responses`]: validate requests and write replies, one file per format.
 
 mod anthropic;
 mod openai;
@@ -30,22 +30,21 @@ use tokio::sync::{mpsc, watch};
 
 pub use turn::{Gate, Step, Stop, Turn};
 
-/// One request as it came.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     /// `/v1/messages` or `/v1/chat/completions`.
     pub path: String,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The body as JSON.
     pub body: Value,
-    /// The bytes of its body.
+    /// The bytes of the body.
     pub bytes: Bytes,
 }
 
 type Answer = Box<dyn FnMut(&Recorded) -> Option<Turn> + Send>;
 
-/// A running model; it ends with the value.
+/// A running model, stopped on drop.
 pub struct ScriptedModel {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -55,7 +54,7 @@ pub struct ScriptedModel {
 struct Shared {
     answer: Mutex<Answer>,
     requests: Mutex<Vec<Recorded>>,
-    /// Replies that the client left before they were over.
+    /// Number of replies that the client abandoned.
     left: watch::Sender<usize>,
 }
 
@@ -65,7 +64,7 @@ impl Shared {
     }
 }
 
-/// Which format a request came in.
+/// The wire format of a request.
 #[derive(Clone, Copy)]
 enum Format {
     Anthropic,
@@ -74,13 +73,13 @@ enum Format {
 }
 
 impl ScriptedModel {
-    /// Plays the turns, one for each request; a request beyond the last is answered 500.
+    /// Plays the turns, one per request; further requests get a 500.
     pub async fn playing(turns: impl IntoIterator<Item = Turn>) -> Self {
         let mut turns: VecDeque<Turn> = turns.into_iter().collect();
         Self::answering(move |_| turns.pop_front()).await
     }
 
-    /// Asks `answer` what to do with each request.
+    /// Calls `answer` for each request.
     pub async fn answering(answer: impl FnMut(&Recorded) -> Option<Turn> + Send + 'static) -> Self {
         let shared = Arc::new(Shared {
             answer: Mutex::new(Box::new(answer)),
@@ -98,7 +97,7 @@ impl ScriptedModel {
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
         let address = listener.local_addr().expect("a bound socket has an address");
-        // As providers do; otherwise the events of a reply would wait for each other's receipt.
+        // As providers do; otherwise the events of a reply would wait for each other's acknowledgement.
         let listener = listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
@@ -108,22 +107,22 @@ impl ScriptedModel {
         Self { address, shared, task }
     }
 
-    /// The base address for a client of Anthropic's format.
+    /// The base URL for a client of Anthropic's format.
     pub fn anthropic_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The base address for a client of OpenAI's format.
+    /// The base URL for a client of OpenAI's format.
     pub fn openai_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Every request so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Recorded> {
         self.shared.requests.lock().expect("no test panics while it holds the record").clone()
     }
 
-    /// Waits until the client has left this many replies before they were over.
+    /// Waits until the client has abandoned this many replies.
     pub async fn left(&self, replies: usize) {
         let mut left = self.shared.left.subscribe();
         left.wait_for(|count| *count >= replies).await.expect("the model outlives the wait");
@@ -158,7 +157,7 @@ async fn replies(state: State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: 
     take(state, Format::Responses, &uri, headers, &body)
 }
 
-/// Tells a number of tokens that only this model tells.
+/// Returns a token count that only this model returns.
 async fn count_tokens(
     State(shared): State<Arc<Shared>>,
     uri: Uri,
@@ -170,7 +169,7 @@ async fn count_tokens(
     axum::Json(json!({"input_tokens": 4711})).into_response()
 }
 
-/// The same small vector for every text.
+/// Returns the same small vector for every text.
 async fn embeddings() -> Response {
     let vector = json!({"object": "embedding", "index": 0, "embedding": [0.5, -0.5]});
     axum::Json(json!({"object": "list", "model": "scripted-1", "data": [vector],
@@ -178,7 +177,7 @@ async fn embeddings() -> Response {
     .into_response()
 }
 
-/// One model, in the form of whose client asks.
+/// Lists one model, in the client's format.
 async fn models(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap) -> Response {
     let listed = match headers.contains_key("anthropic-version") {
         true => json!({"data": [{"type": "model", "id": "scripted-1", "display_name": "Scripted 1",

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions: checking requests as the provider does, writing replies.
+//! OpenAI's chat completions: validates requests as the provider does, and writes replies.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Recorded;
 use super::anthropic::{bad, is_plain, list, only};
 use super::turn::{Step, Stop, halves, usage_of};
 
-/// What is wrong, with the status that says so.
+/// What is wrong, with the HTTP status.
 type Problem = (u16, String);
 
 const FIELDS: [&str; 14] = [
@@ -144,7 +144,7 @@ fn check_calls<'a>(message: &'a Value, at: &str) -> Result<Vec<&'a str>, Problem
     Ok(ids)
 }
 
-/// A reply in one piece.
+/// A non-streamed reply.
 pub fn whole(request: &Value, steps: &[Step]) -> Value {
     let words: String = steps.iter().filter_map(Step::words).collect();
     let calls: Vec<Value> = steps
@@ -173,7 +173,6 @@ pub fn whole(request: &Value, steps: &[Step]) -> Value {
     })
 }
 
-/// Writes a reply.
 pub struct Writer {
     model: Value,
     with_usage: bool,

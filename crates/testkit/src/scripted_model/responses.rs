@@ -1,6 +1,6 @@
-//! OpenAI's Responses, as a server without memory offers them: checking requests, writing replies.
+//! OpenAI's Responses, as served without memory: validates requests, and writes replies.
 //!
-//! Stateless on purpose: whoever names an earlier reply or a conversation is refused.
+//! Stateless on purpose: a request that refers to an earlier reply or a conversation is rejected.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::Recorded;
 use super::anthropic::{bad, list};
 use super::turn::{Step, Stop, halves, usage_of};
 
-/// What is wrong, with the status that says so.
+/// What is wrong, with the HTTP status.
 type Problem = (u16, String);
 
 pub fn check(request: &Recorded) -> Result<(), Problem> {
@@ -100,12 +100,12 @@ fn wire_usage(usage: Option<[u64; 4]>) -> Value {
         "total_tokens": input + output})
 }
 
-/// A reasoning item stands in front of every call, as reasoning models have it.
+/// A reasoning item precedes every call, as with reasoning models.
 fn thought(id: &str) -> Value {
     json!({"id": format!("rs_{id}"), "type": "reasoning", "summary": [], "encrypted_content": "sealed"})
 }
 
-/// A reply in one piece.
+/// A non-streamed reply.
 pub fn whole(request: &Value, steps: &[Step]) -> Value {
     let words: String = steps.iter().filter_map(Step::words).collect();
     let mut output = Vec::new();
@@ -120,7 +120,6 @@ pub fn whole(request: &Value, steps: &[Step]) -> Value {
     response(&request["model"], "completed", &output, wire_usage(usage_of(steps)))
 }
 
-/// Writes a reply.
 pub struct Writer {
     model: Value,
     output: Vec<Value>,

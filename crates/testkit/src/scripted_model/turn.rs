@@ -1,30 +1,30 @@
-//! What a test tells the scripted model to do.
+//! The script of the scripted model.
 
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc};
 
-/// The answer to one request.
+/// The reply to one request.
 #[derive(Debug, Clone)]
 pub enum Turn {
     /// A streamed reply.
     Say(Vec<Step>),
-    /// A refusal.
+    /// An error response.
     Refuse {
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// What it says.
+        /// The error message.
         message: String,
         /// The header of that name.
         retry_after: Option<String>,
         /// The header of that name.
         location: Option<String>,
     },
-    /// Something that is no stream of events.
+    /// A response that is not an event stream.
     Plain {
-        /// Its type.
+        /// Its content type.
         content_type: &'static str,
-        /// Its content.
+        /// Its body.
         body: String,
     },
 }
@@ -32,9 +32,9 @@ pub enum Turn {
 /// A step of a streamed reply.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// Words, as one event.
+    /// Text, as one event.
     Text(String),
-    /// A tool call; the arguments are sent as they are, valid or not, in two parts.
+    /// A tool call; the arguments are sent unchanged, valid or not, in two parts.
     Call {
         /// Its id.
         id: String,
@@ -43,9 +43,9 @@ pub enum Step {
         /// The arguments' text.
         arguments: String,
     },
-    /// Tokens that the reply reports at its end.
+    /// Token counts reported at the end of the reply.
     Usage {
-        /// Of the request, without what was cached.
+        /// Of the request, without cached ones.
         input: u64,
         /// Of the reply.
         output: u64,
@@ -54,22 +54,22 @@ pub enum Step {
         /// Written to the cache.
         cache_write: u64,
     },
-    /// No tokens are reported.
+    /// No token counts are reported.
     NoUsage,
-    /// Why the reply ends, if not by itself.
+    /// Why the reply ends, if not normally.
     Stop(Stop),
     /// Waits until the test opens the gate.
     Wait(Gate),
-    /// Says the words for ever.
+    /// Repeats the text forever.
     Endless(String),
-    /// Ends the connection without ending the reply.
+    /// Closes the connection without completing the reply.
     Cut,
-    /// Sends these bytes as they are.
+    /// Sends these bytes unchanged.
     Raw(String),
 }
 
 impl Step {
-    /// The words that it says.
+    /// The text that it sends.
     pub(super) fn words(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -81,17 +81,17 @@ impl Step {
 /// Why a reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// All was said.
+    /// Normally.
     End,
     /// For tool results.
     Tools,
-    /// At the limit.
+    /// At the token limit.
     Length,
     /// By refusal.
     Refusal,
 }
 
-/// Holds a reply back until it is opened; one that nobody opens holds it for ever.
+/// Holds a reply back until it is opened.
 #[derive(Debug, Clone)]
 pub struct Gate(Arc<Semaphore>);
 
@@ -102,14 +102,14 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Lets the reply go on.
+    /// Lets the reply continue.
     pub fn open(&self) {
         self.0.add_permits(1);
     }
 }
 
 impl Turn {
-    /// Says `text` word by word.
+    /// Sends `text` word by word.
     pub fn text(text: &str) -> Self {
         Self::Say(text.split_inclusive(' ').map(|word| Step::Text(word.to_owned())).collect())
     }
@@ -120,7 +120,7 @@ impl Turn {
         Self::Say(vec![Step::Call { id, name, arguments }])
     }
 
-    /// The same with one more step.
+    /// Appends a step.
     pub fn then(mut self, step: Step) -> Self {
         if let Self::Say(steps) = &mut self {
             steps.push(step);
@@ -128,25 +128,25 @@ impl Turn {
         self
     }
 
-    /// Refuses with a status.
+    /// Responds with an error status.
     pub fn refuse(status: u16, message: &str) -> Self {
         Self::Refuse { status, message: message.to_owned(), retry_after: None, location: None }
     }
 
-    /// Asks to slow down.
+    /// Responds with 429 and a `Retry-After` header.
     pub fn slow_down(retry_after: &str) -> Self {
         let (status, message) = (429, "slow down".to_owned());
         Self::Refuse { status, message, retry_after: Some(retry_after.to_owned()), location: None }
     }
 
-    /// Sends the client elsewhere.
+    /// Redirects the client.
     pub fn redirect(status: u16, location: &str) -> Self {
         let message = "moved".to_owned();
         Self::Refuse { status, message, retry_after: None, location: Some(location.to_owned()) }
     }
 }
 
-/// Writes replies in one format. Each method answers bytes for the wire.
+/// Writes replies in one format. Each method returns bytes for the wire.
 pub(super) trait Writer: Send + 'static {
     fn begin(&mut self, usage: Option<[u64; 4]>) -> String;
     fn text(&mut self, text: &str) -> String;
@@ -154,7 +154,7 @@ pub(super) trait Writer: Send + 'static {
     fn end(&mut self, stop: Stop, usage: Option<[u64; 4]>) -> String;
 }
 
-/// The client went away.
+/// The client has closed the connection.
 pub(super) struct Left;
 
 pub(super) async fn play(
@@ -189,7 +189,7 @@ pub(super) async fn play(
     send(writer.end(stop, usage)).await
 }
 
-/// What the reply will report: providers count the request before they answer.
+/// The token counts that the reply will report: providers count the request before they reply.
 pub(super) fn usage_of(steps: &[Step]) -> Option<[u64; 4]> {
     let said = steps.iter().rev().find_map(|step| match step {
         Step::Usage { input, output, cache_read, cache_write } => {
@@ -201,7 +201,7 @@ pub(super) fn usage_of(steps: &[Step]) -> Option<[u64; 4]> {
     said.unwrap_or(Some([10, 5, 0, 0]))
 }
 
-/// The text in two parts, so that clients have to put it together.
+/// Splits the text in two, so that clients have to reassemble it.
 pub(super) fn halves(text: &str) -> [&str; 2] {
     let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
     [first, second]

@@ -1,7 +1,7 @@
-//! The same seeded plan on several stores at once; any difference in what they answer is a fault.
+//! Runs the same seeded plan on several stores; any difference in their answers is an error.
 //!
-//! What may differ is left out of the comparison: the random part of a version, the number of records
-//! behind a thread, and whether a known head is sent again.
+//! Excluded from the comparison is what may differ: the random part of a version, the number of records of a thread,
+//! and whether a known head is sent again.
 
 mod plan;
 
@@ -16,11 +16,11 @@ use throughline_engine::store::{
 
 use plan::{Plan, Step};
 
-/// A store with its name, and what the plan remembers of it.
+/// A store, and what the plan remembers of it.
 pub struct Twin {
     name: &'static str,
     store: Arc<dyn Store>,
-    /// The versions that each thread has had, newest last; incarnations differ from store to store.
+    /// The versions of each thread, newest last; incarnations differ between stores.
     versions: HashMap<Key, Vec<Version>>,
 }
 
@@ -88,7 +88,7 @@ impl Twin {
         })
     }
 
-    /// The version `back` commits ago: 0 is the newest. A thread that never was is absent.
+    /// The version `back` commits ago: 0 is the newest. Absent for a thread that never existed.
     fn expected(&self, key: &Key, back: usize) -> Expected {
         let versions = self.versions.get(key).map(Vec::as_slice).unwrap_or_default();
         match versions.len().checked_sub(back + 1) {
@@ -97,7 +97,7 @@ impl Twin {
         }
     }
 
-    /// After an erasure the next commit makes the thread anew.
+    /// After an erasure the next commit creates the thread anew.
     fn settle(&mut self, step: &Step, answer: &str) {
         if let Step::Erase { key } = step
             && !answer.starts_with("0 heads")
@@ -139,7 +139,7 @@ pub async fn run(twins: &mut [Twin], seed: u64, steps: usize) -> Result<(), Stri
     Ok(())
 }
 
-/// A change of nothing, for a plan to fill in.
+/// An empty change, for a plan to fill in.
 fn empty_change(at: jiff::Timestamp) -> Change {
     Change::of_head(bytes::Bytes::new(), at, uuid::Uuid::now_v7())
 }

@@ -1,4 +1,4 @@
-//! Steps that follow from a seed: few keys with awkward names, so that they meet often.
+//! Steps derived from a seed: few keys with awkward names, so that they collide often.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::seeded::Seeded;
 /// One step of a plan.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// A commit on the version `back` commits ago.
+    /// A commit at the version `back` commits ago.
     Commit { key: Key, back: usize, change: Change },
-    /// The head, with the version `back` commits ago as known.
+    /// A read of the head, with the version `back` commits ago as known.
     Head { key: Key, back: usize },
-    /// A stretch of the log.
+    /// A range of the log.
     Entries { key: Key, range: Range<u64> },
-    /// All pages of the listing that the key belongs to.
+    /// All pages of the key's listing.
     List { key: Key, limit: usize },
     /// One page of the scan.
     Scan { after: Option<Key>, limit: usize },
@@ -34,7 +34,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(seed: u64) -> Self {
-        // Names of this seed's own: plans run one after the other on the same stores.
+        // Names are unique per seed, because plans run one after the other on the same stores.
         let tenants = [format!("s{seed}"), format!("s{seed}-x")];
         Self { seeded: Seeded::new(seed), tenants }
     }
@@ -85,7 +85,7 @@ impl Plan {
         }
         while self.seeded.happens(120) {
             let place = self.seeded.below(10);
-            // Two overwrites of one place would leave open which comes last.
+            // With two overwrites of one entry it would be undefined which comes last.
             if change.overwrite.iter().all(|(taken, _)| *taken != place) {
                 change.overwrite.push((place, self.bytes()));
             }

@@ -1,12 +1,12 @@
-//! What the measuring examples share: reading a data file, percentiles, lines of a table.
+//! Shared by the measuring examples: reading a data file, percentiles, table rows.
 //!
-//! Not part of the product. The data sets are not part of the repository either.
+//! Not part of the product; the data sets are not part of the repository.
 
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-/// The data file named by the first argument and its hash; `None`, with a line that says so, without it.
+/// Reads the data file named by the first argument, with its hash; prints a message and returns `None` without it.
 pub fn read_data(what: &str) -> Option<(String, serde_json::Value)> {
     let Some(path) = std::env::args().nth(1) else {
         println!("skipped: give the path of {what} as the only argument");
@@ -29,12 +29,12 @@ pub fn read_data(what: &str) -> Option<(String, serde_json::Value)> {
     }
 }
 
-/// Times of one kind of work.
+/// Durations of one kind of work.
 #[derive(Default)]
 pub struct Times(Vec<Duration>);
 
 impl Times {
-    /// Runs `work` and keeps how long it took.
+    /// Runs `work` and records its duration.
     pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
@@ -42,7 +42,7 @@ impl Times {
         result
     }
 
-    /// `best … p50 … p99 …` in microseconds; the best is what a busy machine disturbs least.
+    /// `best … p50 … p99 …` in microseconds; the best is the least affected by a busy machine.
     pub fn summary(&mut self) -> String {
         self.0.sort_unstable();
         let at = |share: f64| {
@@ -53,18 +53,18 @@ impl Times {
     }
 }
 
-/// A line of a Markdown table, the first cell wide.
+/// A row of a Markdown table, with a wide first cell.
 pub fn row(first: &str, cells: impl IntoIterator<Item = String>) -> String {
     let cells: Vec<String> = cells.into_iter().collect();
     format!("| {first:<24} | {} |", cells.join(" | "))
 }
 
-/// A share as a percentage with one digit.
+/// A share as a percentage with one decimal.
 pub fn percent(share: f64) -> String {
     format!("{:4.1}", 100.0 * share)
 }
 
-/// The mean, or 0 of nothing.
+/// The mean, or 0 for no values.
 pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
     if count == 0 { 0.0 } else { sum / f64::from(count) }

@@ -1,9 +1,9 @@
-//! Remembers vectors by what was embedded, around any embedder.
+//! A cache around any embedder, keyed by content.
 //!
-//! The key is the hash of the embedder's name and the text, so a changed text, or another embedder, is
-//! never answered with an old vector. Memory is bounded by the weight of what is kept.
+//! The key is the hash of the embedder's name and the text, so a changed text or another embedder never gets an old
+//! vector. Memory is bounded.
 //!
-//! Invariant: an answer from the cache equals what the embedder answered.
+//! Invariant: a cached vector equals what the embedder returned.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use throughline_engine::failure::UpstreamError;
 
 type Key = [u8; 32];
 
-/// What a kept vector weighs beside its values: key, list entries, counters.
+/// Memory overhead of a cached vector: key, list entries, counters.
 const ENTRY_BYTES: usize = 160;
 
-/// An embedder that embeds the same text once.
+/// An embedder that embeds the same text only once.
 pub struct Cached {
     inner: Arc<dyn Embedder>,
     vectors: Cache<Key, Arc<[f32]>>,
 }
 
 impl Cached {
-    /// Keeps vectors of `inner` up to about `bytes_max` bytes; the least useful go first.
+    /// Caches vectors of `inner` up to about `bytes_max` bytes.
     pub fn new(inner: Arc<dyn Embedder>, bytes_max: u64) -> Self {
         let vectors = Cache::builder()
             .max_capacity(bytes_max)
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers a text's length and keeps what it was asked.
+    /// Returns a text's length, and records its inputs.
     #[derive(Default)]
     struct Counting {
         name: String,

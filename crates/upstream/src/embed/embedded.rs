@@ -1,9 +1,9 @@
-//! The embedder inside the binary: potion-base-8M, a vector for each of 29,528 word pieces.
+//! The built-in embedder: potion-base-8M, with a vector for each of 29,528 word pieces.
 //!
-//! A text's vector is the mean of its pieces' vectors. No model runs and nothing is downloaded; the table
-//! is read where it lies in the binary. `assets/README.md` says where it comes from.
+//! A text's vector is the mean of its pieces' vectors. No model runs and nothing is downloaded; the table is read in
+//! place from the binary. `assets/README.md` documents its origin.
 //!
-//! Invariant: the same text gives the same vector on every machine, up to rounding of floats.
+//! Invariant: the same text gives the same vector on every machine, up to floating-point rounding.
 
 use std::sync::LazyLock;
 
@@ -14,32 +14,32 @@ use throughline_engine::failure::UpstreamError;
 use super::normalize;
 use super::wordpiece::WordPieces;
 
-/// Word pieces of a text that count; a longer text is known by its beginning.
+/// Maximum number of word pieces of a text; the rest is ignored.
 const PIECES_MAX: usize = 2_048;
 
 static ASSET: &[u8] = include_bytes!("../../assets/potion-base-8M.int8");
 static TABLE: LazyLock<Table> = LazyLock::new(Table::open);
 
-/// Embeds without network, model or waiting.
+/// Embeds without a network or a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Embedded;
 
 impl Embedded {
-    /// Bytes that the table adds to the binary.
+    /// Size of the table in the binary.
     pub const BYTES: usize = ASSET.len();
 
-    /// Gets the vocabulary ready, about a millisecond, so that the first message need not wait for it.
+    /// Prepares the vocabulary, which takes about a millisecond, so that the first message need not wait.
     pub fn load() -> Self {
         LazyLock::force(&TABLE);
         Self
     }
 
-    /// The word pieces of the table in its own order, the frequent ones first.
+    /// The word pieces in table order, frequent ones first.
     pub fn vocabulary(&self) -> impl Iterator<Item = &'static str> + use<> {
         TABLE.vocabulary.split('\n')
     }
 
-    /// The vector of a text, at once.
+    /// The vector of a text.
     pub fn vector(&self, text: &str) -> Vector {
         let table = &*TABLE;
         let mut sum = vec![0.0; table.dimensions];
@@ -78,8 +78,8 @@ struct Table {
 }
 
 impl Table {
-    /// Reads the layout that `scripts/pack-embedder` describes. The asset is compiled in and its hash is
-    /// tested, so a wrong one cannot ship.
+    /// Parses the layout described in `scripts/pack-embedder`. The asset is compiled in and its hash is tested, so a
+    /// wrong one cannot ship.
     fn open() -> Self {
         let mut rest = ASSET.strip_prefix(b"TLEMBED1").expect("the asset starts with its mark");
         let mut take = |length: usize| {

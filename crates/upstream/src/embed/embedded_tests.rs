@@ -1,14 +1,14 @@
-//! The table inside the binary against a reference made with the original one.
+//! Compares the built-in table with a reference made from the original one.
 //!
-//! `embedded_reference.json` holds pairs of texts with the cosine that the unpacked table, the original
-//! tokenizer and double precision give; `scripts/embedder-reference` makes it.
+//! `embedded_reference.json` contains pairs of texts with the cosine that the unpacked table, the original tokenizer
+//! and double precision give; `scripts/embedder-reference` generates it.
 
 use sha2::{Digest, Sha256};
 
 use super::*;
 
 const ASSET_SHA256: &str = "8767e5de57ef86e81cfb38785e064721525c0adb160d83f4a9031a2d18bfb74e";
-/// What rounding to bytes may change a cosine by.
+/// Tolerance for the rounding to bytes.
 const ROUNDING: f32 = 0.005;
 
 #[derive(serde::Deserialize)]

@@ -1,10 +1,10 @@
-//! Embedders: the one inside the binary, and any OpenAI-compatible endpoint.
+//! Embedders: the built-in one, and any OpenAI-compatible endpoint.
 //!
-//! - [`Embedded`]: potion-base-8M, a table of word-piece vectors; no network, microseconds a text.
+//! - [`Embedded`]: potion-base-8M, a table of word-piece vectors; no network, microseconds per text.
 //! - [`OpenAiEmbedder`]: `/v1/embeddings` of OpenAI, Ollama, llama.cpp and others.
-//! - [`Cached`]: around any of them, so that the same content is embedded once.
+//! - [`Cached`]: wraps any of them, so that the same text is embedded only once.
 //!
-//! Invariant: every vector that leaves here is of unit length, or all zero.
+//! Invariant: every returned vector has unit length, or is all zero.
 
 mod cached;
 mod embedded;
@@ -15,7 +15,7 @@ pub use cached::Cached;
 pub use embedded::Embedded;
 pub use openai::{OpenAiEmbedder, OpenAiEmbedderSettings};
 
-/// Scales a vector to unit length; one of no length, or not finite, becomes all zero.
+/// Scales a vector to unit length; a zero or non-finite one becomes all zero.
 fn normalize(vector: &mut [f32]) {
     let squared: f32 = vector.iter().map(|value| value * value).sum();
     let factor = if squared > 0.0 && squared.is_finite() { squared.sqrt().recip() } else { 0.0 };

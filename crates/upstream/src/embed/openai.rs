@@ -1,10 +1,10 @@
-//! A client of `/v1/embeddings` as OpenAI defined it and Ollama, llama.cpp, vLLM and others offer it.
+//! A client for `/v1/embeddings` of OpenAI, Ollama, llama.cpp, vLLM and others.
 //!
-//! It sends texts in batches and checks everything that comes back: how many vectors, their order, their
-//! length, their numbers. It follows no redirect, so the key reaches no other origin, and it does not
-//! retry: a turn goes on with words alone when an embedder fails.
+//! Sends texts in batches and validates the response: number, order and length of the vectors. It follows no
+//! redirects, so the key reaches no other origin, and does not retry: a turn continues with keyword search alone when
+//! an embedder fails.
 //!
-//! Invariant: texts go only to the address in the settings; the key is in no error.
+//! Invariant: texts are sent only to the configured URL; no error contains the key.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,27 +19,26 @@ use throughline_engine::failure::{UpstreamError, UpstreamFault};
 
 use super::normalize;
 
-/// Texts in one request.
+/// Maximum number of texts per request.
 const BATCH_MAX: usize = 64;
-/// Bytes of one text that are sent; a longer one is known by its beginning.
+/// Maximum size of a text; the rest is not sent.
 const TEXT_BYTES_MAX: usize = 16 << 10;
-/// The largest answer that is read.
+/// Maximum size of a response.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
-/// The longest vector that is accepted.
+/// Maximum number of dimensions.
 const DIMENSIONS_MAX: usize = 8_192;
-/// Characters of the other side's explanation that an error repeats.
+/// Maximum length of the server's explanation in our error message.
 const EXPLANATION_CHARACTERS_MAX: usize = 300;
 
-/// Where to send texts, and as whom.
+/// Settings of an endpoint.
 #[derive(Debug, Clone)]
 pub struct OpenAiEmbedderSettings {
-    /// The address with its version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`.
+    /// The base URL with its version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`.
     pub base_url: String,
-    /// The model's name there.
     pub model: String,
-    /// Sent as a bearer token where there is one.
+    /// Sent as a bearer token, if set.
     pub key: Option<SecretString>,
-    /// How long one request may take.
+    /// Timeout of a request.
     pub timeout: Duration,
 }
 
@@ -77,7 +76,7 @@ struct Row {
 }
 
 impl OpenAiEmbedder {
-    /// Makes a client and asks for one vector, to learn how long the model's vectors are.
+    /// Creates a client and requests one vector, to learn their dimensions.
     pub async fn connect(settings: OpenAiEmbedderSettings) -> Result<Self, UpstreamError> {
         let base = settings.base_url.trim_end_matches('/');
         let name = format!("{base}#{}", settings.model);
@@ -92,7 +91,7 @@ impl OpenAiEmbedder {
         embedder.dimensions = vectors.first().map_or(0, Vec::len);
         if embedder.dimensions == 0 || embedder.dimensions > DIMENSIONS_MAX {
             let problem = format!(
-                "its vectors have {} dimensions; 1 to {DIMENSIONS_MAX} are possible",
+                "its vectors have {} dimensions; 1 to {DIMENSIONS_MAX} are supported",
                 embedder.dimensions
             );
             return Err(embedder.fail(UpstreamFault::Malformed, problem));
@@ -119,14 +118,14 @@ impl OpenAiEmbedder {
         self.check(answer, texts.len())
     }
 
-    /// The body, up to the limit.
+    /// Reads the body, up to the limit.
     async fn read(&self, response: Response) -> Result<Vec<u8>, UpstreamError> {
         let mut body = Vec::new();
         let mut chunks = response.bytes_stream();
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|error| self.unreachable(&error))?;
             if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-                let problem = format!("it answered more than {ANSWER_BYTES_MAX} bytes");
+                let problem = format!("its response exceeds {ANSWER_BYTES_MAX} bytes");
                 return Err(self.fail(UpstreamFault::TooLarge, problem));
             }
             body.extend_from_slice(&chunk);
@@ -134,7 +133,7 @@ impl OpenAiEmbedder {
         Ok(body)
     }
 
-    /// The vectors in the order of the texts, each checked and of unit length.
+    /// Validates the vectors, sorts them in the order of the texts and normalizes them.
     fn check(&self, answer: Answer, expected: usize) -> Result<Vec<Vector>, UpstreamError> {
         let malformed = |problem: String| Err(self.fail(UpstreamFault::Malformed, problem));
         if answer.data.len() != expected {
@@ -148,7 +147,7 @@ impl OpenAiEmbedder {
             }
             if self.dimensions != 0 && row.embedding.len() != self.dimensions {
                 return malformed(format!(
-                    "a vector of {} dimensions where {} were before",
+                    "a vector has {} dimensions instead of {}",
                     row.embedding.len(),
                     self.dimensions
                 ));
@@ -162,8 +161,8 @@ impl OpenAiEmbedder {
         let fault =
             if error.is_timeout() { UpstreamFault::TimedOut } else { UpstreamFault::Unreachable };
         let problem = match fault {
-            UpstreamFault::TimedOut => format!("no answer within {:?}", self.settings.timeout),
-            _ => format!("it could not be reached ({})", innermost(error)),
+            UpstreamFault::TimedOut => format!("no response within {:?}", self.settings.timeout),
+            _ => format!("it cannot be reached ({})", innermost(error)),
         };
         self.fail(fault, problem)
     }
@@ -207,7 +206,7 @@ impl Embedder for OpenAiEmbedder {
         self.dimensions
     }
 
-    /// A text of nothing but spaces is not sent; its vector is all zero.
+    /// Blank texts are not sent; their vectors are all zero.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, UpstreamError> {
         let mut vectors = vec![vec![0.0; self.dimensions]; texts.len()];
         let sent: Vec<usize> =

@@ -1,4 +1,4 @@
-//! The client against a small server that accepts only what the real endpoint does.
+//! Tests the client against a small server that is as strict as the real endpoint.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use super::*;
 
 const KEY: &str = "sk-very-secret";
 
-/// Only what OpenAI documents; anything else is refused.
+/// Only the documented fields; anything else is rejected.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StrictQuestion {
@@ -24,7 +24,7 @@ struct StrictQuestion {
 
 type Requests = Arc<Mutex<Vec<usize>>>;
 
-/// A strict endpoint; `answer` words the reply to a good request. Ends with the test's runtime.
+/// A strict endpoint; `answer` builds the response to a valid request. Ends with the test's runtime.
 async fn serve(answer: fn(&[String]) -> Response) -> (String, Requests) {
     let requests = Requests::default();
     let seen = requests.clone();
@@ -64,7 +64,7 @@ fn settings(base_url: String, key: &str) -> OpenAiEmbedderSettings {
     }
 }
 
-/// Vectors `[length of the text, 1]`, handed back in reverse order, as the protocol allows.
+/// Vectors `[length of the text, 1]`, in reverse order, as the protocol allows.
 fn lengths(texts: &[String]) -> Response {
     let rows: Vec<Value> = texts
         .iter()

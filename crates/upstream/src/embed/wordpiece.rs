@@ -1,10 +1,10 @@
-//! Cuts a text into the word pieces that an embedding table knows, as uncased BERT models do.
+//! Splits text into the word pieces of an embedding table, as uncased BERT models do.
 //!
-//! Lower case, accents off (marks that take no room only; a vowel sign that does is kept), punctuation and
-//! ideographs by themselves, then the longest known piece from the left. A word of which some stretch is
-//! not known is left out as a whole, as the table was trained.
+//! Lower-cases, removes accents (non-spacing marks only; spacing vowel signs stay), separates punctuation and
+//! ideographs, then matches the longest known piece from the left. A word with an unknown part is dropped as a whole,
+//! as in the table's training.
 //!
-//! Invariant: the numbers handed out are rows of the vocabulary given.
+//! Invariant: every returned number is a row of the given vocabulary.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -12,19 +12,19 @@ use std::hash::{BuildHasherDefault, Hasher};
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::char::decompose_canonical;
 
-/// The longest word that is looked up, in characters.
+/// Maximum length of a word in characters; longer words are dropped.
 const WORD_CHARACTERS_MAX: usize = 100;
-/// What a piece inside a word starts with in the vocabulary.
+/// Prefix in the vocabulary of pieces inside a word.
 const INSIDE: &str = "##";
 
-/// A vocabulary ready for cutting.
+/// An indexed vocabulary.
 pub struct WordPieces {
     starts: HashMap<&'static str, u32, BuildHasherDefault<Fnv>>,
     insides: HashMap<&'static str, u32, BuildHasherDefault<Fnv>>,
 }
 
 impl WordPieces {
-    /// From tokens in row order.
+    /// Creates the index from tokens in row order.
     pub fn new(tokens: impl Iterator<Item = &'static str>, rows: usize) -> Self {
         let map = |capacity| HashMap::with_capacity_and_hasher(capacity, BuildHasherDefault::new());
         let (mut starts, mut insides) = (map(rows), map(rows / 4));
@@ -37,7 +37,7 @@ impl WordPieces {
         Self { starts, insides }
     }
 
-    /// The rows of the pieces of `text`, in order, until `most` are found.
+    /// The rows of the pieces of `text` in order, at most `most`.
     pub fn rows(&self, text: &str, most: usize) -> Vec<u32> {
         let mut rows = Vec::with_capacity(most.min(text.len() / 4 + 1));
         let mut word = String::new();
@@ -72,7 +72,7 @@ impl WordPieces {
         word.clear();
     }
 
-    /// Whether the whole word is made of known pieces; those found are pushed either way.
+    /// Splits a word into known pieces and pushes them; returns `false` if a part is unknown.
     fn cut(&self, word: &str, rows: &mut Vec<u32>) -> bool {
         let mut start = 0;
         while start < word.len() {
@@ -89,7 +89,7 @@ impl WordPieces {
     }
 }
 
-/// Adds a character in lower case and without its accents.
+/// Appends a character in lower case and without accents.
 fn push_plain(character: char, word: &mut String) {
     if character.is_ascii() {
         word.push(character.to_ascii_lowercase());
@@ -143,7 +143,7 @@ impl Kind {
     }
 }
 
-/// A short hash for short, trusted keys: the vocabulary is ours, so nobody can choose collisions.
+/// A fast hash for short, trusted keys: the vocabulary is ours, so nobody can choose collisions.
 #[derive(Default)]
 struct Fnv(u64);
 
@@ -155,7 +155,7 @@ impl Hasher for Fnv {
     }
 
     fn finish(&self) -> u64 {
-        // The table takes its tag from the top bits, which short keys barely reach.
+        // The hash table uses the top bits, which short keys barely reach.
         self.0 ^ self.0.rotate_left(32)
     }
 }

@@ -1,9 +1,9 @@
-//! The HTTP client behind an MCP server's address, with a limit on every answer.
+//! The HTTP client for MCP servers, with a limit on every response.
 //!
-//! The protocol library bounds the events of a stream but reads a plain body whole, so one endless answer
-//! would fill the memory. This client does what the library's own does, with bodies that end at a limit.
+//! The protocol library bounds the events of a stream but reads a plain body completely, so an endless response
+//! would exhaust memory. This client does what the library's own does, but with bounded bodies.
 //!
-//! Invariant: no more of an answer is held than the limit, in whatever form it comes.
+//! Invariant: never buffers more of a response than the limit, whatever its form.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -33,26 +33,27 @@ const SESSION: &str = "mcp-session-id";
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
-/// A client whose answers are no longer than a limit.
+/// An HTTP client with bounded responses.
 #[derive(Debug, Clone)]
-pub struct Bounded {
+pub struct BoundedClient {
     client: reqwest::Client,
     bytes_max: usize,
-    over: Arc<AtomicBool>,
+    session_lost: Arc<AtomicBool>,
 }
 
-impl Bounded {
-    /// `client`, with answers of at most `bytes_max`. `over` is set when the server has forgotten our
-    /// session.
-    pub fn new(client: reqwest::Client, bytes_max: usize, over: Arc<AtomicBool>) -> Self {
-        Self { client, bytes_max, over }
+impl BoundedClient {
+    /// Limits responses to `bytes_max`. Sets `session_lost` when the server no longer knows our session.
+    pub fn new(client: reqwest::Client, bytes_max: usize, session_lost: Arc<AtomicBool>) -> Self {
+        Self { client, bytes_max, session_lost }
     }
 
-    /// The session is not begun anew behind our back: the server may be another one now, whose tools
-    /// have to be seen first.
-    fn session_over(&self) -> Failed {
-        self.over.store(true, Ordering::Release);
-        StreamableHttpError::UnexpectedServerResponse(Cow::Borrowed("our session with it is over"))
+    /// Does not start a new session transparently: the server may be another one now, and its tools have to be
+    /// listed first.
+    fn session_lost(&self) -> Failed {
+        self.session_lost.store(true, Ordering::Release);
+        StreamableHttpError::UnexpectedServerResponse(Cow::Borrowed(
+            "it no longer knows our session",
+        ))
     }
 
     async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failed> {
@@ -71,7 +72,7 @@ impl Bounded {
     }
 }
 
-impl StreamableHttpClient for Bounded {
+impl StreamableHttpClient for BoundedClient {
     type Error = reqwest::Error;
 
     async fn post_message(
@@ -101,7 +102,7 @@ impl StreamableHttpClient for Bounded {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if status == StatusCode::NOT_FOUND && in_session {
-            return Err(self.session_over());
+            return Err(self.session_lost());
         }
         let kind = header(&response, CONTENT_TYPE).unwrap_or_default();
         let session = header(&response, HeaderName::from_static(SESSION));
@@ -113,13 +114,13 @@ impl StreamableHttpClient for Bounded {
             }
             let body = self.body(response).await?;
             if in_session && status == StatusCode::BAD_REQUEST && names_no_request(&body) {
-                return Err(self.session_over());
+                return Err(self.session_lost());
             }
             return unsuccessful(&message, in_session, status, (&kind, &body), session);
         }
         if kind.starts_with(EVENTS) {
             let events =
-                SseStream::from_bytes_stream(within(response.bytes_stream(), self.bytes_max));
+                SseStream::from_bytes_stream(bounded(response.bytes_stream(), self.bytes_max));
             return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
         }
         let expects_no_reply = !matches!(message, ClientJsonRpcMessage::Request(_));
@@ -169,7 +170,7 @@ impl StreamableHttpClient for Bounded {
     }
 }
 
-/// A credential that the server refuses, with its challenge.
+/// Returns the server's challenge if it rejects our credential.
 fn refused(response: &Response) -> Result<(), Failed> {
     match (response.status(), header(response, WWW_AUTHENTICATE)) {
         (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, Some(challenge)) => {
@@ -181,17 +182,17 @@ fn refused(response: &Response) -> Result<(), Failed> {
 
 fn status_failure(response: &Response) -> Option<HttpStatusError> {
     let status = response.status();
-    let ours = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-    ours.then(|| HttpStatusError::new(status.as_u16(), header(response, RETRY_AFTER)))
+    let retryable = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    retryable.then(|| HttpStatusError::new(status.as_u16(), header(response, RETRY_AFTER)))
 }
 
-/// Servers also say so of a session that they do not know, before they look at the request.
+/// Whether an error has no request id. Servers also report an unknown session like that, before parsing the request.
 fn names_no_request(body: &[u8]) -> bool {
     let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(body);
     matches!(parsed, Ok(JsonRpcMessage::Error(error)) if error.id.is_none())
 }
 
-/// An answer with a failing status may still be an answer of the protocol.
+/// A response with an error status may still be a valid protocol message.
 fn unsuccessful(
     message: &ClientJsonRpcMessage,
     in_session: bool,
@@ -201,7 +202,7 @@ fn unsuccessful(
 ) -> Result<StreamableHttpPostResponse, Failed> {
     let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(body).ok();
     let unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    // A server of the older era refuses what it does not know before it looks at the id.
+    // A legacy server rejects an unknown method before it reads the id.
     if let ClientJsonRpcMessage::Request(request) = message
         && matches!(request.request, ClientRequest::DiscoverRequest(_))
         && !in_session
@@ -210,14 +211,14 @@ fn unsuccessful(
     {
         let error = match parsed {
             Some(JsonRpcMessage::Error(error)) => error.error,
-            _ => ErrorData::invalid_request(format!("it answered HTTP {status}"), None),
+            _ => ErrorData::invalid_request(format!("it responded with HTTP {status}"), None),
         };
         let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
         return Ok(StreamableHttpPostResponse::Json(answer, None));
     }
     match parsed {
         Some(JsonRpcMessage::Error(mut answer)) if kind.starts_with(JSON) && !unauthorized => {
-            // One without an id would be waited for until the time is over.
+            // Without an id, the caller would wait for a reply until its timeout.
             if let ClientJsonRpcMessage::Request(request) = message {
                 answer.id = answer.id.or_else(|| Some(request.id.clone()));
             }
@@ -237,12 +238,12 @@ fn header(response: &Response, name: HeaderName) -> Option<String> {
 }
 
 fn too_large(bytes_max: usize) -> io::Error {
-    let what = format!("it answered more than {bytes_max} bytes");
+    let what = format!("its response exceeds {bytes_max} bytes");
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 
-/// The bytes of a stream of events, which ends when one event is larger than the limit.
-fn within(
+/// Passes on the bytes of an event stream; fails when a single event exceeds the limit.
+fn bounded(
     bytes: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static,
     bytes_max: usize,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
@@ -253,7 +254,7 @@ fn within(
     })
 }
 
-/// How far into an event the stream is. An empty line ends one.
+/// The size of the current event, which ends at an empty line.
 #[derive(Debug, Default)]
 struct Event {
     bytes: usize,

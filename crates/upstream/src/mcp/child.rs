@@ -1,8 +1,8 @@
 //! An MCP server as a child process.
 //!
-//! A launcher such as `npx` starts the real server as its own child, so a server is a process group:
-//! when the connection goes, the whole group goes. What it writes to standard error is logged at debug
-//! level, in bounded lines, without secrets; the last lines are kept for the error of a server that cannot start.
+//! A launcher such as `npx` starts the real server as its own child, so a server is a process group, and the whole
+//! group is killed when the connection closes. Its standard error is logged at debug level, in bounded lines and
+//! without secrets; the last lines are kept for the error of a server that fails to start.
 //!
 //! Invariant: no process of the group outlives its [`ChildTransport`].
 
@@ -28,8 +28,8 @@ use tokio::task::JoinHandle;
 use super::config;
 use crate::redact::Redactor;
 
-/// Variables that a child is given besides configured ones. The rest of our environment, which may
-/// hold keys, stays here.
+/// Variables that a child inherits besides configured ones. The rest of our environment may contain keys and is
+/// not passed on.
 const INHERITED: [&str; 11] = [
     "PATH",
     "HOME",
@@ -43,71 +43,71 @@ const INHERITED: [&str; 11] = [
     "TMPDIR",
     "SYSTEMROOT",
 ];
-/// How long a server may take to end by itself once its input is closed.
+/// How long a server may take to exit after its standard input is closed.
 const GRACE: Duration = Duration::from_secs(2);
-/// The longest line of standard error that is logged; the rest of it is dropped.
+/// Maximum size of a logged line of standard error; longer lines are split.
 const STDERR_LINE_BYTES_MAX: u64 = 2_000;
 
-/// Lines of standard error that are kept.
+/// Number of lines of standard error that are kept.
 const LAST_LINES: usize = 5;
-/// How long the end of standard error is waited for, once the server is gone.
+/// How long to wait for the rest of standard error after the server has exited.
 const LAST_LINES_WAIT: Duration = Duration::from_secs(1);
 
-/// The last lines that a server wrote to standard error, without secrets.
+/// The last lines that a server wrote to standard error, redacted.
 #[derive(Clone, Default)]
-pub struct LastLines(Arc<Mutex<Written>>);
+pub struct LastLines(Arc<Mutex<Output>>);
 
 #[derive(Default)]
-struct Written {
+struct Output {
     lines: VecDeque<String>,
     reading: Option<JoinHandle<()>>,
 }
 
 impl LastLines {
-    /// Begins anew with what `stderr` brings.
+    /// Starts reading `stderr`, discarding earlier lines.
     fn follow(&self, server: &str, redactor: &Redactor, stderr: ChildStderr) {
         let reading = log_stderr(server.to_owned(), redactor.clone(), stderr, self.clone());
         let reading = Some(tokio::spawn(reading));
-        *self.written() = Written { lines: VecDeque::new(), reading };
+        *self.output() = Output { lines: VecDeque::new(), reading };
     }
 
-    /// `message`, and what the server wrote last where it wrote anything. The server is expected to be gone.
-    pub async fn added_to(&self, message: &str) -> String {
-        let reading = self.written().reading.take();
+    /// Appends the server's last lines to `message`, if there are any. The server should have exited.
+    pub async fn append_to(&self, message: &str) -> String {
+        let reading = self.output().reading.take();
         if let Some(reading) = reading {
             let _read = tokio::time::timeout(LAST_LINES_WAIT, reading).await;
         }
-        let lines: Vec<String> = self.written().lines.iter().cloned().collect();
+        let lines: Vec<String> = self.output().lines.iter().cloned().collect();
         match lines.is_empty() {
             true => message.to_owned(),
-            false => format!("{message}; it wrote last: {}", lines.join(" | ")),
+            false => format!("{message}; its last output: {}", lines.join(" | ")),
         }
     }
 
-    fn note(&self, line: &str) {
+    fn push(&self, line: &str) {
         if line.trim().is_empty() {
             return;
         }
-        let mut written = self.written();
-        if written.lines.len() == LAST_LINES {
-            written.lines.pop_front();
+        let mut output = self.output();
+        if output.lines.len() == LAST_LINES {
+            output.lines.pop_front();
         }
-        written.lines.push_back(line.to_owned());
+        output.lines.push_back(line.to_owned());
     }
 
-    fn written(&self) -> MutexGuard<'_, Written> {
+    fn output(&self) -> MutexGuard<'_, Output> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The two pipes of a child, and the child.
+/// A child process and its pipes.
 pub struct ChildTransport {
-    pipes: AsyncRwTransport<RoleClient, Bounded<ChildStdout>, ChildStdin>,
+    pipes: AsyncRwTransport<RoleClient, BoundedLines<ChildStdout>, ChildStdin>,
     child: Box<dyn ChildWrapper>,
     oversized: Arc<AtomicBool>,
 }
 
-/// Starts the server. `oversized` is set when it sends a message of more than the limit.
+/// Starts the server. Sets `oversized` when it sends a message over the limit.
 pub fn start(
     server: &config::ServerConfig,
     redactor: &Redactor,
@@ -115,7 +115,7 @@ pub fn start(
     last_lines: &LastLines,
 ) -> io::Result<ChildTransport> {
     let config::Transport::Stdio { command, args, env, cwd } = &server.transport else {
-        return Err(io::Error::other("not a server on standard input and output"));
+        return Err(io::Error::other("not a stdio server"));
     };
     let mut wrap = CommandWrap::with_new(command, |process| {
         process.args(args).env_clear();
@@ -133,7 +133,7 @@ pub fn start(
     let stdout = child.stdout().take().ok_or_else(missing)?;
     let stderr = child.stderr().take().ok_or_else(missing)?;
     last_lines.follow(&server.name, redactor, stderr);
-    let stdout = Bounded {
+    let stdout = BoundedLines {
         inner: stdout,
         line: 0,
         max: server.message_bytes_max,
@@ -159,11 +159,11 @@ impl Transport<RoleClient> for ChildTransport {
 
     async fn close(&mut self) -> Result<(), io::Error> {
         self.pipes.close().await?;
-        // A server that still writes what nobody reads would not end by itself.
+        // A server that is still writing output nobody reads would not exit by itself.
         if !self.oversized.load(Ordering::Relaxed) {
             let _ended = tokio::time::timeout(GRACE, self.child.wait()).await;
         }
-        // The leader may have left others behind; the signal goes to the group.
+        // The leader may have left children behind; the signal goes to the whole group.
         let _gone = self.child.start_kill();
         self.child.wait().await.map(drop)
     }
@@ -171,7 +171,7 @@ impl Transport<RoleClient> for ChildTransport {
 
 impl Drop for ChildTransport {
     fn drop(&mut self) {
-        // Fails only when nothing of the group is left. The runtime reaps the leader.
+        // Fails only if the group is already gone. The runtime reaps the leader.
         let _gone = self.child.start_kill();
     }
 }
@@ -186,20 +186,20 @@ async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr, las
             return;
         }
         let text = redactor.clean(String::from_utf8_lossy(&line).trim_end());
-        tracing::debug!(server.name = server, "the MCP server says: {text}");
-        last.note(&text);
+        tracing::debug!(server.name = server, "stderr of the MCP server: {text}");
+        last.push(&text);
     }
 }
 
-/// Ends the stream when one line grows past the limit, so that a server cannot fill our memory.
-pub struct Bounded<R> {
+/// Fails when a line exceeds the limit, so that a server cannot exhaust our memory.
+pub struct BoundedLines<R> {
     inner: R,
     line: usize,
     max: usize,
     oversized: Arc<AtomicBool>,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -214,7 +214,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         };
         if self.line > self.max {
             self.oversized.store(true, Ordering::Relaxed);
-            return Poll::Ready(Err(io::Error::other("a message is larger than the limit")));
+            return Poll::Ready(Err(io::Error::other("a message exceeds the limit")));
         }
         Poll::Ready(Ok(()))
     }

@@ -1,7 +1,7 @@
-//! What a caller says about an MCP server.
+//! Settings of an MCP server.
 //!
-//! Include modes and approvals are the engine's; here is only how to reach a server and how much it may
-//! take. Commands come from configuration, never from a request.
+//! Only how to reach a server, and its limits; include modes and approvals belong to the engine. Commands come from
+//! configuration, never from a request.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,59 +9,53 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-/// One MCP server.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// Its name in this configuration; unique.
+    /// Unique name.
     pub name: String,
-    /// How it is reached.
     pub transport: Transport,
-    /// The longest time from starting it to its first answer.
+    /// Timeout from starting the server to its first response.
     pub connect_timeout: Duration,
-    /// How long a server may leave the newer era's first question unanswered before the older era is
-    /// tried on the same connection. Some older servers on stdio answer nothing at all; one of the newer
-    /// era that takes longer than this to start is spoken to in the older one, if it can. More than ten
-    /// seconds count as ten.
+    /// How long to wait for the reply to the first request of the current protocol before falling back to the
+    /// legacy handshake on the same connection. Some legacy stdio servers do not reply at all; a current server that
+    /// starts more slowly is used with the legacy protocol, if it supports it. Capped at ten seconds.
     pub probe_timeout: Duration,
-    /// The longest time a call may take.
+    /// Timeout of a tool call.
     pub call_timeout: Duration,
     /// How long a listing waits for a server that is still connecting.
     pub list_timeout: Duration,
-    /// How long a tool list is fresh when the server does not say less.
+    /// How long a tool list stays fresh, unless the server states a shorter time.
     pub tools_fresh_for: Duration,
-    /// The longest answer of a tool, in bytes of text; more is cut.
+    /// Maximum size of a tool's text output; longer output is cut.
     pub output_bytes_max: usize,
-    /// The largest message a server may send, in bytes; more closes the connection.
+    /// Maximum size of a message from the server; a larger one closes the connection.
     pub message_bytes_max: usize,
-    /// The most tools a server may list; more are left out.
+    /// Maximum number of tools per server; the rest is ignored.
     pub tools_max: usize,
 }
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub enum Transport {
-    /// A child process on its standard input and output.
+    /// A child process, over standard input and output.
     Stdio {
-        /// The program.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
-        /// Variables for it, besides the few that every child is given (`PATH`, `HOME`…).
+        /// Environment variables, besides the few that every child inherits (`PATH`, `HOME`…).
         env: BTreeMap<String, SecretString>,
-        /// The folder it starts in.
+        /// The working directory.
         cwd: Option<PathBuf>,
     },
     /// Streamable HTTP.
     Http {
-        /// The endpoint.
         url: String,
-        /// Headers for every request; never sent across a redirect.
+        /// Headers of every request; never sent across a redirect.
         headers: BTreeMap<String, SecretString>,
     },
 }
 
 impl ServerConfig {
-    /// A server with the default limits.
+    /// A server with default limits.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
         Self {
             name: name.into(),
@@ -77,7 +71,7 @@ impl ServerConfig {
         }
     }
 
-    /// A server as a child process with the default limits.
+    /// A child process with default limits.
     pub fn stdio<A: Into<String>>(
         name: impl Into<String>,
         command: impl Into<String>,
@@ -88,40 +82,30 @@ impl ServerConfig {
         Self::new(name, Transport::Stdio { command, args, env, cwd })
     }
 
-    /// A server behind an address with the default limits.
+    /// A server at a URL with default limits.
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
         Self::new(name, Transport::Http { url: url.into(), headers: BTreeMap::new() })
     }
 }
 
-/// A configuration that cannot be used.
+/// An invalid configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidServers {
     /// Two servers share a name.
     #[error("there are two MCP servers named {0:?}")]
     SameName(String),
-    /// A server has no name, or one that a tool's name cannot carry.
+    /// An empty name, or one that cannot be part of a tool name.
     #[error("the MCP server name {0:?} is not valid: use 1 to 40 of A-Z a-z 0-9 _ -")]
     Name(String),
-    /// An address that is none.
+    /// An invalid URL.
     #[error("the address of the MCP server {name} is not valid: {reason}")]
-    Address {
-        /// The server.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A header that HTTP does not allow. Its value is not shown.
+    Address { name: String, reason: String },
+    /// An invalid header. Its value is not shown.
     #[error("the header {header:?} of the MCP server {name} is not valid")]
-    Header {
-        /// The server.
-        name: String,
-        /// The header's name.
-        header: String,
-    },
+    Header { name: String, header: String },
 }
 
-/// The longest server name; a tool is shown to models as `server__tool` in 64 characters.
+/// Maximum length of a server name; models see a tool as `server__tool`, in at most 64 characters.
 const NAME_CHARACTERS_MAX: usize = 40;
 
 pub(super) fn check(configs: &[ServerConfig]) -> Result<(), InvalidServers> {

@@ -1,8 +1,8 @@
-//! One open connection to a server.
+//! An open connection to a server.
 //!
-//! Opening decides which era to speak. A server known to be of the older era is not probed again.
+//! Opening negotiates the protocol version. A server known to be legacy is not probed again.
 //!
-//! Invariant: when a `Connection` is dropped, its child process or its HTTP session ends.
+//! Invariant: dropping a `Connection` ends its child process or HTTP session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,59 +30,59 @@ use super::probe::Probe;
 use super::{child, convert, http};
 use crate::redact::Redactor;
 
-/// Pages of one tool list; more is a server that never ends.
+/// Maximum number of pages of a tool list.
 const PAGES_MAX: usize = 100;
-/// The largest definition of a tool, in bytes of JSON; a larger one is left out.
+/// Maximum size of a tool definition as JSON; a larger one is ignored.
 const DEFINITION_BYTES_MAX: usize = 64 * 1024;
-/// How long closing may take before the rest is left to `Drop`.
+/// Timeout of closing; the rest is left to `Drop`.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Opened = Result<RunningService<RoleClient, Handler>, ClientInitializeError>;
 
-/// An open connection.
 pub struct Connection {
     config: ServerConfig,
     faults: Faults,
     peer: Peer<RoleClient>,
     version: ProtocolVersion,
     service: Mutex<RunningService<RoleClient, Handler>>,
-    signs: TransportErrors,
+    errors: TransportErrors,
 }
 
-/// What a transport has seen go wrong.
+/// Errors that a transport has detected.
 #[derive(Clone, Default)]
 struct TransportErrors {
-    /// A message was over the limit.
+    /// A message exceeded the limit.
     oversized: Arc<AtomicBool>,
-    /// The server has forgotten our session.
-    over: Arc<AtomicBool>,
+    /// The server no longer knows our session.
+    session_lost: Arc<AtomicBool>,
 }
 
-/// A tool list as a server gave it.
+/// The tool list of a server.
 pub struct ToolList {
-    /// The definitions, in the server's order.
+    /// The definitions in the server's order.
     pub tools: Vec<ToolDefinition>,
-    /// How long the server calls it fresh.
+    /// How long the list stays fresh according to the server.
     pub fresh_for: Option<Duration>,
 }
 
 impl Connection {
-    /// Opens a connection within the time for it. `older` is what is known of the server's era; `changed` is set whenever
-    /// the server says that its tools have changed. The error of a child that cannot start ends with what it wrote.
+    /// Opens a connection within `connect_timeout`. `legacy` is set if the server is known to use the legacy
+    /// protocol; `changed` is set whenever the server reports that its tools have changed. The error of a child that
+    /// fails to start includes its last output.
     pub async fn open(
         config: &ServerConfig,
         redactor: &Redactor,
-        older: bool,
+        legacy: bool,
         changed: Arc<AtomicBool>,
     ) -> Result<Self, UpstreamError> {
         let faults = Faults::new(&config.name, redactor.clone());
         let last_lines = LastLines::default();
-        let opening = Self::open_with(config, redactor, older, changed, &faults, &last_lines);
+        let opening = Self::open_with(config, redactor, legacy, changed, &faults, &last_lines);
         let opened = tokio::time::timeout(config.connect_timeout, opening).await;
         let late = || faults.error(UpstreamFault::TimedOut, "it did not start in time");
         match opened.unwrap_or_else(|_| Err(late())) {
             Err(error) => {
-                Err(UpstreamError { message: last_lines.added_to(&error.message).await, ..error })
+                Err(UpstreamError { message: last_lines.append_to(&error.message).await, ..error })
             }
             opened => opened,
         }
@@ -91,18 +91,18 @@ impl Connection {
     async fn open_with(
         config: &ServerConfig,
         redactor: &Redactor,
-        older: bool,
+        legacy: bool,
         changed: Arc<AtomicBool>,
         faults: &Faults,
         last_lines: &LastLines,
     ) -> Result<Self, UpstreamError> {
-        let signs = TransportErrors::default();
+        let errors = TransportErrors::default();
         let attempt =
-            |older| attempt(config, redactor, faults, older, &changed, &signs, last_lines);
-        let mut opened = attempt(older).await?;
-        // Some older servers end, or answer outside the protocol, when asked what they do not know.
+            |legacy| attempt(config, redactor, faults, legacy, &changed, &errors, last_lines);
+        let mut opened = attempt(legacy).await?;
+        // Some legacy servers exit, or reply outside the protocol, on an unknown request.
         if let Err(error) = &opened
-            && !older
+            && !legacy
             && faults.opening(error).fault != UpstreamFault::Unauthorized
         {
             let again = attempt(true).await?;
@@ -112,41 +112,41 @@ impl Connection {
         let peer = service.peer().clone();
         peer.set_response_cache_config(ClientCacheConfig::disabled()).await;
         let info = peer.peer_info().ok_or_else(|| {
-            faults.error(UpstreamFault::Malformed, "it did not say which version it speaks")
+            faults.error(UpstreamFault::Malformed, "it did not state a protocol version")
         })?;
         let version = info.protocol_version.clone();
-        let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
-        if !version.has_initialize() && tells == Some(true) {
+        let notifies = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
+        if !version.has_initialize() && notifies == Some(true) {
             tokio::spawn(watch(peer.clone(), changed));
         }
         let (config, faults, service) = (config.clone(), faults.clone(), Mutex::new(service));
-        Ok(Self { config, faults, peer, version, service, signs })
+        Ok(Self { config, faults, peer, version, service, errors })
     }
 
-    /// The protocol version that was agreed on.
+    /// The negotiated protocol version.
     pub fn version(&self) -> &str {
         self.version.as_str()
     }
 
-    /// Whether the server is of the older era.
-    pub fn is_older(&self) -> bool {
+    /// Whether the server uses the legacy protocol, with an initialize handshake.
+    pub fn is_legacy(&self) -> bool {
         self.version.has_initialize()
     }
 
-    /// Whether the other side has gone.
+    /// Whether the connection is no longer usable.
     pub fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed() || self.is_forgotten()
+        self.peer.is_transport_closed() || self.session_lost()
     }
 
-    /// Whether the server refused a request because it does not know us any more. It was not carried out.
-    pub fn is_forgotten(&self) -> bool {
-        self.signs.over.load(Ordering::Acquire)
+    /// Whether the server rejected a request because it no longer knows our session. The request was not executed.
+    pub fn session_lost(&self) -> bool {
+        self.errors.session_lost.load(Ordering::Acquire)
     }
 
-    /// All pages of the tool list. A name that is listed with two definitions is left out.
+    /// Reads all pages of the tool list. A name with two different definitions is ignored.
     pub async fn list(&self) -> Result<ToolList, UpstreamError> {
         let mut listed = ToolList { tools: Vec::new(), fresh_for: None };
-        let mut doubled = Vec::new();
+        let mut duplicates = Vec::new();
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
             let request = PaginatedRequestParams::default().with_cursor(cursor);
@@ -156,14 +156,14 @@ impl Connection {
             for tool in page.tools {
                 let tool = convert::definition(&self.config.name, tool);
                 if listed.tools.iter().any(|known| known.tool == tool.tool && *known != tool) {
-                    doubled.push(tool.tool.name.clone());
+                    duplicates.push(tool.tool.name.clone());
                 }
-                self.keep(&mut listed.tools, tool);
+                self.push_tool(&mut listed.tools, tool);
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
-                // Which of the two would run, nobody can tell.
-                listed.tools.retain(|tool| !doubled.contains(&tool.tool.name));
+                // It is undefined which of the two would run.
+                listed.tools.retain(|tool| !duplicates.contains(&tool.tool.name));
                 return Ok(listed);
             }
         }
@@ -172,25 +172,25 @@ impl Connection {
             .error(UpstreamFault::TooLarge, format!("more than {PAGES_MAX} pages of tools")))
     }
 
-    fn keep(&self, tools: &mut Vec<ToolDefinition>, tool: ToolDefinition) {
+    fn push_tool(&self, tools: &mut Vec<ToolDefinition>, tool: ToolDefinition) {
         let size = tool.description.len() + tool.input_schema.to_string().len();
         let why = if tools.len() >= self.config.tools_max {
-            "the server lists more tools than the limit"
+            "the server lists too many tools"
         } else if size > DEFINITION_BYTES_MAX {
-            "its definition is larger than the limit"
+            "its definition is too large"
         } else if tools.iter().any(|known| known.tool == tool.tool) {
-            "the server lists the name twice"
+            "the server lists its name twice"
         } else {
             return tools.push(tool);
         };
         tracing::warn!(
             server.name = self.config.name,
             tool.name = tool.tool.name,
-            "left out a tool: {why}"
+            "ignored a tool: {why}"
         );
     }
 
-    /// Calls a tool once. Dropping the future tells the server to stop.
+    /// Calls a tool once. Dropping the future cancels the call.
     pub async fn call(&self, name: &str, arguments: &Value) -> Result<ToolOutput, UpstreamError> {
         let mut request = CallToolRequestParams::new(name.to_owned());
         match arguments {
@@ -209,7 +209,7 @@ impl Connection {
             }
             CallToolResponse::InputRequired(_) => Err(self.faults.error(
                 UpstreamFault::Failed,
-                "the tool asks for more input while it runs, which is not passed on",
+                "the tool requests more input while running, which is not supported",
             )),
             _ => Err(self.faults.error(
                 UpstreamFault::Failed,
@@ -218,7 +218,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection and waits for it.
+    /// Closes the connection and waits until it is closed.
     pub async fn close(&self) {
         let mut service = self.service.lock().await;
         if let Err(error) = service.close_with_timeout(CLOSE_TIMEOUT).await {
@@ -229,9 +229,9 @@ impl Connection {
         }
     }
 
-    /// A connection that broke because of a message over the limit says so.
+    /// Replaces the error if the connection broke because of an oversized message.
     fn failed(&self, error: UpstreamError) -> UpstreamError {
-        if !self.signs.oversized.load(Ordering::Relaxed) {
+        if !self.errors.oversized.load(Ordering::Relaxed) {
             return error;
         }
         let limit = self.config.message_bytes_max;
@@ -240,18 +240,18 @@ impl Connection {
     }
 }
 
-/// Starts a transport and the handshake on it. The outer error is one that another era cannot mend.
+/// Starts a transport and performs the handshake. The outer error is one that the other protocol cannot fix.
 async fn attempt(
     config: &ServerConfig,
     redactor: &Redactor,
     faults: &Faults,
-    older: bool,
+    legacy: bool,
     changed: &Arc<AtomicBool>,
-    signs: &TransportErrors,
+    errors: &TransportErrors,
     last_lines: &LastLines,
 ) -> Result<Opened, UpstreamError> {
     let handler = Handler { changed: changed.clone() };
-    let lifecycle = if older {
+    let lifecycle = if legacy {
         ClientLifecycleMode::Initialize
     } else {
         ClientLifecycleMode::Auto {
@@ -261,7 +261,7 @@ async fn attempt(
     };
     match &config.transport {
         Transport::Stdio { command, .. } => {
-            let child = child::start(config, redactor, signs.oversized.clone(), last_lines);
+            let child = child::start(config, redactor, errors.oversized.clone(), last_lines);
             let child = child.map_err(|error| {
                 faults
                     .error(UpstreamFault::Unreachable, format!("cannot start {command:?}: {error}"))
@@ -270,13 +270,13 @@ async fn attempt(
             Ok(handler.serve_with_lifecycle(transport, lifecycle).await)
         }
         Transport::Http { url, headers } => {
-            let transport = http::open(config, url, headers, signs.over.clone())?;
+            let transport = http::open(config, url, headers, errors.session_lost.clone())?;
             Ok(handler.serve_with_lifecycle(transport, lifecycle).await)
         }
     }
 }
 
-/// In the newer era a client is told of changes only on a subscription.
+/// Watches for changes of the tools; the current protocol reports them only to subscribers.
 async fn watch(peer: Peer<RoleClient>, changed: Arc<AtomicBool>) {
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let Ok(mut subscription) = peer.listen(filter).await else { return };

@@ -1,7 +1,7 @@
-//! From the protocol's tools and results to the engine's.
+//! Converts the protocol's tools and results to the engine's.
 //!
-//! Invariant: an output holds at most the limit in bytes of text, and no JSON beyond it; pictures are within the limit of
-//! messages.
+//! Invariant: an output contains at most the limit in bytes of text, and no JSON beyond it; media are bounded by the
+//! message limit.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use throughline_engine::tool::{
     Media, MediaKind, ToolDefinition, ToolEffects, ToolName, ToolOutput,
 };
 
-/// A tool as the engine knows it.
+/// Converts a tool definition.
 pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
     let hints = tool.annotations.unwrap_or_default();
     ToolDefinition {
@@ -27,22 +27,22 @@ pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
     }
 }
 
-/// A result as the engine knows it, cut at `bytes_max`.
+/// Converts a result, cut at `bytes_max`.
 pub fn output(result: CallToolResult, bytes_max: usize) -> ToolOutput {
-    let blocks: Vec<String> = result.content.iter().map(words).collect();
+    let blocks: Vec<String> = result.content.iter().map(text_of).collect();
     let mut text = blocks.join("\n");
     if text.is_empty()
         && let Some(value) = &result.structured_content
     {
         text = value.to_string();
     }
-    let json = result.structured_content.or_else(|| parsed(&text));
+    let json = result.structured_content.or_else(|| parse_json(&text));
     let is_error = result.is_error.unwrap_or(false);
     let media = result.content.iter().filter_map(media).collect();
     ToolOutput { text, json, is_error, media, ..ToolOutput::default() }.cut(bytes_max)
 }
 
-/// What is for eyes and ears, as it came. A message as a whole is within its own limit.
+/// Images and audio, unchanged. The message as a whole is bounded.
 fn media(block: &ContentBlock) -> Option<Media> {
     let (kind, mime_type, data) = match block {
         ContentBlock::Image(image) => (MediaKind::Image, &image.mime_type, &image.data),
@@ -52,17 +52,17 @@ fn media(block: &ContentBlock) -> Option<Media> {
     Some(Media { kind, mime_type: mime_type.clone(), data: data.clone() })
 }
 
-/// Words stay as they are; what is no text is named, with its type and size.
-fn words(block: &ContentBlock) -> String {
+/// Text as it is; other content as a placeholder with type and size.
+fn text_of(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => note("image", &image.mime_type, image.data.len()),
-        ContentBlock::Audio(audio) => note("audio", &audio.mime_type, audio.data.len()),
+        ContentBlock::Image(image) => placeholder("image", &image.mime_type, image.data.len()),
+        ContentBlock::Audio(audio) => placeholder("audio", &audio.mime_type, audio.data.len()),
         ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
         ContentBlock::Resource(resource) => match &resource.resource {
             ResourceContents::TextResourceContents { text, .. } => text.clone(),
             ResourceContents::BlobResourceContents { uri, blob, .. } => {
-                note("resource", uri, blob.len())
+                placeholder("resource", uri, blob.len())
             }
             _ => "[resource]".to_owned(),
         },
@@ -70,12 +70,12 @@ fn words(block: &ContentBlock) -> String {
     }
 }
 
-fn note(kind: &str, of: &str, base64_length: usize) -> String {
+fn placeholder(kind: &str, of: &str, base64_length: usize) -> String {
     format!("[{kind} {of}, about {} bytes]", base64_length / 4 * 3)
 }
 
-/// The text as JSON, where it is an object or a list; a bare number or word is not meant as JSON.
-fn parsed(text: &str) -> Option<Value> {
+/// Parses the text as JSON if it is an object or array; a bare number or word is not meant as JSON.
+fn parse_json(text: &str) -> Option<Value> {
     let start = text.trim_start().as_bytes().first()?;
     matches!(start, b'{' | b'[').then(|| serde_json::from_str(text).ok())?
 }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The longest text that is kept of a result.
+    /// Maximum size of a result's text.
     const BYTES_MAX: usize = 100;
 
     #[test]

@@ -1,4 +1,4 @@
-//! From the protocol library's errors to the engine's.
+//! Translates the protocol library's errors into the engine's.
 //!
 //! Invariant: every message has passed the server's [`Redactor`].
 
@@ -13,7 +13,7 @@ use throughline_engine::failure::{UpstreamError, UpstreamFault};
 
 use crate::redact::Redactor;
 
-/// Turns errors of one server into the engine's.
+/// Translates the errors of one server.
 #[derive(Clone)]
 pub struct Faults {
     target: String,
@@ -21,17 +21,16 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// For errors of this server.
     pub fn new(server: &str, redactor: Redactor) -> Self {
         Self { target: format!("server {server}"), redactor }
     }
 
-    /// An error of our own making.
+    /// An error that does not come from the library.
     pub fn error(&self, fault: UpstreamFault, message: impl AsRef<str>) -> UpstreamError {
         UpstreamError::new(&self.target, fault, self.redactor.clean(message.as_ref()))
     }
 
-    /// Why a connection could not be opened.
+    /// Translates a failure to open a connection.
     pub fn opening(&self, error: &ClientInitializeError) -> UpstreamError {
         match error {
             ClientInitializeError::TransportError { error, .. } => self.transport(error),
@@ -46,13 +45,13 @@ impl Faults {
             ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => self
                 .error(
                     UpstreamFault::Rejected,
-                    format!("it speaks no protocol version we know, but {server_supported:?}"),
+                    format!("it supports only unknown protocol versions: {server_supported:?}"),
                 ),
             other => self.error(UpstreamFault::Malformed, short(&other.to_string())),
         }
     }
 
-    /// Why a request failed.
+    /// Translates a failed request.
     pub fn request(&self, error: &ServiceError) -> UpstreamError {
         match error {
             ServiceError::McpError(error) => {
@@ -68,9 +67,7 @@ impl Faults {
             ServiceError::TransportClosed => {
                 self.error(UpstreamFault::Unreachable, "the connection was closed")
             }
-            ServiceError::Timeout { .. } => {
-                self.error(UpstreamFault::TimedOut, "no answer in time")
-            }
+            ServiceError::Timeout { .. } => self.error(UpstreamFault::TimedOut, "no reply in time"),
             ServiceError::Cancelled { reason } => self.error(
                 UpstreamFault::Failed,
                 format!(
@@ -87,7 +84,7 @@ impl Faults {
         let message = short(&error.error.to_string());
         match error.error.downcast_ref::<Http>() {
             Some(Http::AuthRequired(_) | Http::InsufficientScope(_)) => {
-                self.error(UpstreamFault::Unauthorized, "it refused our credential")
+                self.error(UpstreamFault::Unauthorized, "it rejected our credential")
             }
             Some(Http::HttpStatus(status)) => {
                 let fault = match status.status {
@@ -111,7 +108,7 @@ impl Faults {
     }
 }
 
-/// A message from outside, cut to a length that suits a log line.
+/// Cuts a foreign message to a length suitable for a log line.
 fn short(message: &str) -> String {
     const MESSAGE_CHARACTERS_MAX: usize = 500;
     message.chars().take(MESSAGE_CHARACTERS_MAX).collect()

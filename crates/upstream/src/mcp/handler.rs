@@ -1,8 +1,8 @@
-//! Our side of a connection: what a server may tell us and ask of us.
+//! The client side of a connection: what a server may notify and request.
 //!
-//! A server may say that its tools have changed. It may not make our model speak, ask our user or see
-//! our folders: a tool call runs unattended, and text from a server is data. We offer none of it, and the
-//! defaults of the trait refuse a server that asks all the same.
+//! A server may report that its tools have changed. It may not use our model, prompt our user or see our folders: a
+//! tool call runs unattended, and text from a server is data. We advertise none of these capabilities, and the
+//! trait's defaults reject such requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,17 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient};
 
-/// Tells the server who we are; remembers that its tools have changed.
+/// Identifies us to the server and records that its tools have changed.
 pub struct Handler {
-    /// Set when the server says that its tools have changed.
+    /// Set when the server reports that its tools have changed.
     pub changed: Arc<AtomicBool>,
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("throughline", env!("CARGO_PKG_VERSION"));
-        // What is asked for in a handshake. The newer era has none, and a server that agrees to
-        // everything would be taken for one of it.
+        // The version offered in the legacy handshake. The current protocol has no handshake, and a server that
+        // accepts any version would be taken for a current one.
         ClientConfig::new(ClientCapabilities::default(), name)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }

@@ -1,4 +1,4 @@
-//! An MCP server behind an address: the client and its headers.
+//! The HTTP transport of an MCP server: client and headers.
 //!
 //! Invariant: no redirect is followed, so our headers reach only the configured origin.
 
@@ -13,24 +13,24 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use secrecy::{ExposeSecret, SecretString};
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 
-use super::bounded::Bounded;
+use super::bounded::BoundedClient;
 use super::config::ServerConfig;
 
-/// The longest time to open a TCP and TLS connection.
+/// Timeout of opening a TCP and TLS connection.
 const TCP_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A transport to `url`; `over` is set when the server has forgotten our session.
+/// Creates a transport to `url`; sets `session_lost` when the server no longer knows our session.
 pub fn open(
     config: &ServerConfig,
     url: &str,
     headers: &BTreeMap<String, SecretString>,
-    over: Arc<AtomicBool>,
-) -> Result<StreamableHttpClientTransport<Bounded>, UpstreamError> {
+    session_lost: Arc<AtomicBool>,
+) -> Result<StreamableHttpClientTransport<BoundedClient>, UpstreamError> {
     let refuse = |message: String| {
         UpstreamError::new(format!("server {}", config.name), UpstreamFault::Rejected, message)
     };
-    let headers = header_map(headers).map_err(|name| refuse(format!("bad header {name}")))?;
-    // Idle connections are not kept: reusing one whose last answer was not read to its end stalls.
+    let headers = header_map(headers).map_err(|name| refuse(format!("invalid header {name}")))?;
+    // No idle connections: reusing one whose last response was not read completely stalls.
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(TCP_CONNECT_TIMEOUT)
@@ -40,11 +40,11 @@ pub fn open(
     let settings = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers)
         .max_sse_event_size(config.message_bytes_max);
-    let client = Bounded::new(client, config.message_bytes_max, over);
+    let client = BoundedClient::new(client, config.message_bytes_max, session_lost);
     Ok(StreamableHttpClientTransport::with_client(client, settings))
 }
 
-/// Headers in the form the client takes, or the name of one that HTTP does not allow.
+/// Converts headers, or returns the name of an invalid one.
 pub fn header_map(
     headers: &BTreeMap<String, SecretString>,
 ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
@@ -58,7 +58,7 @@ pub fn header_map(
     Ok(map)
 }
 
-/// Says what is wrong with an address, without repeating it: it may hold a secret.
+/// Returns what is wrong with a URL without repeating it, because it may contain a secret.
 pub fn check_address(url: &str) -> Result<(), String> {
     let parsed = reqwest::Url::parse(url).map_err(|error| error.to_string())?;
     match parsed.scheme() {

@@ -1,18 +1,17 @@
-//! The proxy to MCP servers: many servers behind the engine's [`Tools`].
+//! The MCP proxy: many servers behind the engine's [`Tools`].
 //!
-//! It connects when first needed, in the background, speaks both eras of the protocol, and keeps each
-//! server's trouble to itself: a server that is down is named in the listing and never fails it.
-//! Whether a call may be made is the engine's matter; include modes, pins and approvals are not known
-//! here.
+//! Connects on first use, in the background, and supports both the current and the legacy protocol. Failures are
+//! isolated: an unavailable server is named in the listing and never fails it. The engine decides whether a call may
+//! be made; include modes, pins and approvals are not known here.
 //!
-//! Invariant: `rmcp` is used in this module only, and nothing of it shows in the public interface.
+//! Invariant: `rmcp` is used only in this module and does not show in its public interface.
 //!
 //! # Layout
 //!
-//! - [`config`]: what the caller says about a server.
+//! - [`config`]: settings of a server.
 //! - [`server`]: one server: connecting with back-off, its cached tools, its calls.
-//! - [`connection`]: one open connection. [`probe`], [`child`], [`http`], [`handler`]: its parts.
-//! - [`convert`], [`fault`]: from the protocol's types to the engine's.
+//! - [`connection`]: one open connection. [`probe`], [`child`], [`http`], [`bounded`], [`handler`]: its parts.
+//! - [`convert`], [`fault`]: conversion to the engine's types.
 
 mod bounded;
 mod child;
@@ -38,13 +37,12 @@ pub use server::{ServerState, ServerStatus};
 
 use server::Server;
 
-/// All configured MCP servers.
 pub struct McpProxy {
     servers: Vec<Arc<Server>>,
 }
 
 impl McpProxy {
-    /// Takes the configuration and starts nothing.
+    /// Checks the configuration; does not connect yet.
     pub fn new(configs: Vec<ServerConfig>) -> Result<Self, InvalidServers> {
         config::check(&configs)?;
         Ok(Self {
@@ -52,7 +50,7 @@ impl McpProxy {
         })
     }
 
-    /// Connects to every server without waiting, so that the first turn need not. Call it within a
+    /// Starts connecting to every server without waiting, so that the first turn need not. Must be called within a
     /// Tokio runtime.
     pub fn connect_in_background(&self) {
         for server in &self.servers {
@@ -60,12 +58,12 @@ impl McpProxy {
         }
     }
 
-    /// How each server is doing, in configured order; asks none of them.
+    /// The status of each server in configured order, without contacting them.
     pub async fn status(&self) -> Vec<ServerStatus> {
         futures::future::join_all(self.servers.iter().map(|server| server.status())).await
     }
 
-    /// Closes every connection and ends every child process. The proxy refuses calls afterwards.
+    /// Closes every connection and ends every child process. Later calls fail.
     pub async fn shutdown(&self) {
         futures::future::join_all(self.servers.iter().map(|server| server.shutdown())).await;
     }
@@ -95,7 +93,7 @@ impl Tools for McpProxy {
         let target = || format!("tool {tool}");
         let server = self.servers.iter().find(|server| server.name() == tool.server);
         let server = server.ok_or_else(|| {
-            let message = format!("there is no server {:?} in the configuration", tool.server);
+            let message = format!("the configuration has no server {:?}", tool.server);
             UpstreamError::new(target(), UpstreamFault::Rejected, message)
         })?;
         let mut outcome = tokio::select! {

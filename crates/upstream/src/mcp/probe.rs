@@ -1,11 +1,10 @@
-//! Patience with servers of the older era, kept short.
+//! A timeout for the first request of the current protocol.
 //!
-//! The newer era starts with a question that older servers were never told about. A polite one refuses
-//! it; many say nothing. This wrapper answers "method not found" in their place after a while, so that
-//! the client falls back to the older handshake on the same connection, and drops the answer should it
-//! come after all.
+//! Legacy servers do not know the request `server/discover`. Some reject it; many do not reply. After a timeout, this
+//! wrapper replies "method not found" in their place, so that the client falls back to the legacy handshake on the
+//! same connection. A late reply is dropped.
 //!
-//! Invariant: a request is answered once.
+//! Invariant: every request gets one reply.
 
 use std::time::Duration;
 
@@ -17,25 +16,24 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::time::Instant;
 
-/// A transport with a limit on the wait for the answer to `server/discover`.
+/// A transport that limits the wait for the reply to `server/discover`.
 pub struct Probe<T> {
     inner: T,
-    patience: Duration,
+    timeout: Duration,
     waiting: Option<(RequestId, Instant)>,
     given_up: Option<RequestId>,
 }
 
 impl<T> Probe<T> {
-    /// Waits at most this long.
-    pub fn new(inner: T, patience: Duration) -> Self {
-        Self { inner, patience, waiting: None, given_up: None }
+    pub fn new(inner: T, timeout: Duration) -> Self {
+        Self { inner, timeout, waiting: None, given_up: None }
     }
 
     fn give_up(&mut self) -> Option<ServerJsonRpcMessage> {
         let (id, _) = self.waiting.take()?;
         self.given_up = Some(id.clone());
         let error =
-            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer to server/discover", None);
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no reply to server/discover", None);
         Some(ServerJsonRpcMessage::error(error, Some(id)))
     }
 }
@@ -50,7 +48,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Probe<T> {
         if let JsonRpcMessage::Request(request) = &item
             && matches!(request.request, ClientRequest::DiscoverRequest(_))
         {
-            self.waiting = Some((request.id.clone(), Instant::now() + self.patience));
+            self.waiting = Some((request.id.clone(), Instant::now() + self.timeout));
         }
         self.inner.send(item)
     }

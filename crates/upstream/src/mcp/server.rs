@@ -1,7 +1,6 @@
-//! One configured server: connecting when needed, with back-off; its cached tools; its calls.
+//! One configured server: connects on demand with back-off, caches its tools, calls them.
 //!
-//! Connecting happens in a task of its own, so a caller that gives up does not undo it, and callers
-//! that come meanwhile share it.
+//! Connecting runs in its own task, so a caller that gives up does not abort it, and concurrent callers share it.
 //!
 //! Invariant: there is at most one connection to a server at a time, and a tool is called only as it was
 //! listed.
@@ -24,39 +23,33 @@ use crate::redact::Redactor;
 
 const BACKOFF_MIN: Duration = Duration::from_millis(500);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
-/// A server that calls its list stale at once is still not asked more often than this.
+/// Minimum time between listings, even if the server says that its list is stale at once.
 const FRESH_MIN: Duration = Duration::from_secs(1);
 
-/// How a server is doing.
+/// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ServerStatus {
-    /// Its name in configuration.
     pub name: String,
-    /// Connected, not needed yet, or failed.
+    /// The state of its connection.
     pub state: ServerState,
-    /// Tools known of it.
+    /// Number of known tools.
     pub tools: usize,
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum ServerState {
-    /// Nobody has needed it, or it is being connected.
+    /// Not used yet, or connecting.
     Idle,
-    /// Connected.
     Connected {
-        /// The protocol version that was agreed on.
+        /// The negotiated protocol version.
         protocol_version: String,
     },
-    /// It could not be reached.
-    Failed {
-        /// Why.
-        reason: String,
-    },
+    /// The last attempt to connect failed.
+    Failed { reason: String },
 }
 
-/// One configured server.
 pub struct Server {
     config: ServerConfig,
     redactor: Redactor,
@@ -70,7 +63,7 @@ pub struct Server {
 #[derive(Default)]
 struct Link {
     connection: Option<Arc<Connection>>,
-    older: bool,
+    legacy: bool,
     failures: u32,
     failure: Option<(UpstreamError, Instant)>,
     shut_down: bool,
@@ -80,8 +73,8 @@ struct Link {
 struct Cached {
     tools: Arc<[ToolDefinition]>,
     fresh_until: Instant,
-    /// The connection that it was listed on.
-    on: Weak<Connection>,
+    /// The connection that the tools were listed on.
+    connection: Weak<Connection>,
 }
 
 impl Server {
@@ -105,8 +98,8 @@ impl Server {
         &self.config.name
     }
 
-    /// The tools: cached ones at once, asking again behind the caller's back when they are no longer
-    /// fresh; new ones when the server said that they changed, or when none are known yet.
+    /// Returns cached tools at once, refreshing them in the background if they are stale. Waits for new ones if the
+    /// server reported a change or none are known yet.
     pub async fn tools(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
         let cached = self.tools.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(cached) = &cached
@@ -120,7 +113,7 @@ impl Server {
         let server = self.clone();
         let refresh = tokio::spawn(async move { server.refresh().await });
         let answer = match tokio::time::timeout(self.config.list_timeout, refresh).await {
-            Ok(joined) => joined.unwrap_or_else(|error| Err(self.broken(&error))),
+            Ok(joined) => joined.unwrap_or_else(|error| Err(self.task_failed(&error))),
             Err(_) => Err(self.faults.error(UpstreamFault::TimedOut, "it is still connecting")),
         };
         match (answer, cached) {
@@ -129,7 +122,7 @@ impl Server {
         }
     }
 
-    /// Calls a tool. A server that refuses the call because it has forgotten us is asked once more.
+    /// Calls a tool. Retries once if the server rejected the call because it no longer knows our session.
     pub async fn call(
         self: &Arc<Self>,
         name: &str,
@@ -137,7 +130,7 @@ impl Server {
     ) -> Result<ToolOutput, UpstreamError> {
         let connection = self.connection().await?;
         let outcome = self.call_on(&connection, name, arguments).await;
-        if outcome.is_ok() || !connection.is_forgotten() {
+        if outcome.is_ok() || !connection.session_lost() {
             return outcome;
         }
         let connection = self.connection().await?;
@@ -156,14 +149,13 @@ impl Server {
             Ok(outcome) => outcome,
             Err(_) => Err(self.faults.error(
                 UpstreamFault::TimedOut,
-                format!("no answer within {} ms", limit.as_millis()),
+                format!("no reply within {} ms", limit.as_millis()),
             )),
         }
     }
 
-    /// Whoever calls has judged the tool by the list. A server that was started again, or says that its
-    /// tools changed, is asked anew before it is sent anything, and a tool that is another now is not
-    /// called.
+    /// Makes sure that the tool is still as listed, because the caller has judged it by the list. If the server was
+    /// restarted or reported a change, its tools are listed again, and a tool that has changed is not called.
     async fn check_unchanged(
         self: &Arc<Self>,
         name: &str,
@@ -171,7 +163,7 @@ impl Server {
     ) -> Result<(), UpstreamError> {
         let known = self.tools.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(known) = known else { return Ok(()) };
-        let same = known.on.ptr_eq(&Arc::downgrade(connection));
+        let same = known.connection.ptr_eq(&Arc::downgrade(connection));
         if same && !self.changed.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -183,11 +175,11 @@ impl Server {
         if fingerprint(&known.tools) == fingerprint(&now) {
             return Ok(());
         }
-        let reason = "its definition is no longer the one that was listed";
+        let reason = "its definition has changed since it was listed";
         Err(self.faults.error(UpstreamFault::Rejected, reason))
     }
 
-    /// Asks for the tools again without waiting; once at a time.
+    /// Lists the tools again without waiting; does nothing if that is already in progress.
     pub fn refresh_in_background(self: &Arc<Self>) {
         if self.refreshing.swap(true, Ordering::AcqRel) {
             return;
@@ -197,7 +189,7 @@ impl Server {
             if let Err(error) = server.refresh().await {
                 tracing::debug!(
                     server.name = server.config.name,
-                    "asking for tools failed: {error}"
+                    "listing the tools failed: {error}"
                 );
             }
             server.refreshing.store(false, Ordering::Release);
@@ -206,7 +198,7 @@ impl Server {
 
     async fn refresh(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
         let connection = self.connection().await?;
-        // Cleared before asking: a change that comes while the list is on its way counts.
+        // Cleared before the request, so that a change reported meanwhile counts.
         self.changed.store(false, Ordering::Release);
         let limit = self.config.call_timeout;
         let listed = tokio::time::timeout(limit, connection.list()).await.unwrap_or_else(|_| {
@@ -223,7 +215,8 @@ impl Server {
         let fresh_for = listed.fresh_for.map_or(most, |asked| asked.max(FRESH_MIN).min(most));
         let tools: Arc<[ToolDefinition]> = listed.tools.into();
         let fresh_until = Instant::now() + fresh_for;
-        let cached = Cached { tools: tools.clone(), fresh_until, on: Arc::downgrade(&connection) };
+        let cached =
+            Cached { tools: tools.clone(), fresh_until, connection: Arc::downgrade(&connection) };
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
         Ok(tools)
     }
@@ -231,7 +224,7 @@ impl Server {
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, UpstreamError> {
         let server = self.clone();
         let task = tokio::spawn(async move { server.connect().await });
-        task.await.unwrap_or_else(|error| Err(self.broken(&error)))
+        task.await.unwrap_or_else(|error| Err(self.task_failed(&error)))
     }
 
     async fn connect(&self) -> Result<Arc<Connection>, UpstreamError> {
@@ -240,10 +233,7 @@ impl Server {
             return Err(self.faults.error(UpstreamFault::Cancelled, "the proxy is shut down"));
         }
         if let Some(connection) = link.connection.take_if(|open| open.is_closed()) {
-            tracing::info!(
-                server.name = self.config.name,
-                "the MCP server has gone; connecting again"
-            );
+            tracing::info!(server.name = self.config.name, "the MCP server is gone; reconnecting");
             connection.close().await;
         }
         if let Some(connection) = &link.connection {
@@ -254,10 +244,10 @@ impl Server {
         {
             return Err(error.clone());
         }
-        // After failures the probe waits longer, for servers that are merely slow to start.
+        // After failures the probe waits longer, in case the server is merely slow to start.
         let mut config = self.config.clone();
-        config.probe_timeout = doubled(config.probe_timeout, link.failures, config.connect_timeout);
-        let open = Connection::open(&config, &self.redactor, link.older, self.changed.clone());
+        config.probe_timeout = backoff(config.probe_timeout, link.failures, config.connect_timeout);
+        let open = Connection::open(&config, &self.redactor, link.legacy, self.changed.clone());
         match open.await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
@@ -266,15 +256,15 @@ impl Server {
                     protocol.version = connection.version(),
                     "connected to an MCP server"
                 );
-                let older = connection.is_older();
-                *link = Link { connection: Some(connection.clone()), older, ..Link::default() };
+                let legacy = connection.is_legacy();
+                *link = Link { connection: Some(connection.clone()), legacy, ..Link::default() };
                 Ok(connection)
             }
             Err(error) => {
                 tracing::warn!(server.name = config.name, "connecting failed: {error}");
-                let wait = doubled(BACKOFF_MIN, link.failures, BACKOFF_MAX);
+                let wait = backoff(BACKOFF_MIN, link.failures, BACKOFF_MAX);
                 link.failures += 1;
-                link.older = false;
+                link.legacy = false;
                 link.failure = Some((error.clone(), Instant::now() + wait));
                 Err(error)
             }
@@ -282,7 +272,7 @@ impl Server {
     }
 
     pub async fn status(&self) -> ServerStatus {
-        // A lock that is taken means that connecting is under way.
+        // A held lock means that connecting is in progress.
         let state = match self.link.try_lock() {
             Err(_) => ServerState::Idle,
             Ok(link) => match (&link.connection, &link.failure) {
@@ -306,11 +296,11 @@ impl Server {
         }
     }
 
-    fn broken(&self, error: &tokio::task::JoinError) -> UpstreamError {
-        self.faults.error(UpstreamFault::Failed, format!("the connecting task ended: {error}"))
+    fn task_failed(&self, error: &tokio::task::JoinError) -> UpstreamError {
+        self.faults.error(UpstreamFault::Failed, format!("the connection task failed: {error}"))
     }
 }
 
-fn doubled(start: Duration, times: u32, max: Duration) -> Duration {
+fn backoff(start: Duration, times: u32, max: Duration) -> Duration {
     start.saturating_mul(2_u32.saturating_pow(times)).min(max)
 }

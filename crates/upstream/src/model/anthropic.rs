@@ -1,7 +1,7 @@
-//! Anthropic's Messages: the request, and the events of the reply.
+//! Anthropic's Messages API: the request, and the events of the reply.
 //!
-//! Cache breakpoints stand where the engine put them; tools come before the system text in the
-//! provider's cache, so a breakpoint there covers them too.
+//! Cache breakpoints are placed where the engine put them. Tools precede the system text in the provider's cache, so
+//! a breakpoint there covers them, too.
 //!
 //! Invariant: at most [`BREAKPOINTS_MAX`] breakpoints are sent; of more, the last ones.
 
@@ -17,13 +17,12 @@ use throughline_engine::model::{Block, ModelEvent, ModelRequest, Role, StopReaso
 use super::reply::{self, Problem};
 use super::{ModelConfig, conversation};
 
-/// The endpoint under the base address.
+/// Path of the endpoint.
 pub const PATH: &str = "/v1/messages";
 const API_VERSION: &str = "2023-06-01";
-/// The provider refuses more.
+/// The provider rejects more.
 const BREAKPOINTS_MAX: usize = 4;
 
-/// Key and version.
 pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", HeaderValue::from_static(API_VERSION));
@@ -35,9 +34,8 @@ pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     Ok(headers)
 }
 
-/// The request.
 pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
-    let turns = conversation::in_turns(&request.messages);
+    let turns = conversation::merge_roles(&request.messages);
     let system: Vec<_> =
         request.system.iter().filter(|block| !block.text.trim().is_empty()).collect();
     let in_system = system.iter().filter(|block| block.cache_breakpoint).count();
@@ -102,9 +100,8 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     body
 }
 
-/// Marks what the provider may cache where the request leaves it open: what precedes the conversation, the
-/// conversation up to the message before the last, and all of it. Requests grow at their end, so the next one
-/// is served from the last mark.
+/// Sets cache breakpoints if the request has none: after the system text or tools, and after the last two user
+/// messages. Requests grow at their end, so the next one hits the last breakpoint.
 fn mark_ends(body: &mut Value) {
     let frame = if body["system"].is_array() { "system" } else { "tools" };
     let mut marked: Vec<&mut Value> = Vec::new();
@@ -132,7 +129,7 @@ fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// The provider takes nothing but objects as arguments.
+/// The provider accepts only objects as arguments.
 fn object(input: &Value) -> Value {
     match input {
         Value::Object(_) => input.clone(),
@@ -141,7 +138,6 @@ fn object(input: &Value) -> Value {
     }
 }
 
-/// Reads the events of a reply.
 #[derive(Default)]
 pub struct Reader {
     call: Option<Call>,
@@ -175,14 +171,14 @@ impl reply::Reader for Reader {
                 let reason = self.stop.take().unwrap_or(StopReason::EndTurn);
                 out.push_back(ModelEvent::Done(reason));
             }
-            // New kinds of events are added from time to time and must be passed over.
+            // New kinds of events are added from time to time and must be ignored.
             _ => {}
         }
         Ok(())
     }
 
     fn end(&mut self, _out: &mut VecDeque<ModelEvent>) -> Result<(), Problem> {
-        Err((UpstreamFault::Malformed, "the reply broke off before message_stop".to_owned()))
+        Err((UpstreamFault::Malformed, "the reply was cut off before message_stop".to_owned()))
     }
 
     fn problem(event: &Sse) -> Option<Problem> {
@@ -216,7 +212,7 @@ impl Reader {
                 let index = data["index"].as_u64().unwrap_or_default();
                 self.call = Some(Call { index, id: text("id"), name: text("name"), arguments });
             }
-            "text" => say(&block["text"], out),
+            "text" => push_text(&block["text"], out),
             _ => {}
         }
     }
@@ -224,11 +220,11 @@ impl Reader {
     fn delta(&mut self, data: &Value, out: &mut VecDeque<ModelEvent>) -> Result<(), Problem> {
         let delta = &data["delta"];
         match delta["type"].as_str().unwrap_or_default() {
-            "text_delta" => say(&delta["text"], out),
+            "text_delta" => push_text(&delta["text"], out),
             "input_json_delta" => {
                 let call = self.call.as_mut().filter(|call| data["index"] == call.index);
                 let Some(call) = call else {
-                    let problem = "arguments came for no open tool call".to_owned();
+                    let problem = "received arguments without an open tool call".to_owned();
                     return Err((UpstreamFault::Malformed, problem));
                 };
                 call.arguments.push_str(delta["partial_json"].as_str().unwrap_or_default());
@@ -245,8 +241,8 @@ impl Reader {
         }
     }
 
-    /// Later counts replace earlier ones where they are given. What the provider calls input leaves
-    /// out what it cached.
+    /// Updates the counts; later ones replace earlier ones. The provider's input tokens exclude cached ones, ours
+    /// include them.
     fn count(&mut self, usage: &Value, out: &mut VecDeque<ModelEvent>) {
         let read = |key: &str, before: u64| usage[key].as_u64().unwrap_or(before);
         let before = self.usage;
@@ -267,20 +263,19 @@ impl Reader {
     }
 }
 
-/// Tokens of a reply that came in one piece.
+/// Token counts of a non-streamed reply.
 pub fn whole_usage(usage: &Value) -> Option<Usage> {
     let mut reader = Reader::default();
     reader.count(usage, &mut VecDeque::new());
     usage.is_object().then_some(reader.usage)
 }
 
-fn say(text: &Value, out: &mut VecDeque<ModelEvent>) {
+fn push_text(text: &Value, out: &mut VecDeque<ModelEvent>) {
     if let Some(text) = text.as_str().filter(|text| !text.is_empty()) {
         out.push_back(ModelEvent::Text(text.to_owned()));
     }
 }
 
-/// Why a reply ended.
 pub fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_use" => StopReason::ToolUse,

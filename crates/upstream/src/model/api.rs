@@ -1,11 +1,10 @@
-//! The wire formats that model clients speak.
+//! The wire formats of models and clients.
 
 use super::Provider;
 
-/// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// OpenAI's Chat Completions, as many servers offer them.
+    /// OpenAI's Chat Completions, as offered by many servers.
     ChatCompletions,
     /// OpenAI's Responses.
     Responses,
@@ -14,7 +13,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// Whose models speak it.
+    /// The provider whose models use it.
     pub fn provider(self) -> Provider {
         match self {
             Self::ChatCompletions | Self::Responses => Provider::OpenAi,
@@ -22,7 +21,7 @@ impl Api {
         }
     }
 
-    /// Its name, as its provider calls it.
+    /// The provider's name for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ChatCompletions => "OpenAI Chat Completions",
@@ -31,7 +30,7 @@ impl Api {
         }
     }
 
-    /// Where it is served, under the base address of its provider.
+    /// Path of the endpoint under the provider's base URL.
     pub fn path(self) -> &'static str {
         match self {
             Self::ChatCompletions => super::openai::PATH,

@@ -1,15 +1,14 @@
-//! What both wire formats need of the engine's messages.
+//! Preparation of the engine's messages that all wire formats share.
 //!
-//! Providers want speakers to take turns, and local chat templates insist on it; a conversation with a
-//! failed turn has two messages of the user in a row. Nothing is added and nothing is dropped but empty
-//! text, which providers refuse.
+//! Providers expect alternating roles, and local chat templates insist on it; a session with a failed turn has two
+//! consecutive user messages. Nothing is added, and only empty text is dropped, which providers reject.
 
 use serde_json::Value;
 use throughline_engine::model::{Block, Message, ModelRequest, Role};
 
-/// The messages with neighbours of the same speaker joined and empty text left out; in a user's
-/// message tool results come first.
-pub fn in_turns(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
+/// Merges consecutive messages of the same role and drops empty text; in a user message, tool results come
+/// first.
+pub fn merge_roles(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
     let mut turns: Vec<(Role, Vec<&Block>)> = Vec::new();
     for message in messages {
         let said = message.content.iter().filter(|block| !is_empty(block));
@@ -25,7 +24,7 @@ pub fn in_turns(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
     turns
 }
 
-/// The temperature with the digits that were asked for: as a wider number 0.7 would be 0.69999998….
+/// The temperature with its original digits: converted to f64, 0.7 would become 0.69999998….
 pub fn temperature(request: &ModelRequest) -> Value {
     let shown = request.temperature.to_string();
     serde_json::from_str(&shown).unwrap_or(Value::Null)
@@ -61,6 +60,6 @@ mod tests {
             (Role::Assistant, vec![&c]),
             (Role::User, vec![&result, &d]),
         ];
-        assert_eq!(in_turns(&messages), expected);
+        assert_eq!(merge_roles(&messages), expected);
     }
 }

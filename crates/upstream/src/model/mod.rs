@@ -1,18 +1,18 @@
 //! Language models over HTTP: Anthropic's Messages and OpenAI-compatible chat completions.
 //!
-//! Our own thin clients, so that what the engine asked for is what is sent: cache breakpoints where it
-//! put them, its tools in its order. What a reply means to a turn is decided in the engine.
+//! Thin clients, so that exactly what the engine requested is sent: cache breakpoints where it put them, its tools in
+//! its order. The engine decides what a reply means.
 //!
-//! Invariant: a reply that is not over when the connection is, is an error; nothing is made up to end it.
+//! Invariant: a reply that is incomplete when the connection ends is an error; it is never completed artificially.
 //!
 //! # Layout
 //!
-//! - [`anthropic`], [`openai`]: a provider's requests and events each.
+//! - [`anthropic`], [`openai`]: requests and events of each provider.
 //! - [`conversation`]: what both need of the engine's messages.
-//! - [`wire`]: one request over HTTP, with retries before the first event.
+//! - [`wire`]: one HTTP request, with retries before the first event.
 //! - [`reply`]: the stream of events, with its limits.
-//! - [`pass_through`], [`parsed_answer`]: a client's own request handed on as it is, and what its answer said. [`api`]: the formats of
-//!   clients. [`responses`]: OpenAI's Responses, also where a provider serves chat completions only.
+//! - [`pass_through`], [`parsed_answer`]: forwarding a client's own request, and parsing its answer. [`api`]: wire
+//!   formats. [`responses`]: OpenAI's Responses, also for providers that serve only chat completions.
 
 mod anthropic;
 mod api;
@@ -39,12 +39,12 @@ use tokio_util::sync::CancellationToken;
 pub use api::Api;
 use wire::Wire;
 
-/// Whose wire format is spoken.
+/// A provider's wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// Anthropic Messages.
     Anthropic,
-    /// OpenAI chat completions, as many servers offer them.
+    /// OpenAI chat completions, as offered by many servers.
     OpenAi,
 }
 
@@ -57,7 +57,7 @@ impl Provider {
         }
     }
 
-    /// Where the provider itself serves.
+    /// The provider's public endpoint.
     pub fn default_base_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com",
@@ -69,43 +69,42 @@ impl Provider {
 /// A model and how to reach it.
 #[derive(Debug, Clone)]
 pub struct ModelConfig {
-    /// Whose wire format is spoken.
     pub provider: Provider,
-    /// The model's name there.
+    /// The provider's name for the model.
     pub model: String,
-    /// Where it is served: for Anthropic without `/v1`, for OpenAI-compatible servers with it, as their
-    /// own clients take it.
+    /// The base URL: without `/v1` for Anthropic, with it for OpenAI-compatible servers, as their own clients
+    /// expect.
     pub base_url: String,
-    /// Sent with each request where there is one; local servers need none.
+    /// Sent with each request; local servers need none.
     pub api_key: Option<SecretString>,
-    /// Whether the temperature is sent; some models refuse it.
+    /// Whether to send the temperature; some models reject it.
     pub sends_temperature: bool,
-    /// Tokens of its context window, where they are known.
+    /// Size of the context window, if known.
     pub context_tokens: Option<u32>,
-    /// Whether it serves Responses itself; otherwise they are made from chat completions.
+    /// Whether the provider serves Responses; otherwise they are converted from chat completions.
     pub serves_responses: bool,
-    /// The longest time to open a connection.
+    /// Timeout of opening a connection.
     pub connect_timeout: Duration,
-    /// The longest time until the head of the answer to a client's own request that is to be streamed.
+    /// Timeout until the response head of a client's own streaming request.
     pub head_timeout: Duration,
-    /// The longest time from a request of the engine's own to the first word or tool call.
+    /// Timeout from an engine request to the first text or tool call.
     pub first_token_timeout: Duration,
-    /// The longest silence within a stream.
+    /// Maximum silence within a stream.
     pub idle_timeout: Duration,
-    /// The longest time for a whole reply to the engine, retries included. Clients have limits of their own.
+    /// Timeout of a whole reply to the engine, retries included. Clients have their own limits.
     pub total_timeout: Duration,
-    /// The largest reply, in bytes on the wire.
+    /// Maximum size of a reply in bytes on the wire.
     pub reply_bytes_max: usize,
-    /// How often a request is tried again before its first event.
+    /// Maximum number of retries before the first event.
     pub retries_max: usize,
-    /// The wait before the first retry; doubled for each one after, unless the provider asks for more.
+    /// Delay before the first retry; doubled for each further one, unless the provider requests more.
     pub retry_delay: Duration,
-    /// The longest wait that a provider may ask for; beyond it the request fails at once.
+    /// Maximum delay that a provider may request; beyond it the request fails at once.
     pub retry_after_max: Duration,
 }
 
 impl ModelConfig {
-    /// A model at its provider with the default limits.
+    /// A model with default limits.
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
             provider,
@@ -128,7 +127,7 @@ impl ModelConfig {
     }
 }
 
-/// What a request is in the provider's own format; its JSON text is what is sent.
+/// The request in the provider's own format.
 pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     match config.provider {
         Provider::Anthropic => anthropic::body(config, request),
@@ -136,8 +135,8 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     }
 }
 
-/// A model ready for requests. Nothing is sent yet; a wrong address or key is refused here only when
-/// it cannot be sent at all.
+/// Creates a client for a model. Nothing is sent yet; an invalid URL or key is rejected only if it cannot be sent
+/// at all.
 pub fn connect(config: ModelConfig) -> Result<Arc<dyn Model>, UpstreamError> {
     let name = format!("{}/{}", config.provider.as_str(), config.model);
     let headers = match config.provider {
@@ -145,7 +144,7 @@ pub fn connect(config: ModelConfig) -> Result<Arc<dyn Model>, UpstreamError> {
         Provider::OpenAi => openai::headers(&config),
     };
     let headers = headers.map_err(|_| {
-        let problem = "the API key holds characters that cannot be sent";
+        let problem = "the API key contains characters that cannot be sent in a header";
         UpstreamError::new(format!("model {name}"), UpstreamFault::Rejected, problem)
     })?;
     let path = match config.provider {
@@ -161,12 +160,12 @@ struct HttpModel {
     name: String,
     wire: Wire,
     config: ModelConfig,
-    /// Newer models take no temperature; this is learnt from the first refusal.
+    /// Newer models reject the temperature; learnt from the first rejection.
     refuses_temperature: AtomicBool,
 }
 
 impl HttpModel {
-    async fn ask(
+    async fn request(
         &self,
         request: &ModelRequest,
         cancel: CancellationToken,
@@ -203,14 +202,17 @@ impl Model for HttpModel {
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError> {
-        match self.ask(request, cancel.clone()).await {
+        match self.request(request, cancel.clone()).await {
             Err(error)
                 if error.fault == UpstreamFault::Rejected
                     && error.message.contains("temperature")
                     && !self.refuses_temperature.swap(true, Ordering::Relaxed) =>
             {
-                tracing::info!(model = self.name, "it takes no temperature; asking without one");
-                self.ask(request, cancel).await
+                tracing::info!(
+                    model = self.name,
+                    "the model rejects a temperature; retrying without"
+                );
+                self.request(request, cancel).await
             }
             answered => answered,
         }

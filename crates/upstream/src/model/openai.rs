@@ -1,9 +1,9 @@
-//! OpenAI's chat completions, as OpenAI, Ollama, vLLM, llama.cpp and others serve them.
+//! OpenAI's chat completions, as served by OpenAI, Ollama, vLLM, llama.cpp and others.
 //!
-//! Servers differ: some leave out usage, some the final `[DONE]`, some give a tool call whole and
-//! without an index. All of that is read; a reply without its end is not.
+//! Servers differ: some omit usage, some the final `[DONE]`, some send a tool call in one piece and without an
+//! index. All of these are accepted; an incomplete reply is not.
 //!
-//! Invariant: tool calls are given out complete, in order, before the reply is done.
+//! Invariant: tool calls are emitted complete and in order, before the reply is done.
 
 use std::collections::VecDeque;
 
@@ -17,12 +17,11 @@ use throughline_engine::model::{Block, ModelEvent, ModelRequest, Role, StopReaso
 use super::reply::{self, Problem};
 use super::{ModelConfig, Provider, conversation};
 
-/// The endpoint under the base address.
+/// Path of the endpoint.
 pub const PATH: &str = "/chat/completions";
-/// Tool calls in one reply.
+/// Maximum number of tool calls in a reply.
 const CALLS_MAX: usize = 128;
 
-/// The key.
 pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     let mut headers = HeaderMap::new();
     if let Some(key) = &config.api_key {
@@ -33,7 +32,6 @@ pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     Ok(headers)
 }
 
-/// The request.
 pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     let system: Vec<&str> = (request.system.iter())
         .map(|block| block.text.as_str())
@@ -43,7 +41,7 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     if !system.is_empty() {
         messages.push(json!({"role": "system", "content": system.join("\n\n")}));
     }
-    for (role, blocks) in conversation::in_turns(&request.messages) {
+    for (role, blocks) in conversation::merge_roles(&request.messages) {
         match role {
             Role::User => user_messages(&blocks, &mut messages),
             Role::Assistant => messages.push(assistant_message(&blocks)),
@@ -53,7 +51,7 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
         "model": config.model, "messages": messages, "stream": true,
         "stream_options": {"include_usage": true},
     });
-    // OpenAI's newer models refuse the old name; other servers know only that.
+    // OpenAI's newer models reject the old name; other servers know only the old one.
     let own = config.base_url.starts_with(Provider::OpenAi.default_base_url());
     let limit = if own { "max_completion_tokens" } else { "max_tokens" };
     body[limit] = json!(request.reply_tokens_max);
@@ -73,14 +71,14 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     body
 }
 
-/// Each tool result is a message of its own here.
+/// Each tool result is a message of its own in this format.
 fn user_messages(blocks: &[&Block], messages: &mut Vec<Value>) {
     for block in blocks {
         if let Block::ToolResult { id, content, .. } = block {
             messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
         }
     }
-    if let Some(text) = words(blocks) {
+    if let Some(text) = joined_text(blocks) {
         messages.push(json!({"role": "user", "content": text}));
     }
 }
@@ -95,14 +93,14 @@ fn assistant_message(blocks: &[&Block]) -> Value {
             _ => None,
         })
         .collect();
-    let mut message = json!({"role": "assistant", "content": words(blocks)});
+    let mut message = json!({"role": "assistant", "content": joined_text(blocks)});
     if !calls.is_empty() {
         message["tool_calls"] = json!(calls);
     }
     message
 }
 
-fn words(blocks: &[&Block]) -> Option<String> {
+fn joined_text(blocks: &[&Block]) -> Option<String> {
     let texts: Vec<&str> = (blocks.iter())
         .filter_map(|block| match block {
             Block::Text { text, .. } => Some(text.as_str()),
@@ -112,7 +110,6 @@ fn words(blocks: &[&Block]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Reads the events of a reply.
 #[derive(Default)]
 pub struct Reader {
     calls: Vec<Call>,
@@ -163,7 +160,7 @@ impl reply::Reader for Reader {
             return Ok(());
         }
         let Some(mut reason) = self.stop else {
-            let problem = "the reply broke off before its finish_reason".to_owned();
+            let problem = "the reply was cut off before its finish_reason".to_owned();
             return Err((UpstreamFault::Malformed, problem));
         };
         if self.refused {
@@ -200,7 +197,7 @@ impl reply::Reader for Reader {
 }
 
 impl Reader {
-    /// A part belongs to the call with its index; a part that brings a new id begins a new call.
+    /// Adds a part to the call with its index; a part with a new id starts a new call.
     fn assemble(&mut self, part: &Value) -> Result<(), Problem> {
         let index = part["index"].as_u64();
         let id = part["id"].as_str().unwrap_or_default();
@@ -224,7 +221,7 @@ impl Reader {
         };
         let call = &mut self.calls[place];
         call.arguments.push_str(&arguments);
-        // Some servers repeat id and name with each part.
+        // Some servers repeat id and name in each part.
         for (known, new) in [(&mut call.id, id), (&mut call.name, name)] {
             if known.is_empty() {
                 new.clone_into(known);
@@ -234,7 +231,7 @@ impl Reader {
     }
 }
 
-/// Tokens, where they are told.
+/// Token counts, if present.
 pub fn usage(usage: &Value) -> Option<Usage> {
     Some(Usage {
         input_tokens: usage["prompt_tokens"].as_u64()?,
@@ -244,7 +241,6 @@ pub fn usage(usage: &Value) -> Option<Usage> {
     })
 }
 
-/// Why a reply ended.
 pub fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_calls" | "function_call" => StopReason::ToolUse,

@@ -1,9 +1,8 @@
-//! What an answer said, read from its bytes after they were handed on.
+//! Parses an answer from its bytes, after they were forwarded.
 //!
-//! The bytes are the client's; this only looks at a copy. An answer that broke off is read as far as it
-//! came.
+//! Works on a copy; the client gets the original bytes. A truncated answer is parsed as far as it goes.
 //!
-//! Invariant: reading never fails; what cannot be understood is a [`ParsedAnswer::problem`].
+//! Invariant: parsing never fails; problems are reported in [`ParsedAnswer::problem`].
 
 use std::collections::VecDeque;
 
@@ -16,25 +15,24 @@ use throughline_engine::model::{ModelEvent, StopReason, Usage};
 use super::reply::Reader;
 use super::{Api, anthropic, openai, responses, wire};
 
-/// What an answer said.
+/// The content of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParsedAnswer {
-    /// The words.
     pub text: String,
-    /// Calls that it ends in.
+    /// Number of tool calls.
     pub calls: usize,
-    /// Tokens, where they were told.
+    /// Token counts, if present.
     pub usage: Option<Usage>,
-    /// Why it ended; absent when it did not.
+    /// Why it ended; `None` if it was cut off.
     pub stop: Option<StopReason>,
-    /// What was wrong with it.
+    /// What is wrong with it.
     pub problem: Option<String>,
-    /// The items of a response, as they came.
+    /// The output items of a response, unchanged.
     pub items: Vec<Value>,
 }
 
 impl ParsedAnswer {
-    fn note(&mut self, event: ModelEvent) {
+    fn add(&mut self, event: ModelEvent) {
         match event {
             ModelEvent::Text(text) => self.text.push_str(&text),
             ModelEvent::ToolUse { .. } => self.calls += 1,
@@ -44,7 +42,7 @@ impl ParsedAnswer {
     }
 }
 
-/// Reads a stream of events.
+/// Parses a stream of events.
 pub async fn stream(api: Api, bytes: Bytes) -> ParsedAnswer {
     match api {
         Api::Messages => events(anthropic::Reader::default(), bytes).await,
@@ -63,9 +61,9 @@ async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> ParsedAnswer {
         let read = match event {
             Ok(event) if event.data.is_none() => continue,
             Ok(event) => reader.read(&event, &mut out).map_err(|(_, problem)| problem),
-            Err(error) => Err(format!("its stream of events is damaged: {error}")),
+            Err(error) => Err(format!("its event stream is damaged: {error}")),
         };
-        out.drain(..).for_each(|event| parsed.note(event));
+        out.drain(..).for_each(|event| parsed.add(event));
         if let Err(reason) = read {
             problem = Some(reason);
             break;
@@ -79,15 +77,15 @@ async fn events<R: Reader>(mut reader: R, bytes: Bytes) -> ParsedAnswer {
     {
         problem = Some(reason);
     }
-    out.drain(..).for_each(|event| parsed.note(event));
+    out.drain(..).for_each(|event| parsed.add(event));
     ParsedAnswer { problem, ..parsed }
 }
 
-/// Reads an answer in one piece.
+/// Parses a non-streamed answer.
 pub fn whole(api: Api, bytes: &[u8]) -> ParsedAnswer {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
         return ParsedAnswer {
-            problem: Some("the answer is no JSON".into()),
+            problem: Some("the answer is not JSON".into()),
             ..ParsedAnswer::default()
         };
     };
@@ -98,7 +96,7 @@ pub fn whole(api: Api, bytes: &[u8]) -> ParsedAnswer {
     }
 }
 
-/// What a refusal explains.
+/// Extracts the message of an error response.
 pub fn refusal(bytes: &[u8]) -> String {
     wire::explanation(bytes)
 }
@@ -135,7 +133,6 @@ fn openai_completion(value: &Value) -> ParsedAnswer {
     }
 }
 
-/// What a response said.
 fn response(response: &Value) -> ParsedAnswer {
     let mut parsed = ParsedAnswer::default();
     for item in response["output"].as_array().into_iter().flatten() {
@@ -162,7 +159,7 @@ fn response(response: &Value) -> ParsedAnswer {
     parsed
 }
 
-/// What a stream of events said: its last event holds the whole response. One that broke off said its deltas.
+/// Parses the events of a response: the last one contains the whole response; if it is missing, the text deltas count.
 fn response_events(bytes: &[u8]) -> ParsedAnswer {
     let (mut frames, mut so_far) = (responses::Frames::default(), ParsedAnswer::default());
     for frame in frames.take(bytes).into_iter().chain(frames.rest()) {
@@ -186,7 +183,7 @@ fn response_events(bytes: &[u8]) -> ParsedAnswer {
     so_far
 }
 
-/// The texts of a message.
+/// The text of a message item.
 fn item_words(item: &Value) -> String {
     let parts = item["content"].as_array().into_iter().flatten();
     parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str())).collect()

@@ -1,10 +1,9 @@
-//! A client's own request, handed on to a provider as it is.
+//! Forwards a client's own request to a provider unchanged.
 //!
-//! Nothing is read into the body or the answer, nothing is tried again: the client does that itself.
-//! Headers are the few that matter to a provider; the credential is ours, or the one that the caller of
-//! this module lends.
+//! Body and response are not inspected, and nothing is retried: that is up to the client. Only the headers that matter
+//! to a provider are forwarded; the credential is ours, or one lent by the client.
 //!
-//! Invariant: no redirect is followed, and no header goes on that is not named here.
+//! Invariant: no redirect is followed, and only the headers listed here are forwarded.
 
 use std::time::Duration;
 
@@ -18,14 +17,14 @@ use super::wire::innermost;
 use super::{ModelConfig, Provider};
 use crate::redact::Redactor;
 
-/// Headers of a client that go on to the provider.
-const PASSED: [&str; 6] =
+/// Client headers that are forwarded.
+const FORWARDED: [&str; 6] =
     ["accept", "content-type", "user-agent", "originator", "x-app", "x-client-request-id"];
-/// Beginnings of headers that go on.
-const PASSED_BEGINNINGS: [&str; 3] = ["anthropic-", "openai-", "x-stainless-"];
+/// Prefixes of client headers that are forwarded.
+const FORWARDED_PREFIXES: [&str; 3] = ["anthropic-", "openai-", "x-stainless-"];
 const API_VERSION: &str = "2023-06-01";
 
-/// A credential that a client lends for one request, in the form that it came in.
+/// A credential that a client lends for one request, in its original form.
 #[derive(Debug, Clone)]
 pub enum LentKey {
     /// `Authorization: Bearer`.
@@ -34,24 +33,21 @@ pub enum LentKey {
     ApiKey(SecretString),
 }
 
-/// A client's request on its way to the provider.
+/// A client's request to be forwarded.
 #[derive(Debug, Clone)]
 pub struct ClientCall {
-    /// The method.
     pub method: Method,
-    /// Path and query under the base address.
+    /// Path and query under the base URL.
     pub path: String,
-    /// The client's headers.
     pub headers: HeaderMap,
-    /// Its own key for the provider.
+    /// The client's own key for the provider.
     pub lent: Option<LentKey>,
-    /// The body.
     pub body: Option<Bytes>,
-    /// Whether the answer is to be streamed: its head then comes early.
+    /// Whether the response will be streamed, so that its head comes early.
     pub streams: bool,
 }
 
-/// A provider that requests are handed on to.
+/// A provider that requests are forwarded to.
 #[derive(Debug, Clone)]
 pub struct PassThrough {
     client: Client,
@@ -61,7 +57,7 @@ pub struct PassThrough {
 }
 
 impl PassThrough {
-    /// A provider at the configured address.
+    /// Creates a client for the configured provider.
     pub fn new(config: ModelConfig) -> Result<Self, UpstreamError> {
         let target = format!("model {}/{}", config.provider.as_str(), config.model);
         let client = Client::builder()
@@ -80,12 +76,12 @@ impl PassThrough {
         &self.config
     }
 
-    /// Sends a request and waits for the head of its answer. The head of an answer in one piece comes when the answer is
-    /// whole, and how long that may take is the client's own decision.
+    /// Sends a request and waits for the response head. Without streaming, the head arrives only with the complete
+    /// response, and its timeout is up to the client.
     pub async fn send(&self, call: &ClientCall) -> Result<Response, UpstreamError> {
         let address = format!("{}{}", self.config.base_url.trim_end_matches('/'), call.path);
         let url = Url::parse(&address)
-            .map_err(|_| self.error(UpstreamFault::Rejected, "its address is not valid"))?;
+            .map_err(|_| self.error(UpstreamFault::Rejected, "its URL is not valid"))?;
         let headers = self.headers(&call.headers, call.lent.as_ref())?;
         let mut request = self.client.request(call.method.clone(), url).headers(headers);
         if let Some(body) = &call.body {
@@ -93,9 +89,9 @@ impl PassThrough {
         }
         let wait = self.config.head_timeout;
         let sent = match call.streams {
-            true => {
-                tokio::time::timeout(wait, request.send()).await.map_err(|_| self.late(wait))?
-            }
+            true => tokio::time::timeout(wait, request.send())
+                .await
+                .map_err(|_| self.timeout_error(wait))?,
             false => request.send().await,
         };
         sent.map_err(|error| {
@@ -107,7 +103,7 @@ impl PassThrough {
         })
     }
 
-    /// A refusal of the provider without the configured key, should it repeat it; else as it is.
+    /// Redacts the configured key in an error response, in case the provider repeats it.
     pub fn cleaned(&self, refusal: Bytes) -> Bytes {
         match std::str::from_utf8(&refusal) {
             Ok(text) => self.redactor.clean(text).into(),
@@ -115,13 +111,13 @@ impl PassThrough {
         }
     }
 
-    /// An error of this provider, without secrets.
+    /// An error of this provider, redacted.
     pub fn error(&self, fault: UpstreamFault, problem: &str) -> UpstreamError {
         UpstreamError::new(&self.target, fault, self.redactor.clean(problem))
     }
 
-    fn late(&self, wait: Duration) -> UpstreamError {
-        self.error(UpstreamFault::TimedOut, &format!("no answer within {} ms", wait.as_millis()))
+    fn timeout_error(&self, wait: Duration) -> UpstreamError {
+        self.error(UpstreamFault::TimedOut, &format!("no response within {} ms", wait.as_millis()))
     }
 
     fn headers(
@@ -130,10 +126,11 @@ impl PassThrough {
         lent: Option<&LentKey>,
     ) -> Result<HeaderMap, UpstreamError> {
         let mut headers = HeaderMap::new();
-        let passes = |name: &str| {
-            PASSED.contains(&name) || PASSED_BEGINNINGS.iter().any(|start| name.starts_with(start))
+        let is_forwarded = |name: &str| {
+            FORWARDED.contains(&name)
+                || FORWARDED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         };
-        for (name, value) in client.iter().filter(|(name, _)| passes(name.as_str())) {
+        for (name, value) in client.iter().filter(|(name, _)| is_forwarded(name.as_str())) {
             headers.append(name.clone(), value.clone());
         }
         headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
@@ -148,7 +145,7 @@ impl PassThrough {
         };
         let key = match (&self.config.api_key, lent) {
             (Some(own), _) => Some(usual(own.clone())),
-            // A token of a person's account is a bearer token wherever it goes.
+            // An account token is always a bearer token.
             (None, Some(LentKey::Bearer(token))) => Some(LentKey::Bearer(token.clone())),
             (None, Some(LentKey::ApiKey(key))) => Some(usual(key.clone())),
             (None, None) => None,
@@ -163,7 +160,7 @@ impl PassThrough {
                 }
             };
             let mut value = HeaderValue::from_str(&text).map_err(|_| {
-                let problem = "the API key holds characters that cannot be sent";
+                let problem = "the API key contains characters that cannot be sent in a header";
                 self.error(UpstreamFault::Rejected, problem)
             })?;
             value.set_sensitive(true);

@@ -1,7 +1,6 @@
-//! A model's reply as a stream of the engine's events, within its limits of time.
+//! A model's reply as a stream of the engine's events, with timeouts.
 //!
-//! The provider's [`Reader`] turns server-sent events into ours; everything that could go wrong with the
-//! stream itself is here.
+//! The provider's [`Reader`] parses server-sent events; failures of the stream itself are handled here.
 //!
 //! Invariant: a stream ends with [`ModelEvent::Done`] or with one error, and nothing follows either.
 
@@ -18,22 +17,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::wire::{Events, Wire};
 
-/// What went wrong, before it is known of which model.
+/// What went wrong; the model is added later.
 pub type Problem = (UpstreamFault, String);
 
-/// Reads one provider's events.
+/// Parses the events of one provider.
 pub trait Reader: Send + 'static {
-    /// Takes one event and adds what follows from it.
+    /// Parses one event and emits the resulting events.
     fn read(&mut self, event: &Sse, out: &mut VecDeque<ModelEvent>) -> Result<(), Problem>;
 
-    /// Adds what is still owed when the connection ends, or says what is missing.
+    /// Emits what is pending when the connection ends, or fails if the reply is incomplete.
     fn end(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), Problem>;
 
-    /// The problem that an event reports, if it is such an event.
+    /// The error that an event reports, if it is an error event.
     fn problem(event: &Sse) -> Option<Problem>;
 }
 
-/// Sends the request and starts the reply.
+/// Sends the request and returns the stream of its reply.
 pub async fn start<R: Reader>(
     wire: &Wire,
     body: &Value,
@@ -44,10 +43,10 @@ pub async fn start<R: Reader>(
     let events = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(cancelled(wire)),
-        () = tokio::time::sleep_until(deadline) => return Err(overdue(wire)),
+        () = tokio::time::sleep_until(deadline) => return Err(deadline_error(wire)),
         events = wire.open(body, R::problem) => events?,
     };
-    // Time spent on retries is not the model's silence.
+    // Time spent on retries does not count as the model's silence.
     let first_deadline = Instant::now() + wire.config.first_token_timeout;
     let reply = Reply {
         wire: wire.clone(),
@@ -67,13 +66,13 @@ pub async fn start<R: Reader>(
 
 struct Reply<R> {
     wire: Wire,
-    /// `None` once the reply is over; dropping them closes the connection.
+    /// `None` once the reply is complete; dropping it closes the connection.
     events: Option<Events>,
     reader: R,
     ready: VecDeque<ModelEvent>,
     cancel: CancellationToken,
     deadline: Instant,
-    /// `None` once the model has said something.
+    /// `None` once the model has sent text or a tool call.
     first_deadline: Option<Instant>,
 }
 
@@ -94,7 +93,7 @@ impl<R: Reader> Reply<R> {
             let outcome = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => Err(cancelled(&self.wire)),
-                () = tokio::time::sleep_until(until) => Err(self.late()),
+                () = tokio::time::sleep_until(until) => Err(self.timeout_error()),
                 event = events.next() => self.take(event),
             };
             if let Err(error) = outcome {
@@ -120,17 +119,17 @@ impl<R: Reader> Reply<R> {
         self.ready.clear();
     }
 
-    fn late(&self) -> UpstreamError {
+    fn timeout_error(&self) -> UpstreamError {
         match self.first_deadline {
             Some(first) if first < self.deadline => {
                 let wait = self.wire.config.first_token_timeout.as_millis();
-                self.wire.error(UpstreamFault::TimedOut, &format!("no word within {wait} ms"))
+                self.wire.error(UpstreamFault::TimedOut, &format!("no output within {wait} ms"))
             }
             None if Instant::now() < self.deadline => {
                 let wait = self.wire.config.idle_timeout.as_millis();
-                self.wire.error(UpstreamFault::TimedOut, &format!("no word for {wait} ms"))
+                self.wire.error(UpstreamFault::TimedOut, &format!("no output for {wait} ms"))
             }
-            _ => overdue(&self.wire),
+            _ => deadline_error(&self.wire),
         }
     }
 }
@@ -139,19 +138,19 @@ fn cancelled(wire: &Wire) -> UpstreamError {
     wire.error(UpstreamFault::Cancelled, "the reply was cancelled")
 }
 
-fn overdue(wire: &Wire) -> UpstreamError {
+fn deadline_error(wire: &Wire) -> UpstreamError {
     let limit = wire.config.total_timeout.as_millis();
-    wire.error(UpstreamFault::TimedOut, &format!("the reply was not over within {limit} ms"))
+    wire.error(UpstreamFault::TimedOut, &format!("the reply was not complete within {limit} ms"))
 }
 
-/// An event's data as JSON.
+/// Parses an event's data as JSON.
 pub fn json(event: &Sse) -> Result<Value, Problem> {
     let data = event.data.as_deref().unwrap_or_default();
     serde_json::from_str(data)
-        .map_err(|error| (UpstreamFault::Malformed, format!("an event is no JSON: {error}")))
+        .map_err(|error| (UpstreamFault::Malformed, format!("an event is not JSON: {error}")))
 }
 
-/// A tool's arguments; none at all are an empty object.
+/// Parses a tool's arguments; empty text means an empty object.
 pub fn arguments(raw: String) -> Result<Value, String> {
     if raw.trim().is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));

@@ -1,7 +1,7 @@
-//! One request to a model over HTTP, up to the first event of its answer.
+//! One HTTP request to a model, up to the first event of its reply.
 //!
-//! Whatever fails before that event is tried again when it may pass by itself, and no sooner than the
-//! provider asks. After it nothing is tried again: words may have been shown.
+//! A transient failure before that event is retried, no sooner than the provider requests. Nothing is retried after
+//! it, because text may already have been shown.
 //!
 //! Invariant: no redirect is followed, and every message has passed the [`Redactor`].
 
@@ -21,16 +21,16 @@ use tokio::time::Instant;
 use super::ModelConfig;
 use crate::redact::Redactor;
 
-/// The longest explanation of a refusal that is read.
+/// Maximum number of bytes read of an error response.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
-/// The longest explanation that an error repeats.
+/// Maximum length of the provider's explanation in our error message.
 const EXPLANATION_CHARACTERS_MAX: usize = 500;
 const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
 
-/// Server-sent events of one answer.
+/// The server-sent events of one reply.
 pub type Events = BoxStream<'static, Result<Sse, UpstreamError>>;
 
-/// Where requests go, as whom, and how patiently.
+/// A client for one endpoint, with its credentials and limits.
 #[derive(Clone)]
 pub struct Wire {
     client: Client,
@@ -38,12 +38,11 @@ pub struct Wire {
     headers: HeaderMap,
     target: String,
     redactor: Redactor,
-    /// The limits.
     pub config: ModelConfig,
 }
 
 impl Wire {
-    /// A client for `path` under the configured address.
+    /// A client for `path` under the configured base URL.
     pub fn new(
         name: &str,
         path: &str,
@@ -57,7 +56,7 @@ impl Wire {
         };
         let address = format!("{}{path}", config.base_url.trim_end_matches('/'));
         let url = Url::parse(&address)
-            .map_err(|error| refuse(format!("its address is not valid: {error}")))?;
+            .map_err(|error| refuse(format!("its URL is not valid: {error}")))?;
         let client = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(config.connect_timeout)
@@ -67,8 +66,8 @@ impl Wire {
         Ok(Self { client, url, headers, target, redactor, config })
     }
 
-    /// Sends `body` and waits for the first event. `refusal` looks into that event: a provider may
-    /// begin a stream only to say that it cannot.
+    /// Sends `body` and waits for the first event. `refusal` checks whether that event is an error: a provider may
+    /// start a stream only to report one.
     pub async fn open(
         &self,
         body: &Value,
@@ -78,7 +77,7 @@ impl Wire {
             let wait = self.config.first_token_timeout;
             let opened = tokio::time::timeout(wait, self.attempt(body)).await;
             let (first, rest) = opened.unwrap_or_else(|_| {
-                let problem = format!("no answer within {} ms", wait.as_millis());
+                let problem = format!("no response within {} ms", wait.as_millis());
                 Err(self.error(UpstreamFault::TimedOut, &problem))
             })?;
             match refusal(&first) {
@@ -94,13 +93,15 @@ impl Wire {
         let longest = self.config.retry_after_max;
         attempt
             .retry(backoff)
-            .when(|error| may_pass(error) && error.retry_after.is_none_or(|wait| wait <= longest))
+            .when(|error| {
+                is_transient(error) && error.retry_after.is_none_or(|wait| wait <= longest)
+            })
             .adjust(|error, delay| delay.map(|delay| error.retry_after.unwrap_or(delay)))
             .notify(|error, delay| {
                 tracing::info!(
                     retry.delay_ms = delay.as_millis() as u64,
                     fault = ?error.fault,
-                    "trying {} again",
+                    "retrying {}",
                     self.target
                 );
             })
@@ -116,18 +117,18 @@ impl Wire {
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if let Some(kind) = kind.filter(|kind| !kind.starts_with("text/event-stream")) {
-            let problem = format!("it answered {kind}, not a stream of events");
+            let problem = format!("it responded with {kind} instead of an event stream");
             return Err(self.error(UpstreamFault::Malformed, &problem));
         }
         let mut events = self.events(response);
         match events.next().await {
             Some(Ok(first)) => Ok((first, events)),
             Some(Err(error)) => Err(error),
-            None => Err(self.error(UpstreamFault::Malformed, "the answer ended before it began")),
+            None => Err(self.error(UpstreamFault::Malformed, "the response has no events")),
         }
     }
 
-    /// The events of a body, up to the limit in bytes. Comments and empty events are left out.
+    /// The events of a body, up to the size limit, without comments and empty events.
     fn events(&self, response: Response) -> Events {
         let limit = self.config.reply_bytes_max;
         let mut read = 0_usize;
@@ -145,15 +146,15 @@ impl Wire {
 
     fn stream_problem(&self, error: &sse_stream::Error) -> UpstreamError {
         let sse_stream::Error::Body(body) = error else {
-            let problem = format!("its stream of events is damaged: {error}");
+            let problem = format!("its event stream is damaged: {error}");
             return self.error(UpstreamFault::Malformed, &problem);
         };
         match body.downcast_ref::<BodyProblem>() {
             Some(BodyProblem::TooLarge) => {
                 let limit = self.config.reply_bytes_max;
-                self.error(UpstreamFault::TooLarge, &format!("the reply is over {limit} bytes"))
+                self.error(UpstreamFault::TooLarge, &format!("the reply exceeds {limit} bytes"))
             }
-            _ => self.error(UpstreamFault::Malformed, &format!("the reply broke off: {body}")),
+            _ => self.error(UpstreamFault::Malformed, &format!("the reply was cut off: {body}")),
         }
     }
 
@@ -170,7 +171,9 @@ impl Wire {
         }
         let said = explanation(&body);
         let problem = match status.is_redirection() {
-            true => format!("{status}: redirects are not followed; set the address it points to"),
+            true => {
+                format!("{status}: redirects are not followed; configure the target URL instead")
+            }
             false => format!("{status}: {said}"),
         };
         UpstreamError {
@@ -187,13 +190,12 @@ impl Wire {
         self.error(fault, &format!("{what}: {}", innermost(error)))
     }
 
-    /// An error of this model.
     pub fn error(&self, fault: UpstreamFault, problem: &str) -> UpstreamError {
         let problem: String = problem.chars().take(EXPLANATION_CHARACTERS_MAX).collect();
         UpstreamError::new(&self.target, fault, self.redactor.clean(&problem))
     }
 
-    /// When a reply that starts now must be over.
+    /// The deadline of a reply that starts now.
     pub fn deadline(&self) -> Instant {
         Instant::now() + self.config.total_timeout
     }
@@ -207,8 +209,8 @@ enum BodyProblem {
     Broken(String),
 }
 
-/// Whether the same request may succeed a little later.
-fn may_pass(error: &UpstreamError) -> bool {
+/// Whether the same request may succeed later.
+fn is_transient(error: &UpstreamError) -> bool {
     match error.fault {
         UpstreamFault::Unreachable | UpstreamFault::RateLimited | UpstreamFault::Failed => true,
         UpstreamFault::TimedOut
@@ -231,7 +233,7 @@ fn fault_of(status: StatusCode) -> UpstreamFault {
     }
 }
 
-/// What a provider says in the body of a refusal: its message, or the text as it is.
+/// Extracts the provider's message from an error response, or returns its text.
 pub(super) fn explanation(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Option<Value> = serde_json::from_str(&text).ok();
@@ -242,7 +244,7 @@ pub(super) fn explanation(body: &[u8]) -> String {
     message.unwrap_or(&text).trim().to_owned()
 }
 
-/// Seconds, or a date.
+/// Parses `Retry-After`: seconds or a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -252,7 +254,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     SystemTime::from(date).duration_since(SystemTime::now()).ok()
 }
 
-/// The cause that says most; the outer ones repeat the address.
+/// The innermost error: it says most, and the outer ones repeat the URL.
 pub(super) fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

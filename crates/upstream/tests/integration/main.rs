@@ -1,7 +1,7 @@
-//! What this crate calls, against doubles and, where they are set up, against the real parts.
+//! Tests of the upstream clients, against doubles and, if set up, against real servers.
 //!
-//! Real parts are named by environment variables that `scripts/setup/mcp-peers.sh` and
-//! `scripts/real-model` print; without them the tests say what they skipped.
+//! Real servers are named by environment variables that `scripts/setup/mcp-peers.sh` and `scripts/real-model` print;
+//! without them the tests say what they skipped.
 
 #![expect(clippy::unwrap_used, reason = "the whole crate is a test")]
 
@@ -19,13 +19,13 @@ use std::path::Path;
 
 use throughline_testkit::scripted_mcp::stdio;
 
-/// Not a check: this test is the program that other tests start as a server.
+/// Not a check: the program that other tests start as a server.
 #[test]
 fn scripted_mcp_entry() {
     stdio::serve_if_asked();
 }
 
-/// Whether the process still runs. A zombie has ended.
+/// Whether the process is still running. A zombie is not.
 fn is_running(pid: u64) -> bool {
     let status = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
     status.is_ok_and(|status| !status.contains(") Z "))

@@ -1,4 +1,4 @@
-//! The proxy against a server on standard input and output that misbehaves.
+//! The proxy against a misbehaving stdio server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::is_running;
 
-/// Far above what a loaded machine needs; no test waits for it to pass.
+/// Far above what a loaded machine needs; no test waits for it to expire.
 const AMPLE: Duration = Duration::from_secs(60);
 
 pub fn config(script: Script) -> ServerConfig {
@@ -28,7 +28,7 @@ pub fn config(script: Script) -> ServerConfig {
         ServerConfig::new("scripted", Transport::Stdio { command, args, env, cwd: None });
     (config.list_timeout, config.connect_timeout, config.call_timeout) = (AMPLE, AMPLE, AMPLE);
     config.probe_timeout = match era {
-        // They never answer the question in time, however long the wait.
+        // They never answer the probe in time, however long the wait.
         Era::OlderAndSilent | Era::OlderAndLate => Duration::from_millis(300),
         Era::Newer | Era::Older | Era::OlderAndFragile => AMPLE,
     };
@@ -129,7 +129,7 @@ async fn a_tool_that_asks_for_input_is_declined() {
     fails(
         call(&proxy, "ask", json!({})).await,
         UpstreamFault::Failed,
-        "the tool asks for more input while it runs, which is not passed on",
+        "the tool requests more input while running, which is not supported",
     );
     proxy.shutdown().await;
 }
@@ -139,11 +139,7 @@ async fn a_call_without_an_answer_ends_at_the_limit_or_when_cancelled() {
     let mut config = config(Script::default());
     config.call_timeout = Duration::from_millis(200);
     let proxy = McpProxy::new(vec![config]).unwrap();
-    fails(
-        call(&proxy, "slow", json!({})).await,
-        UpstreamFault::TimedOut,
-        "no answer within 200 ms",
-    );
+    fails(call(&proxy, "slow", json!({})).await, UpstreamFault::TimedOut, "no reply within 200 ms");
 
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -192,7 +188,7 @@ async fn changed_tools_are_listed_once_the_server_says_so() {
         let proxy = proxy(Script { era, ..Script::default() });
         let before = proxy.list().await.tools.remove(0);
         call(&proxy, "change", json!({})).await.unwrap();
-        // The newer era's subscription opens beside the first call; the notice may come a moment later.
+        // The subscription of the current protocol opens concurrently with the first call; the notification may come later.
         let after = tokio::time::timeout(AMPLE, async {
             loop {
                 let now = proxy.list().await.tools.remove(0);
@@ -309,6 +305,9 @@ async fn a_server_that_cannot_start_is_told_with_what_it_wrote_last() {
     (config.list_timeout, config.connect_timeout) = (AMPLE, AMPLE);
     let proxy = McpProxy::new(vec![config]).unwrap();
     let (_, said) = proxy.list().await.unavailable.remove(0);
-    assert!(said.contains("it wrote last: line 3 | line 4 | line 5 | line 6 | no key "), "{said}");
+    assert!(
+        said.contains("its last output: line 3 | line 4 | line 5 | line 6 | no key "),
+        "{said}"
+    );
     assert!(!said.contains("hunter2"), "{said}");
 }

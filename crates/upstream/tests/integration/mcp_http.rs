@@ -1,4 +1,4 @@
-//! The proxy against a server behind an address.
+//! The proxy against an HTTP server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use throughline_testkit::scripted_mcp::{Era, Script};
 use throughline_upstream::mcp::{McpProxy, ServerConfig, ServerState, Transport};
 use tokio_util::sync::CancellationToken;
 
-/// Far above what a loaded machine needs; no test waits for it to pass.
+/// Far above what a loaded machine needs; no test waits for it to expire.
 const AMPLE: Duration = Duration::from_secs(60);
 const KEY: &str = "Bearer sk-very-secret-value";
 
@@ -104,7 +104,7 @@ async fn an_endless_answer_ends_at_the_limit_in_whatever_form_it_comes() {
         let proxy = McpProxy::new(vec![config]).unwrap();
         let failed = proxy.call(&tool("echo"), &json!({}), CancellationToken::new()).await;
         let error = failed.expect_err("no such answer is one");
-        // What the sockets hold was taken from the server too.
+        // Includes what the socket buffers hold.
         let taken = server.endless_bytes();
         assert!(taken < LIMIT + 16 * 1024 * 1024, "{status} {kind}: {taken} bytes, {error}");
         if kind != "text/event-stream" {

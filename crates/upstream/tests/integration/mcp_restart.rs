@@ -1,4 +1,4 @@
-//! A server that is started again may be another one.
+//! A restarted server may be a different one.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn a_tool_that_changed_while_its_server_was_away_does_not_run_before_it_wa
         fails(
             call(&proxy, "echo", json!({})).await,
             UpstreamFault::Rejected,
-            "its definition is no longer the one that was listed",
+            "its definition has changed since it was listed",
         );
         let after = proxy.list().await.tools.remove(0);
         assert_ne!(after.fingerprint(), before.fingerprint(), "{era:?}");
@@ -56,7 +56,7 @@ async fn a_server_that_has_forgotten_our_session_is_spoken_to_anew_and_its_tools
         fails(
             call(&proxy, "echo", json!({})).await,
             UpstreamFault::Rejected,
-            "its definition is no longer the one that was listed",
+            "its definition has changed since it was listed",
         );
         call(&proxy, "fail", json!({})).await.expect("the others did not change");
         proxy.shutdown().await;

@@ -1,4 +1,4 @@
-//! Both providers against the scripted model: what is sent and what is read.
+//! Both providers against the scripted model: requests sent and replies parsed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use throughline_upstream::model::{ModelConfig, Provider, connect};
 use tokio_util::sync::CancellationToken;
 
 pub const BOTH: [Provider; 2] = [Provider::Anthropic, Provider::OpenAi];
-/// A limit that is meant to be reached, though not while a loaded machine opens a connection.
+/// A timeout that is meant to expire, but not while a loaded machine opens a connection.
 pub const LIMIT: Duration = Duration::from_secs(2);
 pub const KEY: &str = "sk-test-key-123456";
 
@@ -42,7 +42,7 @@ pub fn question(text: &str) -> ModelRequest {
     }
 }
 
-/// Every event, and the error that ended them.
+/// All events, and the error that ended them.
 pub async fn events(
     model: &dyn Model,
     request: &ModelRequest,
@@ -64,7 +64,7 @@ pub async fn events(
     (events, None)
 }
 
-/// The words, the calls and the end; usage left out.
+/// Text, calls and end; without usage.
 pub fn said(events: &[ModelEvent]) -> Vec<ModelEvent> {
     events.iter().filter(|event| !matches!(event, ModelEvent::Usage(_))).cloned().collect()
 }
@@ -273,7 +273,7 @@ async fn servers_that_leave_things_out_are_understood() {
         &[words("Hi"), ModelEvent::Done(StopReason::EndTurn)],
     )
     .await;
-    // Whole calls without ids or with one index for all, ended by "stop".
+    // Complete calls without ids or with one index for all, ended by "stop".
     check(
         &[
             r#"{"choices":[{"delta":{"tool_calls":[{"id":"x","index":0,"function":{"name":"a","arguments":"{\"n\":1}"}}]}}]}"#,

@@ -1,4 +1,4 @@
-//! Both providers when the scripted model fails: what is tried again, what ends at a limit, what is told.
+//! Both providers when the scripted model fails: retries, limits and error messages.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn retries_are_limited_and_lasting_refusals_are_not_retried() {
         check(Turn::refuse(401, "who"), UpstreamFault::Unauthorized, "401 Unauthorized: who", 1)
             .await;
         let plain = Turn::Plain { content_type: "application/json", body: "{}".to_owned() };
-        let message = "it answered application/json, not a stream of events";
+        let message = "it responded with application/json instead of an event stream";
         check(plain, UpstreamFault::Malformed, message, 1).await;
     }
 }
@@ -94,7 +94,7 @@ async fn an_endless_reply_ends_at_the_limits() {
         assert!(!seen.is_empty());
         let error = error.unwrap();
         assert_eq!(error.fault, UpstreamFault::TimedOut, "{provider:?}");
-        assert_eq!(error.message, "the reply was not over within 2000 ms");
+        assert_eq!(error.message, "the reply was not complete within 2000 ms");
         server.left(2).await;
     }
 }
@@ -110,7 +110,7 @@ async fn silence_before_the_first_word_has_a_limit_of_its_own() {
         let error = error.unwrap();
         assert_eq!(
             (error.fault, error.message.as_str()),
-            (UpstreamFault::TimedOut, "no word within 2000 ms")
+            (UpstreamFault::TimedOut, "no output within 2000 ms")
         );
         server.left(1).await;
     }

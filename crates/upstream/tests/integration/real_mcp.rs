@@ -1,4 +1,4 @@
-//! The proxy against servers that others wrote, in both eras and over both transports.
+//! The proxy against third-party servers, with both protocols and over both transports.
 //!
 //! `scripts/setup/mcp-peers.sh` installs them and names them in the environment.
 
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
 
-/// The value of a variable, or a line that says what is skipped without it.
+/// The value of a variable; prints what is skipped without it.
 fn needed(variable: &str, what: &str) -> Option<String> {
     let value = std::env::var(variable).ok();
     if value.is_none() {
@@ -119,7 +119,7 @@ async fn the_official_python_sdk_is_spoken_to_in_the_newer_era() {
     let Some(python) = needed("THROUGHLINE_TEST_PYTHON", "the Python SDK over stdio") else {
         return;
     };
-    // Loading the SDK for the first time can take longer than a server is given to show its era.
+    // Loading the SDK for the first time can take longer than the probe timeout.
     let loaded = Command::new(&python).args(["-c", "import mcp.server.mcpserver"]).status().await;
     assert!(loaded.unwrap().success());
     let args = [peer("newer.py"), "stdio".to_owned()];

@@ -1,4 +1,4 @@
-//! Both providers against a real model behind llama.cpp's server, which speaks both wire formats.
+//! Both providers against a real model behind llama.cpp's server, which supports both wire formats.
 //!
 //! `scripts/real-model COMMAND` starts it and names it in the environment.
 

@@ -1,4 +1,4 @@
-//! Nothing secret is logged, at any level, by us or by the libraries we use.
+//! No secret is logged, at any level, by us or by our libraries.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -31,7 +31,7 @@ impl Write for Log {
     }
 }
 
-/// Runs `work` and answers what was logged meanwhile. Tests run on one thread, so nothing escapes.
+/// Runs `work` and returns what was logged meanwhile. Tests run on one thread, so nothing escapes.
 async fn logged(work: impl Future<Output = ()>) -> String {
     let log = Log::default();
     let writer = log.clone();
@@ -68,7 +68,7 @@ async fn a_child_that_prints_its_secret_does_not_bring_it_into_the_log() {
     ]);
     let command = program.to_str().unwrap().to_owned();
     let log = logged(use_tools(Transport::Stdio { command, args, env, cwd: None })).await;
-    assert!(log.contains("the MCP server says: [redacted] eee"), "standard error is logged");
+    assert!(log.contains("stderr of the MCP server: [redacted] eee"), "standard error is logged");
     assert!(!log.contains(SECRET));
     let longest = log.lines().map(str::len).max().unwrap();
     assert!(longest < 10_000, "a line of {longest} bytes");

@@ -1,4 +1,4 @@
-//! Models that take no temperature, and say so only when they are asked.
+//! Models that reject a temperature, which shows only on the first request.
 
 use throughline_testkit::scripted_model::{ScriptedModel, Turn};
 use throughline_upstream::model::{ModelConfig, Provider, connect};

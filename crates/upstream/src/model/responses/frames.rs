@@ -1,20 +1,20 @@
-//! A stream of server-sent events, cut into whole events.
+//! Splits a stream of server-sent events into complete events.
 //!
-//! The bytes of an event stay as they came, so that one which is not understood can be handed on as it is.
+//! Invariant: the bytes of an event are unchanged, so that one which is not understood can be forwarded as it is.
 
 use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 
-/// Bytes of events that have come so far.
+/// A buffer of received bytes.
 #[derive(Debug, Default)]
 pub struct Frames(BytesMut);
 
-/// One event, with the empty line behind it.
+/// One event, with the empty line after it.
 #[derive(Debug, Clone)]
 pub struct Frame(pub Bytes);
 
 impl Frames {
-    /// The events that are whole with these bytes.
+    /// Adds bytes and returns the events that are now complete.
     pub fn take(&mut self, bytes: &[u8]) -> Vec<Frame> {
         let from = self.0.len().saturating_sub(3);
         self.0.extend_from_slice(bytes);
@@ -26,7 +26,7 @@ impl Frames {
         frames
     }
 
-    /// What came behind the last whole event.
+    /// Returns the bytes after the last complete event.
     pub fn rest(&mut self) -> Option<Frame> {
         let rest = std::mem::take(&mut self.0).freeze();
         (!rest.trim_ascii().is_empty()).then_some(Frame(rest))
@@ -34,7 +34,7 @@ impl Frames {
 }
 
 impl Frame {
-    /// Its data, where that is one line.
+    /// Its data, if that is a single line.
     pub fn data(&self) -> Option<&str> {
         let text = std::str::from_utf8(&self.0).ok()?;
         let mut data = text.lines().filter_map(|line| line.strip_prefix("data:"));
@@ -42,13 +42,12 @@ impl Frame {
         data.next().is_none().then_some(first)
     }
 
-    /// Its data as JSON.
     pub fn json(&self) -> Option<Value> {
         serde_json::from_str(self.data()?).ok()
     }
 }
 
-/// Where the first empty line ends.
+/// The end of the first empty line.
 fn end_of_event(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find_map(|at| {
         let rest = &bytes[at..];

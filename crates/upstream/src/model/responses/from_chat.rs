@@ -1,7 +1,7 @@
-//! The answer of chat completions as a response, whole or event by event.
+//! Converts the answer of chat completions to a response, complete or as a stream.
 //!
-//! Invariant: a stream that the provider ended ends with `response.completed` or `response.incomplete`; one that broke off,
-//! or that reports an error, ends with `response.failed`.
+//! Invariant: a stream that the provider completed ends with `response.completed` or `response.incomplete`; one that was
+//! cut off or reports an error ends with `response.failed`.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::super::openai;
 use super::request::custom_input;
 use super::{Frames, ResponseWriter};
 
-/// Makes the events of a response from those of chat completions.
+/// Converts a stream of chat completions to events of a response.
 pub struct FromChat {
     writer: ResponseWriter,
     custom: Vec<String>,
@@ -26,7 +26,7 @@ pub struct FromChat {
 
 struct Call {
     index: u64,
-    /// Its item; none for a custom tool, which is written when it is whole.
+    /// Index of its output item; `None` for a custom tool, which is written once it is complete.
     at: Option<usize>,
     id: String,
     name: String,
@@ -34,7 +34,7 @@ struct Call {
 }
 
 impl FromChat {
-    /// Writes with `writer`; calls of `custom` tools are custom calls.
+    /// Writes with `writer`; calls of tools in `custom` become custom calls.
     pub fn new(writer: ResponseWriter, custom: Vec<String>) -> Self {
         Self {
             writer,
@@ -49,7 +49,7 @@ impl FromChat {
         }
     }
 
-    /// The events that follow from these bytes.
+    /// Converts these bytes and returns the resulting events.
     pub fn stream(&mut self, bytes: &[u8]) -> Bytes {
         let mut out = self.begin();
         for frame in self.frames.take(bytes) {
@@ -58,7 +58,7 @@ impl FromChat {
         out.into()
     }
 
-    /// The events that are owed when the provider has ended.
+    /// Returns the final events when the provider's stream has ended.
     pub fn end(&mut self) -> Bytes {
         let mut out = self.begin();
         if let Some(rest) = self.frames.rest() {
@@ -102,7 +102,7 @@ impl FromChat {
         let text = delta["content"].as_str().or(delta["refusal"].as_str());
         let text = text.filter(|text| !text.is_empty());
         if text.is_some() || delta["tool_calls"].is_array() {
-            out += &self.thought();
+            out += &self.flush_reasoning();
         }
         if let Some(text) = text {
             out += &self.writer.text(text);
@@ -113,8 +113,8 @@ impl FromChat {
         out
     }
 
-    /// What was thought, once it is over.
-    fn thought(&mut self) -> String {
+    /// Writes the reasoning once it is complete.
+    fn flush_reasoning(&mut self) -> String {
         match std::mem::take(&mut self.reasoning) {
             text if text.is_empty() => text,
             text => self.writer.reasoning(&text),
@@ -155,12 +155,12 @@ impl FromChat {
     fn finish(&mut self) -> String {
         self.ended = true;
         let Some(stop) = self.stop else {
-            return self.writer.fail("the provider's answer broke off");
+            return self.writer.fail("the provider's answer was cut off");
         };
-        let mut out = self.thought();
+        let mut out = self.flush_reasoning();
         for call in std::mem::take(&mut self.calls) {
             out += &match call.at {
-                Some(at) => self.writer.called(at),
+                Some(at) => self.writer.end_call(at),
                 None => {
                     self.writer.custom_call(&call.id, &call.name, &custom_input(&call.arguments))
                 }
@@ -170,7 +170,7 @@ impl FromChat {
     }
 }
 
-/// A whole completion as a response; `None` where it is no completion.
+/// Converts a complete answer; `None` if it is not a chat completion.
 pub fn whole(mut writer: ResponseWriter, custom: &[String], completion: &[u8]) -> Option<Value> {
     let completion: Value = serde_json::from_slice(completion).ok()?;
     let choice = completion["choices"].get(0)?;
@@ -192,7 +192,7 @@ pub fn whole(mut writer: ResponseWriter, custom: &[String], completion: &[u8]) -
         } else {
             let (at, _) = writer.call(id, name);
             writer.arguments(at, arguments);
-            writer.called(at);
+            writer.end_call(at);
         }
     }
     let stop = choice["finish_reason"].as_str().map_or(StopReason::EndTurn, openai::stop_reason);

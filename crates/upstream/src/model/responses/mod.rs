@@ -1,12 +1,12 @@
-//! OpenAI's Responses: handed on where a provider serves them, and made from chat completions where it does not.
+//! OpenAI's Responses: forwarded to providers that serve them, otherwise converted from chat completions.
 //!
 //! # Layout
 //!
-//! - [`request`]: a request as chat completions take it. [`from_chat`], [`writer`]: the answer to it as a response.
-//! - [`rename`]: another id in an answer that a provider gave itself.
-//! - [`frames`]: a stream of events in whole events.
+//! - [`request`]: converts a request to chat completions. [`from_chat`], [`writer`]: convert the answer back.
+//! - [`rename`]: replaces the id in a provider's own response.
+//! - [`frames`]: splits a stream into events.
 //!
-//! Invariant: nothing here knows of sessions or memory.
+//! Invariant: this module knows nothing of sessions or memory.
 
 mod frames;
 mod from_chat;

@@ -1,4 +1,4 @@
-//! Another id in a provider's own response, whole or as a stream: the one under which a session finds it again.
+//! Replaces the id in a provider's own response, complete or streamed, by the one that a session is found by.
 //!
 //! Invariant: apart from the ids, every byte stays.
 
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::Frames;
 
-/// Gives responses another id.
+/// Replaces response ids.
 #[derive(Debug)]
 pub struct Rename {
     id: String,
@@ -33,30 +33,30 @@ struct Named<'a> {
     previous_response_id: Option<&'a RawValue>,
 }
 
-/// A field that is there, be it `null`.
+/// Distinguishes a `null` field from a missing one.
 fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(field).map(Some)
 }
 
 impl Rename {
-    /// Responses get `id`, and name `previous` as the one before.
+    /// Sets the id of responses, and `previous` as the id of the preceding one.
     pub fn new(id: String, previous: Option<String>) -> Self {
         Self { id, previous, frames: Frames::default() }
     }
 
-    /// A whole response.
+    /// Converts a complete response.
     pub fn whole(&self, body: &Bytes) -> Bytes {
         let renamed = std::str::from_utf8(body).ok().and_then(|text| self.renamed(text, text));
         renamed.map_or_else(|| body.clone(), Bytes::from)
     }
 
-    /// The events that are whole with these bytes.
+    /// Adds bytes and returns the events that are now complete, converted.
     pub fn stream(&mut self, bytes: &[u8]) -> Bytes {
         let frames = self.frames.take(bytes);
         frames.into_iter().flat_map(|frame| self.event(frame.0)).collect()
     }
 
-    /// What came behind the last whole event.
+    /// Returns the bytes after the last complete event, converted.
     pub fn end(&mut self) -> Bytes {
         self.frames.rest().map(|frame| self.event(frame.0)).unwrap_or_default()
     }
@@ -70,13 +70,13 @@ impl Rename {
         renamed.map_or(bytes, Bytes::from)
     }
 
-    /// `text` with the ids of `response`, which is a part of it.
+    /// Returns `text` with the ids in `response`, a slice of it, replaced.
     fn renamed(&self, text: &str, response: &str) -> Option<String> {
         let named: Named<'_> = serde_json::from_str(response).ok()?;
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         edits.push((place(text, named.id?.get()), json!(self.id).to_string()));
-        if let (Some(place_of), Some(previous)) = (named.previous_response_id, &self.previous) {
-            edits.push((place(text, place_of.get()), json!(previous).to_string()));
+        if let (Some(field), Some(previous)) = (named.previous_response_id, &self.previous) {
+            edits.push((place(text, field.get()), json!(previous).to_string()));
         }
         edits.sort_by_key(|(place, _)| place.start);
         let (mut renamed, mut at) = (String::with_capacity(text.len() + 64), 0);
@@ -90,7 +90,7 @@ impl Rename {
     }
 }
 
-/// Where `part`, a slice of `whole`, stands in it.
+/// The range of `part`, a slice of `whole`.
 fn place(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()

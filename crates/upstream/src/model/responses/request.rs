@@ -1,12 +1,12 @@
-//! A request for a response, as chat completions take it.
+//! Converts a Responses request to chat completions.
 //!
-//! Function tools are the same in both. A custom tool, which takes a text, becomes a function with one text; what a
-//! provider runs itself (web search, code) has no counterpart, and is left out by name. Reasoning of earlier replies
-//! has no place in chat completions and is left out.
+//! Function tools are the same in both. A custom tool, which takes plain text, becomes a function with one string
+//! parameter. Tools that a provider runs itself (web search, code) have no counterpart and are omitted and reported.
+//! Reasoning of earlier replies has no counterpart and is omitted.
 
 use serde_json::{Map, Value, json};
 
-/// Fields that mean the same in both.
+/// Fields with the same meaning in both.
 const SAME: [&str; 8] = [
     "model",
     "temperature",
@@ -17,21 +17,20 @@ const SAME: [&str; 8] = [
     "service_tier",
     "top_logprobs",
 ];
-/// The one parameter of a custom tool.
+/// The only parameter of a custom tool.
 const CUSTOM_INPUT: &str = "input";
 
-/// A request for chat completions.
+/// A chat completions request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRequest {
-    /// Its body.
     pub body: String,
-    /// Tools that were custom ones.
+    /// Names of custom tools.
     pub custom: Vec<String>,
-    /// Types of tools that have no counterpart.
+    /// Types of the tools omitted.
     pub left_out: Vec<String>,
 }
 
-/// `request` for chat completions; `limit` is how the server calls the longest reply.
+/// Converts `request`; `limit` is the server's name for the maximum number of reply tokens.
 pub fn to_chat(request: &Value, limit: &str) -> ChatRequest {
     let mut body = Map::new();
     for name in SAME {
@@ -97,7 +96,7 @@ fn custom_parameters() -> Value {
         "required": [CUSTOM_INPUT], "additionalProperties": false})
 }
 
-/// The text that a custom tool was called with.
+/// Extracts the input of a custom tool from its arguments.
 pub(super) fn custom_input(arguments: &str) -> String {
     let value: Option<Value> = serde_json::from_str(arguments).ok();
     let input = value.as_ref().and_then(|value| value[CUSTOM_INPUT].as_str());
@@ -163,11 +162,11 @@ fn messages(request: &Value) -> Vec<Value> {
     messages
 }
 
-/// A message; what instructs stands first in chat completions, which many servers insist on.
+/// Converts a message. Instructions are merged into the first message, which many servers insist on.
 fn message(item: &Value, messages: &mut Vec<Value>) {
     let role = item["role"].as_str().unwrap_or("user");
     if matches!(role, "system" | "developer") {
-        let text = words(&item["content"]);
+        let text = text_of(&item["content"]);
         return match messages.first_mut().filter(|first| first["role"] == "system") {
             Some(first) => {
                 let before = first["content"].as_str().unwrap_or_default();
@@ -177,12 +176,12 @@ fn message(item: &Value, messages: &mut Vec<Value>) {
         };
     }
     if role == "assistant" {
-        return messages.push(json!({"role": "assistant", "content": words(&item["content"])}));
+        return messages.push(json!({"role": "assistant", "content": text_of(&item["content"])}));
     }
     messages.push(json!({"role": role, "content": user_content(&item["content"])}));
 }
 
-/// Several calls of one reply are one message.
+/// Merges the calls of one reply into one message.
 fn call(item: &Value, arguments: Value, messages: &mut Vec<Value>) {
     let call = json!({"id": item["call_id"], "type": "function",
         "function": {"name": item["name"], "arguments": arguments}});
@@ -196,7 +195,7 @@ fn call(item: &Value, arguments: Value, messages: &mut Vec<Value>) {
     messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
 }
 
-/// A user's content; texts alone are one text, which every server takes.
+/// Converts a user's content; text parts alone become a plain string, which every server accepts.
 fn user_content(content: &Value) -> Value {
     let Some(parts) = content.as_array() else { return content.clone() };
     let is_text = |part: &&Value| part["text"].is_string();
@@ -221,7 +220,7 @@ fn user_content(content: &Value) -> Value {
     parts.iter().filter_map(part).collect()
 }
 
-fn words(content: &Value) -> String {
+fn text_of(content: &Value) -> String {
     match content {
         Value::Array(parts) => texts(parts),
         other => other.as_str().unwrap_or_default().to_owned(),

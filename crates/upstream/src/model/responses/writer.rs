@@ -1,11 +1,11 @@
 //! Writes a response: the object, and the events of a stream in OpenAI's order.
 //!
-//! Pure: it writes what it is told and decides nothing.
+//! Pure: it makes no decisions about content.
 
 use serde_json::{Map, Value, json};
 use throughline_engine::model::{StopReason, Usage};
 
-/// Fields of the request that a response repeats, and what they are where the request has none.
+/// Fields of the request that a response repeats, with their defaults.
 const REPEATED: [(&str, &str); 14] = [
     ("instructions", "null"),
     ("max_output_tokens", "null"),
@@ -23,20 +23,20 @@ const REPEATED: [(&str, &str); 14] = [
     ("user", "null"),
 ];
 
-/// A response that is being written.
+/// A response under construction.
 pub struct ResponseWriter {
-    /// What every form of it has.
+    /// The fields common to all states of the response.
     frame: Map<String, Value>,
-    /// Finished items, and open ones as far as they are.
+    /// The output items, complete or in progress.
     output: Vec<Value>,
-    /// The item of words that is open.
-    words: Option<usize>,
+    /// Index of the message item in progress.
+    message: Option<usize>,
     sequence: u64,
     suffix: String,
 }
 
 impl ResponseWriter {
-    /// The response `id` of `model` to `request`.
+    /// Starts the response `id` of `model` to `request`.
     pub fn new(id: &str, model: &str, created: i64, request: &Value) -> Self {
         let mut frame = Map::new();
         frame.insert("id".into(), json!(id));
@@ -50,26 +50,26 @@ impl ResponseWriter {
             frame.insert(name.into(), given.cloned().unwrap_or_else(usual));
         }
         let suffix = id.trim_start_matches("resp_").to_owned();
-        Self { frame, output: Vec::new(), words: None, sequence: 0, suffix }
+        Self { frame, output: Vec::new(), message: None, sequence: 0, suffix }
     }
 
-    /// What a stream begins with.
+    /// The first events of a stream.
     pub fn begin(&mut self) -> String {
         let response = self.response("in_progress", &Value::Null, Value::Null);
         self.event("response.created", json!({"response": response}))
             + &self.event("response.in_progress", json!({"response": response}))
     }
 
-    /// More words.
+    /// Appends text.
     pub fn text(&mut self, delta: &str) -> String {
-        let (at, mut events) = match self.words {
+        let (at, mut events) = match self.message {
             Some(at) => (at, String::new()),
             None => {
                 let item = json!({"type": "message", "status": "in_progress", "role": "assistant", "content": []});
                 let (at, mut events) = self.add("msg", item);
-                self.words = Some(at);
+                self.message = Some(at);
                 let part = part("");
-                events += &self.of_item(
+                events += &self.item_event(
                     at,
                     "response.content_part.added",
                     json!({"content_index": 0, "part": part}),
@@ -81,49 +81,49 @@ impl ResponseWriter {
         let text = &mut self.output[at]["content"][0]["text"];
         *text = json!(format!("{}{delta}", text.as_str().unwrap_or_default()));
         let more = json!({"content_index": 0, "delta": delta, "logprobs": []});
-        events += &self.of_item(at, "response.output_text.delta", more);
+        events += &self.item_event(at, "response.output_text.delta", more);
         events
     }
 
-    /// A tool is called; its arguments follow.
+    /// Starts a function call; its arguments follow.
     pub fn call(&mut self, call_id: &str, name: &str) -> (usize, String) {
-        let closed = self.close_words();
+        let closed = self.close_message();
         let item = json!({"type": "function_call", "status": "in_progress", "call_id": call_id,
             "name": name, "arguments": ""});
         let (at, events) = self.add("fc", item);
         (at, closed + &events)
     }
 
-    /// More arguments of the call that is item `at`.
+    /// Appends to the arguments of the call at index `at`.
     pub fn arguments(&mut self, at: usize, delta: &str) -> String {
         let text = &mut self.output[at]["arguments"];
         *text = json!(format!("{}{delta}", text.as_str().unwrap_or_default()));
-        self.of_item(at, "response.function_call_arguments.delta", json!({"delta": delta}))
+        self.item_event(at, "response.function_call_arguments.delta", json!({"delta": delta}))
     }
 
-    /// The call that is item `at` is whole.
-    pub fn called(&mut self, at: usize) -> String {
+    /// Completes the call at index `at`.
+    pub fn end_call(&mut self, at: usize) -> String {
         let arguments = self.output[at]["arguments"].clone();
         let name = self.output[at]["name"].clone();
         let whole = json!({"arguments": arguments, "name": name});
-        self.of_item(at, "response.function_call_arguments.done", whole) + &self.done(at)
+        self.item_event(at, "response.function_call_arguments.done", whole) + &self.done(at)
     }
 
-    /// A custom tool is called with `input`.
+    /// Writes a custom tool call.
     pub fn custom_call(&mut self, call_id: &str, name: &str, input: &str) -> String {
-        let closed = self.close_words();
+        let closed = self.close_message();
         let item = json!({"type": "custom_tool_call", "status": "in_progress", "call_id": call_id,
             "name": name, "input": ""});
         let (at, mut events) = self.add("ctc", item);
         self.output[at]["input"] = json!(input);
         events +=
-            &self.of_item(at, "response.custom_tool_call_input.delta", json!({"delta": input}));
+            &self.item_event(at, "response.custom_tool_call_input.delta", json!({"delta": input}));
         events +=
-            &self.of_item(at, "response.custom_tool_call_input.done", json!({"input": input}));
+            &self.item_event(at, "response.custom_tool_call_input.done", json!({"input": input}));
         closed + &events + &self.done(at)
     }
 
-    /// What the model thought, as far as the provider tells it.
+    /// Writes the model's reasoning, as far as the provider exposes it.
     pub fn reasoning(&mut self, text: &str) -> String {
         let item = json!({"type": "reasoning", "summary": [],
             "content": [{"type": "reasoning_text", "text": text}]});
@@ -131,30 +131,30 @@ impl ResponseWriter {
         let more = json!({"content_index": 0, "delta": text});
         let whole = json!({"content_index": 0, "text": text});
         events
-            + &self.of_item(at, "response.reasoning_text.delta", more)
-            + &self.of_item(at, "response.reasoning_text.done", whole)
+            + &self.item_event(at, "response.reasoning_text.delta", more)
+            + &self.item_event(at, "response.reasoning_text.done", whole)
             + &self.done(at)
     }
 
-    /// What a stream ends with.
+    /// The final events of a stream.
     pub fn end(&mut self, stop: StopReason, usage: Option<Usage>) -> String {
-        let closed = self.close_words();
+        let closed = self.close_message();
         let (status, why) = ending(stop);
         let response = self.response(status, &why, wire_usage(usage));
         closed + &self.event(&format!("response.{status}"), json!({"response": response}))
     }
 
-    /// What a stream that failed ends with.
+    /// The final events of a failed stream.
     pub fn fail(&mut self, message: &str) -> String {
-        let closed = self.close_words();
+        let closed = self.close_message();
         let mut response = self.response("failed", &Value::Null, Value::Null);
         response["error"] = json!({"code": "server_error", "message": message});
         closed + &self.event("response.failed", json!({"response": response}))
     }
 
-    /// The whole response, once everything is written.
+    /// The complete response.
     pub fn whole(mut self, stop: StopReason, usage: Option<Usage>) -> Value {
-        self.close_words();
+        self.close_message();
         let (status, why) = ending(stop);
         self.response(status, &why, wire_usage(usage))
     }
@@ -169,7 +169,7 @@ impl ResponseWriter {
         Value::Object(response)
     }
 
-    /// Puts an item at the end.
+    /// Appends an item.
     fn add(&mut self, kind: &str, mut item: Value) -> (usize, String) {
         let at = self.output.len();
         item["id"] = json!(format!("{kind}_{}_{at}", self.suffix));
@@ -185,12 +185,12 @@ impl ResponseWriter {
         self.event("response.output_item.done", json!({"output_index": at, "item": item}))
     }
 
-    fn close_words(&mut self) -> String {
-        let Some(at) = self.words.take() else { return String::new() };
+    fn close_message(&mut self) -> String {
+        let Some(at) = self.message.take() else { return String::new() };
         let part = self.output[at]["content"][0].clone();
         let text = json!({"content_index": 0, "text": part["text"], "logprobs": []});
-        self.of_item(at, "response.output_text.done", text)
-            + &self.of_item(
+        self.item_event(at, "response.output_text.done", text)
+            + &self.item_event(
                 at,
                 "response.content_part.done",
                 json!({"content_index": 0, "part": part}),
@@ -198,7 +198,7 @@ impl ResponseWriter {
             + &self.done(at)
     }
 
-    fn of_item(&mut self, at: usize, kind: &str, mut data: Value) -> String {
+    fn item_event(&mut self, at: usize, kind: &str, mut data: Value) -> String {
         data["item_id"] = self.output[at]["id"].clone();
         data["output_index"] = json!(at);
         self.event(kind, data)

@@ -1,6 +1,6 @@
-//! Where a promise is checked: a store, and a tenant that nobody else uses.
+//! The fixture of a check: a store, and a tenant that nobody else uses.
 //!
-//! Short words for the steps that the promises are made of; it checks nothing itself.
+//! Helpers for the steps that the checks share; it checks nothing itself.
 
 use std::sync::Arc;
 
@@ -15,21 +15,20 @@ use uuid::Uuid;
 
 use super::Broken;
 
-/// A store and a tenant of one's own in it.
+/// A store with a private tenant.
 #[derive(Clone)]
-pub struct Ground {
-    /// The store.
+pub struct Fixture {
     pub store: Arc<dyn Store>,
     tenant: String,
 }
 
-impl Ground {
-    /// A ground with a new tenant.
+impl Fixture {
+    /// A fixture with a new tenant.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, tenant: format!("conformance-{}", Uuid::now_v7().simple()) }
     }
 
-    /// A scope in the tenant; `suffix` makes another tenant of one's own.
+    /// A scope of the tenant; `suffix` makes another private tenant.
     pub fn scope(&self, suffix: &str, user: &str) -> Scope {
         let tenant = TenantId::new(format!("{}{suffix}", self.tenant));
         Scope {
@@ -38,17 +37,16 @@ impl Ground {
         }
     }
 
-    /// A key in a scope.
     pub fn key_in(&self, scope: Scope, kind: Kind, id: &str) -> Key {
         Key { scope, kind, id: ThreadId::new(id).expect("the suite names threads by the rule") }
     }
 
-    /// A session's key.
+    /// The key of a session.
     pub fn key(&self, id: &str) -> Key {
         self.key_in(self.scope("", "ada"), Kind::Session, id)
     }
 
-    /// Commits at second 0.
+    /// Commits at time 0.
     pub async fn commit(
         &self,
         key: &Key,
@@ -59,22 +57,22 @@ impl Ground {
         self.store.commit(key, expected, change(head, append)).await
     }
 
-    /// Creates a thread at second 0.
+    /// Creates a thread at time 0.
     pub async fn create(&self, key: &Key, head: &str, append: &[&str]) -> Result<Version> {
         self.commit(key, Expected::Absent, head, append).await
     }
 
-    /// Creates a thread that was changed at `second`.
+    /// Creates a thread at time `second`.
     pub async fn create_at(&self, key: &Key, second: i64) -> Result<Version> {
         let change = Change { at: time(second), ..change("{}", &["1"]) };
         self.store.commit(key, Expected::Absent, change).await
     }
 
-    /// The head, which must be there.
+    /// The head, which must exist.
     pub async fn head(&self, key: &Key) -> Result<Head, Broken> {
         match self.store.head(key, None).await? {
             Found::Head(head) => Ok(head),
-            other => Err(Broken(format!("{key}: saw {other:?}, promised a head"))),
+            other => Err(Broken(format!("{key}: saw {other:?}, expected a head"))),
         }
     }
 
@@ -83,7 +81,7 @@ impl Ground {
         self.store.entries(key, 0..u64::MAX).await
     }
 
-    /// All of a listing, in pages of `limit`.
+    /// A complete listing, read in pages of `limit`.
     pub async fn list_all(
         &self,
         scope: &Scope,
@@ -102,18 +100,18 @@ impl Ground {
     }
 }
 
-/// Where a page goes on.
+/// The cursor of the page after `listed`.
 pub fn mark(listed: &ListedThread) -> PageMark {
     PageMark { changed_at: listed.changed_at, id: listed.key.id.clone() }
 }
 
-/// A time that differs by `second`, with a fraction to see that nothing is rounded.
+/// The time `second`, with a fraction to detect rounding.
 pub fn time(second: i64) -> Timestamp {
     let start = Timestamp::from_second(1_790_000_000).expect("a time in 2026");
     start + second.seconds() + 123_456.microseconds()
 }
 
-/// A change at second 0.
+/// A change at time 0.
 pub fn change(head: &str, append: &[&str]) -> Change {
     Change {
         at: time(0),

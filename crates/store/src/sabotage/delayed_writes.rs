@@ -1,6 +1,6 @@
-//! A store that answers before it writes: an acknowledged commit lies in memory for a while.
+//! A store that acknowledges before it writes: commits wait in memory for a while.
 //!
-//! It behaves like a sound store until the process is killed.
+//! It is indistinguishable from a correct store until the process is killed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,23 +18,23 @@ use tokio::time::Instant;
 
 use crate::memory::Memory;
 
-/// A copy of the whole store in memory, and a queue of what is not written yet.
-pub(super) struct HeldBack {
+/// A copy of the whole store in memory, and a queue of unwritten changes.
+pub(super) struct DelayedWrites {
     store: Arc<dyn Store>,
     memory: Memory,
-    /// The lock keeps queue and memory in one order.
-    queue: Mutex<mpsc::UnboundedSender<Held>>,
+    /// The lock keeps queue and memory in the same order.
+    queue: Mutex<mpsc::UnboundedSender<Delayed>>,
 }
 
-struct Held {
+struct Delayed {
     since: Instant,
     key: Key,
-    /// `None` to erase.
+    /// `None` means erase.
     change: Option<Change>,
 }
 
-impl HeldBack {
-    pub(super) async fn over(store: Arc<dyn Store>, time: Duration) -> Result<Self> {
+impl DelayedWrites {
+    pub(super) async fn wrap(store: Arc<dyn Store>, time: Duration) -> Result<Self> {
         let memory = Memory::new();
         let mut versions = HashMap::new();
         let mut after: Option<Key> = None;
@@ -49,24 +49,24 @@ impl HeldBack {
                 memory.seed(listed, head.bytes, log);
             }
         }
-        let (queue, held) = mpsc::unbounded_channel();
-        tokio::spawn(write_late(Arc::clone(&store), versions, held, time));
+        let (queue, delayed) = mpsc::unbounded_channel();
+        tokio::spawn(write_late(Arc::clone(&store), versions, delayed, time));
         Ok(Self { store, memory, queue: Mutex::new(queue) })
     }
 }
 
-fn hold(queue: &mpsc::UnboundedSender<Held>, key: &Key, change: Option<Change>) {
-    // The task at the other end lives as long as the runtime.
-    let _ = queue.send(Held { since: Instant::now(), key: key.clone(), change });
+fn delay(queue: &mpsc::UnboundedSender<Delayed>, key: &Key, change: Option<Change>) {
+    // The receiving task lives as long as the runtime.
+    let _ = queue.send(Delayed { since: Instant::now(), key: key.clone(), change });
 }
 
 async fn write_late(
     store: Arc<dyn Store>,
     mut written: HashMap<Key, Version>,
-    mut held: mpsc::UnboundedReceiver<Held>,
+    mut delayed: mpsc::UnboundedReceiver<Delayed>,
     time: Duration,
 ) {
-    while let Some(Held { since, key, change }) = held.recv().await {
+    while let Some(Delayed { since, key, change }) = delayed.recv().await {
         tokio::time::sleep_until(since + time).await;
         let outcome: Result<(), StoreError> = match change {
             Some(change) => {
@@ -80,13 +80,13 @@ async fn write_late(
             }),
         };
         if let Err(error) = outcome {
-            tracing::warn!(%error, "a commit that was held back failed");
+            tracing::warn!(%error, "a delayed commit failed");
         }
     }
 }
 
 #[async_trait]
-impl Store for HeldBack {
+impl Store for DelayedWrites {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
         self.memory.head(key, known).await
     }
@@ -98,7 +98,7 @@ impl Store for HeldBack {
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
         let queue = self.queue.lock().await;
         let version = self.memory.commit(key, expected, change.clone()).await?;
-        hold(&queue, key, Some(change));
+        delay(&queue, key, Some(change));
         Ok(version)
     }
 
@@ -113,7 +113,7 @@ impl Store for HeldBack {
     async fn erase(&self, key: &Key) -> Result<Erased> {
         let queue = self.queue.lock().await;
         let erased = self.memory.erase(key).await?;
-        hold(&queue, key, None);
+        delay(&queue, key, None);
         Ok(erased)
     }
 
