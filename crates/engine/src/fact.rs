@@ -16,16 +16,20 @@ mod plan;
 pub mod stored;
 mod threads;
 pub mod transfer;
+mod unwanted;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::SessionId;
+use crate::search::words::{content_stems, stems};
 
 pub use draft::{FactDraft, FactPatch};
 pub use find::{FactFilter, FactHit, FactList};
 pub use stored::{Facts, Forgotten};
 pub(crate) use threads::text_at;
+pub use unwanted::Forgetting;
+pub(crate) use unwanted::chosen as unwanted_facts;
 
 /// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -100,6 +104,14 @@ impl Fact {
     pub(crate) fn is_stated_in(&self, message: &str) -> bool {
         let text = draft::comparable(&self.text);
         gather::stated(message).iter().any(|it| draft::comparable(&it.text) == text)
+    }
+
+    /// Whether an exchange tells it in other words, such as a reply that repeats it: every word of it that matters is
+    /// there.
+    pub(crate) fn is_told_in(&self, message: &str, reply: &str) -> bool {
+        let own = content_stems(&self.text);
+        let said = stems(&format!("{message}\n{reply}"));
+        own.len() > 1 && own.iter().all(|word| said.contains(word))
     }
 
     /// It as a line of a request.

@@ -37,7 +37,7 @@ use crate::creation::{SessionCreator, session_items};
 use crate::enrich::Enrichments;
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
-use crate::fact::Facts;
+use crate::fact::{Facts, Forgetting};
 use crate::id::{AgentName, SessionId};
 use crate::item::SessionItem;
 use crate::limits::Limits;
@@ -185,6 +185,8 @@ struct TurnStart<'a> {
 #[derive(Default)]
 struct TurnPrompt<'a> {
     message: &'a str,
+    /// What became of the facts that it asks to forget.
+    forgetting: Option<&'a Forgetting>,
     key: Option<&'a RequestKey>,
     /// What a paused turn had come to before, and its calls, decided.
     before: Answer,
@@ -218,8 +220,12 @@ impl Pipeline {
         let answering = async {
             let assembled = Box::pin(self.assemble(&turn, input)).await?;
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
-            let asked =
-                TurnPrompt { message: &input.message, key: key.as_ref(), ..TurnPrompt::default() };
+            let asked = TurnPrompt {
+                message: &input.message,
+                forgetting: input.forgetting.as_ref(),
+                key: key.as_ref(),
+                ..TurnPrompt::default()
+            };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let draft = TurnDraft::of(&turn, &input.message, assembled);
             Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
@@ -276,7 +282,8 @@ impl Pipeline {
             };
             let key = pending.request_key();
             let (message, decided) = (pending.message.as_str(), pending.awaited.as_slice());
-            let asked = TurnPrompt { message, key: key.as_ref(), before, decided };
+            let asked =
+                TurnPrompt { message, forgetting: None, key: key.as_ref(), before, decided };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let mut draft = TurnDraft::of(&turn, message, assembled);
             draft.ends_pause = Some(pending.at);
@@ -375,7 +382,7 @@ impl Pipeline {
         asked: TurnPrompt<'_>,
         events: &Events,
     ) -> Result<reply::ReplyOutcome> {
-        let TurnPrompt { message, key, before, decided } = asked;
+        let TurnPrompt { message, forgetting, key, before, decided } = asked;
         let policy = self.policy(turn).await?;
         let taint = self.taint(turn, &policy, assembled, (message, &before.calls)).await?;
         let listed = |known: &&KnownTool| assembled.tools.contains(&known.definition);
@@ -392,6 +399,7 @@ impl Pipeline {
             assembled,
             kind: turn.kind,
             message,
+            forgetting,
             model: &turn.model,
             before,
             decided: decided.to_vec(),

@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
-use crate::fact::{Fact, Forgotten};
+use crate::fact::{self, Fact, Forgetting, Forgotten};
 use crate::id::SessionId;
 use crate::session::erase::withhold_turns;
+use crate::turn::TurnRequest;
 
 use super::Engine;
 
@@ -74,7 +75,36 @@ impl Engine {
         Ok(ForgottenFacts { forgotten, said_in, turns })
     }
 
-    /// Adds the turns in which the user said the same as `fact`.
+    /// Forgets what a message asks to forget; `None` where it does not ask for that.
+    pub(super) async fn forget_as_told(
+        &self,
+        caller: &Caller,
+        request: &TurnRequest,
+    ) -> Result<Option<Forgetting>> {
+        let message = request.input.message.as_str();
+        let facts = self.facts.current(caller).await?;
+        let before = match &request.session {
+            Some(id) => self.sessions.find(&caller.session_key(id)).await?,
+            None => None,
+        };
+        let just_said = |fact: &Fact| {
+            let source = fact.source.as_ref().zip(before.as_ref());
+            source.is_some_and(|(source, before)| {
+                source.session == before.head.id && source.turn == before.head.turns
+            })
+        };
+        let facts = match fact::unwanted_facts(message, &facts, just_said) {
+            None => return Ok(None),
+            Some(Err(not_done)) => return Ok(Some(not_done)),
+            Some(Ok(facts)) => facts,
+        };
+        for fact in &facts {
+            self.forget_fact(caller, &fact.id, SourceTurns::Withheld).await?;
+        }
+        Ok(Some(Forgetting::Done(facts.into_iter().map(|fact| fact.text.clone()).collect())))
+    }
+
+    /// Adds the turns in which the user said the same as `fact`, and those whose reply repeats it.
     async fn add_restatements(
         &self,
         caller: &Caller,
@@ -94,7 +124,9 @@ impl Engine {
             let key = caller.session_key(&session);
             let Some(loaded) = self.sessions.find(&key).await? else { continue };
             for record in self.sessions.turns_at(&loaded, &turns).await? {
-                if fact.is_stated_in(&record.message) {
+                if fact.is_stated_in(&record.message)
+                    || fact.is_told_in(&record.message, &record.reply)
+                {
                     said_in.entry(session.clone()).or_default().insert(record.turn);
                 }
             }

@@ -23,11 +23,13 @@ impl Engine {
     pub async fn converse(
         &self,
         caller: &Caller,
-        request: TurnRequest,
+        mut request: TurnRequest,
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnOutcome> {
         authorize(caller, Action::Write)?;
+        // What is to be forgotten is gone before the message is answered.
+        request.input.forgetting = self.forget_as_told(caller, &request).await?;
         self.turns.converse(caller, request, events, cancel).await
     }
 

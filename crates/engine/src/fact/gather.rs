@@ -9,12 +9,14 @@
 
 mod lexicon;
 mod prose;
+mod question;
 mod subject;
 
 use lexicon::{Form, Language, ValueRule};
 use prose::Sentence;
+pub(crate) use question::{Question, Unwanted, asked, unwanted};
 
-use super::FactKind;
+use super::{Fact, FactKind};
 
 /// More statements than this in one message is a document, and the rest is left out.
 const STATEMENTS_MAX: usize = 12;

@@ -171,6 +171,16 @@ pub enum Class {
     Relates,
     /// "last", "latest" before a number: the newest ones.
     Latest,
+    /// The signs of sums in words: "plus".
+    Plus,
+    /// "minus".
+    Minus,
+    /// "times".
+    Times,
+    /// "divided by".
+    Over,
+    /// "to the power of".
+    Power,
 
     /// Asks for something to be made or changed.
     Changing,
@@ -196,6 +206,8 @@ pub enum Class {
     SlotTo,
     /// What is written into something.
     SlotContent,
+    /// A sum that is worked out.
+    SlotExpression,
     /// Phrases of an error that says that there is no such thing.
     NotFound,
 }
@@ -283,6 +295,18 @@ pub enum Say {
     WhichServer,
     /// What the user stated is there to be used: `{what}`.
     Noted,
+    /// What the user told before answers the message: `{what}`.
+    Told,
+    /// What the user told before is about the same thing and may not answer the message: `{what}`.
+    ToldNear,
+    /// Where something was told: `{session}`, `{turn}`.
+    ToldIn,
+    /// What is no longer remembered: `{what}`.
+    Forgotten,
+    /// Nothing is remembered that could be forgotten: `{what}`.
+    NothingToForget,
+    /// Several things are remembered of which one may be meant: `{what}`, `{known}`.
+    ForgetWhich,
     /// There is no way to look for such a thing: `{kinds}`, `{text}`.
     CannotLook,
     /// A list that has to be searched could not be read whole: `{read}`, `{count}`, `{kinds}`, `{text}`.

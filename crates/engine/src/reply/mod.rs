@@ -23,6 +23,7 @@ use crate::agent::Agent;
 use crate::catalog::KnownTool;
 use crate::clock::Clock;
 use crate::events::Events;
+use crate::fact::Forgetting;
 use crate::limits::Limits;
 use crate::model::Usage;
 use crate::models::ModelChoice;
@@ -77,6 +78,8 @@ pub struct ReplyRequest<'a> {
     pub kind: TurnKind,
     /// The message.
     pub message: &'a str,
+    /// What became of the facts that it asks to forget.
+    pub forgetting: Option<&'a Forgetting>,
     /// The model that answers, or why there is none.
     pub model: &'a Result<ModelChoice, String>,
     /// What a paused turn had come to before.

@@ -6,25 +6,35 @@
 use std::fmt::Write;
 
 use crate::agent::Document;
-use crate::fact::{Fact, FactHit, FactSource};
+use crate::fact::gather::{self, Question};
+use crate::fact::{Fact, FactSource, Forgetting};
 use crate::history;
-use crate::lexicon::{self, Class};
+use crate::lexicon::{self, Class, Say};
 use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Source};
-use crate::search::words::stems;
+use crate::search::words::{content_stems, stems};
 use crate::session::record::ReplyForm;
 
 use super::{ReplyRequest, wording};
 
 /// Earlier words worth quoting.
 const SCORE_MIN: f32 = 0.5;
+/// Words that a question needs which does not speak of the user.
+const WORDS_MIN: usize = 2;
 /// Texts that are quoted at most.
 const QUOTED_MAX: usize = 3;
 /// Characters of each.
 const CHARACTERS_MAX: usize = 400;
 
-/// What the user has told of themselves that answers the message: it has every word of it that matters.
+/// What the user has told of themselves that answers the message: it is about what is asked for, or has every word of
+/// the question that matters.
 pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
+    let questions = gather::asked(asked.message);
+    let answers = |fact: &&Fact| questions.iter().any(|question| question.is_answered_by(fact));
+    let facts: Vec<&Fact> = facts(asked).filter(answers).collect();
+    if !facts.is_empty() || questions.iter().any(Question::is_closed) {
+        return quoted(asked, Say::Told, &facts);
+    }
     let language = lexicon::of(asked.message);
     let own = |word: &str| {
         let lower = word.to_lowercase();
@@ -36,19 +46,72 @@ pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     if !asks || wanted.is_empty() {
         return None;
     }
-    let answers = |hit: &&FactHit| {
-        let held = stems(&hit.fact.text);
-        wanted.iter().all(|word| held.contains(word)) && held.len() > wanted.len()
-    };
-    let facts: Vec<&Fact> = asked.assembled.facts.iter().filter(answers).map(|h| &h.fact).collect();
+    // "my birthday" is not what was told of "my sister's birthday".
+    let other = |fact: &Fact| questions.iter().any(|question| question.is_narrowed_by(fact));
+    let facts = self::facts(asked).filter(|fact| !other(fact) && covers(fact, &wanted));
+    quoted(asked, Say::Told, &Vec::from_iter(facts))
+}
+
+/// What the user has told that has every word of a question that nothing else answers.
+pub fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
+    let wanted = content_stems(asked.message);
+    let asks = lexicon::of(asked.message).asks_for_something(asked.message);
+    if !asks || wanted.len() < WORDS_MIN {
+        return None;
+    }
+    let facts = facts(asked).filter(|fact| covers(fact, &wanted));
+    quoted(asked, Say::Told, &Vec::from_iter(facts))
+}
+
+/// What the user has told about the thing that the message asks about, without certainty that it answers it.
+pub fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
+    let questions = gather::asked(asked.message);
+    let near = |fact: &&Fact| questions.iter().any(|question| question.is_near(fact));
+    quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>())
+}
+
+/// What is said of a request to forget something, and whether it was done.
+pub fn forgetting(asked: &ReplyRequest<'_>) -> Option<(String, bool)> {
+    let listed = |texts: &Vec<String>| format!("\"{}\"", texts.join("\", \""));
+    Some(match asked.forgetting? {
+        Forgetting::Done(texts) => (say(asked, Say::Forgotten, &[("what", &listed(texts))]), true),
+        Forgetting::Nothing { what } => {
+            (say(asked, Say::NothingToForget, &[("what", what)]), false)
+        }
+        Forgetting::Which { what, known } => {
+            let with = [("what", what.as_str()), ("known", &listed(known))];
+            (say(asked, Say::ForgetWhich, &with), false)
+        }
+    })
+}
+
+fn facts<'a>(asked: &ReplyRequest<'a>) -> impl Iterator<Item = &'a Fact> {
+    asked.assembled.facts.iter().map(|hit| &hit.fact)
+}
+
+/// Whether a fact has all of these words, and says more.
+fn covers(fact: &Fact, wanted: &[String]) -> bool {
+    let held = stems(&fact.text);
+    wanted.iter().all(|word| held.contains(word)) && held.len() > wanted.len()
+}
+
+fn quoted(asked: &ReplyRequest<'_>, how: Say, facts: &[&Fact]) -> Option<String> {
     let line = |fact: &&Fact| match &fact.source {
         Some(FactSource { session, turn, sentence }) => {
-            format!("\"{sentence}\" (session {session}, turn {turn})")
+            let (session, turn) = (session.to_string(), turn.to_string());
+            let place = say(asked, Say::ToldIn, &[("session", &session), ("turn", &turn)]);
+            format!("\"{sentence}\" ({place})")
         }
         None => format!("\"{}\" (memory {})", fact.text, fact.id),
     };
     let lines: Vec<String> = facts.iter().take(QUOTED_MAX).map(line).collect();
-    (!lines.is_empty()).then(|| format!("You told me: {}", lines.join("; ")))
+    (!lines.is_empty()).then(|| say(asked, how, &[("what", &lines.join("; "))]))
+}
+
+/// A sentence in the language of the message.
+fn say(asked: &ReplyRequest<'_>, what: Say, with: &[(&str, &str)]) -> String {
+    let said = lexicon::of(asked.message).say(what, with);
+    said.or_else(|| lexicon::english().say(what, with)).unwrap_or_default()
 }
 
 /// What rules and references of the request say about the message, the best first. One that is always in the

@@ -22,7 +22,7 @@ use jiff::tz::TimeZone;
 
 use crate::budget::{self, Budget, Fitted};
 use crate::error::{Error, Result};
-use crate::fact::FactHit;
+use crate::fact::{FactHit, Forgetting};
 use crate::hash::ContentHash;
 use crate::history::HistoryTurn;
 use crate::item::{ItemName, SessionItem};
@@ -64,6 +64,8 @@ pub struct TurnInput {
     pub without_tools: bool,
     /// Whether the persona's calm-keeping is wanted; the persona's own setting when absent.
     pub keeps_calm: Option<bool>,
+    /// What became of the facts that the message asks to forget; set by the engine.
+    pub forgetting: Option<Forgetting>,
 }
 
 /// What a client that speaks to its model itself is about to send.

@@ -52,6 +52,19 @@ pub fn stems(text: &str) -> Vec<String> {
     stems
 }
 
+/// The stems of `text` without the stop words of its own language.
+pub fn content_stems(text: &str) -> Vec<String> {
+    let language = lexicon::of(text);
+    let mut stems = Vec::new();
+    each_word(text, |word| {
+        if !is_stop_word(word) && !language.is(Class::Stop, word) {
+            stems.push(stem(word));
+        }
+        stems.len() < WORDS_MAX
+    });
+    stems
+}
+
 /// Calls `take` with each lower-case word of `text` until it answers `false`.
 pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     let mut word = String::new();

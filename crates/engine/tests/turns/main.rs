@@ -31,6 +31,7 @@ mod stored;
 mod strangers;
 mod summaries;
 mod together;
+mod told;
 mod usage;
 mod work;
 mod writers;

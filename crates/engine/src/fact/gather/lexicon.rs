@@ -77,6 +77,22 @@ pub struct Language {
     pub told_of: Vec<(Regex, String)>,
     /// The forms that state something, in order of precedence.
     pub forms: Vec<Form>,
+    /// The forms that ask for something that was stated.
+    pub questions: Vec<Question>,
+    /// Matches a whole message that asks to forget what was just said.
+    pub forget_that: Regex,
+    /// Match a whole message that asks to forget the group `what`.
+    pub forget: Vec<Regex>,
+}
+
+/// A form that asks for something a user stated.
+pub struct Question {
+    /// The subject of facts that answer it, with the pattern's groups in braces; one that ends in `*` begins theirs.
+    pub subject: String,
+    /// It asks for a property of the subject, which a fact about the subject may or may not tell.
+    pub near: bool,
+    /// Matches the whole message.
+    pub asks: Regex,
 }
 
 /// A form that states something lasting.
@@ -115,6 +131,26 @@ struct File {
     #[serde(default)]
     told_of: Vec<ToldOf>,
     form: Vec<FormEntry>,
+    #[serde(default)]
+    question: Vec<QuestionEntry>,
+    #[serde(default)]
+    forget: Forget,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestionEntry {
+    subject: String,
+    #[serde(default)]
+    near: bool,
+    asks: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Forget {
+    that: Vec<String>,
+    what: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -194,16 +230,22 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         starts = file.clause.starts.join("|"),
     );
     // Without any, nothing matches.
-    let tails = match file.clause.tails.is_empty() {
+    let any_of = |patterns: &[String]| match patterns.is_empty() {
         true => "[^\\s\\S]".to_owned(),
-        false => file.clause.tails.join("|"),
+        false => patterns.join("|"),
     };
+    let tails = any_of(&file.clause.tails);
     let tail = format!(r"\s*[,;]\s+(?:{tails})$");
     let forms = file.form.into_iter().map(|entry| {
         let says = pattern(words, &format!("^(?:{})$", entry.says))?;
         Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, says })
     });
     let forms = forms.collect::<Result<_, regex::Error>>()?;
+    let questions = file.question.into_iter().map(|entry| {
+        let asks = pattern(words, &format!("^(?:{})$", entry.asks))?;
+        Ok(Question { subject: entry.subject, near: entry.near, asks })
+    });
+    let forget = file.forget.what.iter().map(|what| pattern(words, &format!("^(?:{what})$")));
     let told_of = file.told_of.into_iter();
     let told_of =
         told_of.map(|told| Ok((pattern(words, &format!("^(?:{})$", told.says))?, told.own)));
@@ -242,6 +284,9 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         articles: file.key.articles,
         prepositions: file.key.prepositions,
         told_of: told_of.collect::<Result<_, regex::Error>>()?,
+        questions: questions.collect::<Result<_, regex::Error>>()?,
+        forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that)))?,
+        forget: forget.collect::<Result<_, regex::Error>>()?,
         forms,
     })
 }

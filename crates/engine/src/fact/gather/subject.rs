@@ -69,7 +69,8 @@ fn is_article(language: &Language, word: &str) -> bool {
     language.indefinite.iter().chain(&language.articles).any(|article| article == word)
 }
 
-fn normalised(language: &Language, subject: &str) -> String {
+/// `subject` as a key.
+pub fn normalised(language: &Language, subject: &str) -> String {
     let lower = subject.to_lowercase().replace('’', "'");
     let words = lower.split(|it: char| it.is_whitespace() || ",;:!?()\"".contains(it));
     let words =

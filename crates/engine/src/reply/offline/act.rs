@@ -31,7 +31,11 @@ impl Scene<'_> {
     pub fn statement(&self) -> Flow<Option<Said>> {
         let takes = |offer: &&Offer| offer.slots.iter().any(|slot| slot.means == Means::Sql);
         let offers: Vec<&Offer> = self.offers.iter().filter(takes).collect();
-        let begins = self.parts.iter().take(2).find(|part| {
+        // "run this: select …"
+        let after = self.message.find(": ").unwrap_or_default();
+        let begin = |part: &&Part| part.span.start >= after;
+        let led = self.parts.iter().filter(begin).take(1);
+        let begins = self.parts.iter().take(2).chain(led).find(|part| {
             let first = part.lower.split_whitespace().next().unwrap_or_default();
             SQL_VERBS.contains(&first)
         });

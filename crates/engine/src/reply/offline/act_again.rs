@@ -34,8 +34,13 @@ impl Scene<'_> {
         };
         let mut arguments = before.clone();
         let mut given: Vec<String> = Vec::new();
-        for phrase in &ask.phrases {
-            let Some((slot, value)) = replaced(offer, before, phrase, parts, &given) else {
+        for (at, phrase) in ask.phrases.iter().enumerate() {
+            let numbered = numbers(offer, before, &ask.phrases);
+            let in_order =
+                numbered.get(at).and_then(|slot| Some((*slot, slot.shape.value(&phrase.text)?)));
+            let Some((slot, value)) =
+                in_order.or_else(|| replaced(offer, before, phrase, parts, &given))
+            else {
                 return Ok(None);
             };
             given.push(slot.path());
@@ -45,6 +50,14 @@ impl Scene<'_> {
         query.call = Some((tool.clone(), arguments));
         self.carry_out(query, true).map(Some)
     }
+}
+
+/// The numbers that the call had, where as many new ones are given and nothing else: "and 7 and 8".
+fn numbers<'o>(offer: &'o Offer, before: &Map<String, Value>, phrases: &[Phrase]) -> Vec<&'o Slot> {
+    let had = |slot: &&Slot| slot.means == Means::Number && get(before, &slot.shape.path).is_some();
+    let slots: Vec<&Slot> = offer.slots.iter().filter(had).collect();
+    let given = phrases.iter().all(|phrase| phrase.text.parse::<f64>().is_ok());
+    if given && slots.len() == phrases.len() { slots } else { Vec::new() }
 }
 
 /// The parameter whose value a phrase replaces, and the new value; `None` where that is not certain.

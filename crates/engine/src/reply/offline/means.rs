@@ -40,6 +40,8 @@ pub(super) enum Means {
     Time,
     /// A query in SQL.
     Sql,
+    /// A sum to work out.
+    Sum,
     Number,
     Text,
 }

@@ -4,7 +4,8 @@
 //! - [`read`] and [`ask`]: what each word is used for, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and with which parameters
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
-//! - [`act`], [`act_again`]: everything else that a tool does
+//! - [`act`], [`act_again`], [`sum`]: everything else that a tool does
+//! - [`among`]: which of those just shown have a value
 //! - [`server`]: which server is meant where several have the same tool
 //! - [`mod@answer`]: answers to questions of its own
 //!
@@ -15,6 +16,7 @@
 
 mod act;
 mod act_again;
+mod among;
 mod answer;
 mod ask;
 mod back;
@@ -37,6 +39,7 @@ mod server;
 mod show;
 mod slot;
 mod social;
+mod sum;
 
 use crate::entity::Noticed;
 use crate::events::TurnEvent;
@@ -74,6 +77,11 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
         return told(&asked, answer);
     }
     let planner = Planner::new(&asked).await;
+    if let Some((text, done)) = recollect::forgetting(&asked) {
+        let unanswered = (!done).then_some("question");
+        let said = Said { text, unanswered, dialogue: planner.dialogue, ..Said::default() };
+        return tell(&asked, answer, said, why).await;
+    }
     if let Some(text) = recollect::told_by_user(&asked).filter(|_| asked.decided.is_empty()) {
         let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
         return tell(&asked, answer, said, why).await;
@@ -156,6 +164,7 @@ impl Planner {
             nouns: &nouns,
             commands,
             servers: &servers.spans,
+            sums: offers.iter().any(Offer::takes_sum),
         };
         let dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
         let first_message = match social::asks_for_first(asked.message, language) {
@@ -254,14 +263,14 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     if answer.text.is_empty() && approved && answer.calls.iter().any(CallRecord::ok) {
         // What was approved is the answer, whatever the message alone would come to.
         (answer.text, unanswered) = (wording::results(&answer.calls), None);
+    } else if let (Some("no_tool"), Some(told)) = (unanswered, recollect::told_before(asked)) {
+        (answer.text, unanswered) = (told, None);
     } else if answer.text.is_empty() {
-        let written = match recollect::told_by_user(asked) {
-            Some(told) => Some(told),
-            None => recollect::written(asked).await,
-        };
+        let written = recollect::written(asked).await;
         unanswered = unanswered.filter(|_| written.is_none());
         let hint = missing.as_deref().unwrap_or(&said.hint);
-        answer.text = written.unwrap_or_else(|| recollect::said_earlier(asked, why, hint));
+        let found = written.or_else(|| recollect::told_near(asked));
+        answer.text = found.unwrap_or_else(|| recollect::said_earlier(asked, why, hint));
     } else if let Some(missing) = missing {
         answer.text = format!("{} {missing}", answer.text);
     }

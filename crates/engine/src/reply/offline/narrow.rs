@@ -97,9 +97,12 @@ impl Scene<'_> {
             Found::Near(things) => Narrowed::Near(text, things),
             Found::Failed(reason) => Narrowed::Failed(reason),
             // Nobody can say whether there is such a thing: the tool is asked for it as it was said.
+            // Where several parameters could take it, nobody can say which one is meant either.
             Found::Unknown => match kinds.iter().find(|kind| offer.slot_for(kind).is_some()) {
-                Some(kind) => term(bare(kind, &phrase.text)),
-                None => Narrowed::Terms(vec![self.word(phrase)]),
+                Some(kind) if phrase.kind.is_some() || !offer.takes_text() => {
+                    term(bare(kind, &phrase.text))
+                }
+                _ => Narrowed::Terms(vec![self.word(phrase)]),
             },
             Found::None => Narrowed::Missing(text, kinds.to_vec()),
         })

@@ -63,6 +63,16 @@ impl Offer {
         (!known && stems(&first) == stems(&says)).then_some(first)
     }
 
+    /// Whether it takes a text that may be anything.
+    pub fn takes_text(&self) -> bool {
+        self.slots.iter().any(|slot| slot.means == Means::Text && !slot.shape.many)
+    }
+
+    /// Whether it works sums out.
+    pub fn takes_sum(&self) -> bool {
+        self.slots.iter().any(|slot| slot.means == Means::Sum)
+    }
+
     /// The words of its name without the verb.
     pub fn nouns(&self) -> impl Iterator<Item = &String> {
         let english = lexicon::english();
@@ -244,6 +254,9 @@ fn means(
     }
     if is(Class::SlotZone) {
         return Means::Zone;
+    }
+    if shape.form == Form::Text && is(Class::SlotExpression) {
+        return Means::Sum;
     }
     if is(Class::SlotPath) {
         return Means::Path;

@@ -10,7 +10,7 @@ impl Scene<'_> {
     /// What to say, or the call that has to come first.
     pub fn plan(&self) -> Flow<Said> {
         let (from, cancels) = self.opening();
-        let parts: Vec<Part> =
+        let mut parts: Vec<Part> =
             self.parts.iter().filter(|part| part.span.start >= from).cloned().collect();
         let mut ask = self.ask(&parts);
         if self.dialogue.open.is_some()
@@ -28,12 +28,17 @@ impl Scene<'_> {
         }
         let corrects = self.corrects(&parts);
         if corrects {
-            let rest: Vec<Part> =
-                parts.iter().filter(|part| !is_correcting(part)).cloned().collect();
-            ask = self.ask(&rest);
-            if let Some(said) = self.chosen_again(&ask, &rest)? {
+            parts.retain(|part| !is_correcting(part));
+            ask = self.ask(&parts);
+            if let Some(said) = self.chosen_again(&ask, &parts)? {
                 return Ok(said);
             }
+        }
+        if let Some(said) = self.calculation(&parts)? {
+            return Ok(said);
+        }
+        if let Some(said) = self.among_shown(&ask, &parts) {
+            return Ok(said);
         }
         if let Some(said) = self.act_again(&ask, &parts, corrects)? {
             return Ok(said);

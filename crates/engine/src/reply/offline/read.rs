@@ -6,6 +6,7 @@
 //!
 //! Invariant: the parts are in the order of the message and every word is in exactly one.
 
+use super::sum::sum_at;
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{How, Mention, Noticed, Number, Span};
 use crate::lexicon::{self, Class, Family, Language};
@@ -49,6 +50,8 @@ pub(super) enum Literal {
     Time,
     Date,
     Zone,
+    /// A sum: "17*23".
+    Sum,
 }
 
 /// A part of a message.
@@ -128,6 +131,8 @@ pub(super) struct Reader<'a> {
     pub commands: Vec<String>,
     /// Where servers are named.
     pub servers: &'a [Span],
+    /// Whether a tool works sums out.
+    pub sums: bool,
 }
 
 impl Reader<'_> {
@@ -173,6 +178,12 @@ impl Reader<'_> {
         }
         if let Some((literal, from)) = self.literal(token) {
             return (1, Role::Literal(literal), from);
+        }
+        if let Some(span) = self.sum(token) {
+            return (covered(span), Role::Literal(Literal::Sum), span.start);
+        }
+        if let Some(role) = self.numbered(token) {
+            return (1, role, start);
         }
         let theirs = self.language.is(Class::Their, &token.lower);
         if theirs || self.language.is(Class::Its, &token.lower) {
@@ -333,8 +344,27 @@ impl Reader<'_> {
         (zone || matches!(text, "UTC" | "GMT")).then_some((Literal::Zone, token.span.start))
     }
 
-    /// A path goes on to the next space.
+    /// The sum that begins at a token, or with parentheses before it.
+    fn sum(&self, token: &Token<'_>) -> Option<Span> {
+        let start = self.message[..token.span.start].trim_end_matches('(').len();
+        let (length, _) = sum_at(&self.message[start..], self.language).filter(|_| self.sums)?;
+        Some(Span { start, end: start + length })
+    }
+
+    /// A name that says its kind: "task-2", where tools are about tasks.
+    fn numbered(&self, token: &Token<'_>) -> Option<Role> {
+        let (word, number) = token.lower.rsplit_once('-')?;
+        let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let kind = self.nouns.iter().find(|kind| counted && kind.as_str() == word)?.clone();
+        Some(Role::Name { kind: Some(kind), is_sure: true, id: Some(token.text.to_owned()) })
+    }
+
+    /// A path goes on to the next space, a sum to its last number.
     fn widened(&self, role: &Role, span: Span) -> Span {
+        if *role == Role::Literal(Literal::Sum) {
+            let sum = sum_at(&self.message[span.start..], self.language);
+            return sum.map_or(span, |(length, _)| Span { end: span.start + length, ..span });
+        }
         if !matches!(role, Role::Literal(Literal::Path)) {
             return span;
         }

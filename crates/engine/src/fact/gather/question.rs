@@ -1,0 +1,181 @@
+//! What a message asks of the facts about its user: to tell one, or to forget one.
+//!
+//! A question and a statement about the same thing have the same subject, in whatever language they are put. This reads
+//! one message; which facts there are is not known here.
+//!
+//! Invariant: a form matches the whole message, so that a question about something else is never taken for one.
+
+use super::lexicon::{self, Language};
+use super::{Fact, subject, without_leads};
+
+/// A thing that a message asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The subject of facts that answer it; one that ends in `*` begins theirs.
+    subject: String,
+    /// It asks for a property of the subject, which a fact about the subject may or may not tell.
+    near: bool,
+    /// The words of the subject are the user's own.
+    open: bool,
+}
+
+/// What a message asks to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unwanted {
+    /// What the message before stated.
+    JustSaid,
+    /// What was stated about something.
+    About {
+        /// The thing, in the user's words.
+        what: String,
+        /// It as the subjects of facts.
+        subjects: Vec<Question>,
+    },
+}
+
+impl Question {
+    /// Whether a fact tells what is asked.
+    pub fn is_answered_by(&self, fact: &Fact) -> bool {
+        !self.near && self.is_about(fact)
+    }
+
+    /// Whether a fact is about the thing, or about a part of it, without telling what is asked for certain.
+    pub fn is_near(&self, fact: &Fact) -> bool {
+        if self.near {
+            return self.is_about(fact);
+        }
+        self.is_narrowed_by(fact)
+    }
+
+    /// Whether a fact is about something else that has the same words and more: "my name", "my mother's name".
+    pub fn is_narrowed_by(&self, fact: &Fact) -> bool {
+        let Some(other) = fact.subject.as_deref().filter(|_| self.open) else { return false };
+        let (own, other) = (subject::words(&self.subject), subject::words(other));
+        !own.is_empty() && own.len() < other.len() && own.is_subset(&other)
+    }
+
+    /// Whether only facts with its subject can answer it.
+    pub fn is_closed(&self) -> bool {
+        !self.open
+    }
+
+    fn is_about(&self, fact: &Fact) -> bool {
+        let Some(other) = fact.subject.as_deref() else { return false };
+        match self.subject.strip_suffix('*') {
+            Some(start) => other.starts_with(start),
+            None => subject::same(&self.subject, other),
+        }
+    }
+}
+
+/// What a message asks for of the things that its user stated; nothing where it asks for something else.
+pub fn asked(message: &str) -> Vec<Question> {
+    let found = lexicon::languages().iter().flat_map(|language| questions(language, message));
+    let mut found: Vec<Question> = found.collect();
+    if found.iter().any(Question::is_closed) {
+        found.retain(Question::is_closed);
+    }
+    found
+}
+
+fn questions(language: &Language, text: &str) -> Vec<Question> {
+    let text = bare(language, text);
+    let found = language.questions.iter().filter_map(|form| {
+        let groups = form.asks.captures(text)?;
+        let mut subject = subject::from_template(language, &form.subject, &groups);
+        if form.subject.ends_with('*') {
+            subject = format!("{}*", subject.trim_end_matches([' ', '*']));
+        }
+        Some(Question { subject, near: form.near, open: form.subject.contains("{what}") })
+    });
+    found.collect()
+}
+
+/// What a message asks to be forgotten, where it asks for that and nothing else.
+pub fn unwanted(message: &str) -> Option<Unwanted> {
+    lexicon::languages().iter().find_map(|language| {
+        let text = bare(language, message);
+        if language.forget_that.is_match(text) {
+            return Some(Unwanted::JustSaid);
+        }
+        let groups = language.forget.iter().find_map(|form| form.captures(text))?;
+        let what = groups.name("what")?.as_str().to_owned();
+        let mut subjects = questions(language, &what);
+        subjects.push(Question {
+            subject: subject::normalised(language, &what),
+            near: false,
+            open: true,
+        });
+        Some(Unwanted::About { what, subjects })
+    })
+}
+
+fn bare<'t>(language: &Language, text: &'t str) -> &'t str {
+    without_leads(language, text.trim()).trim_end_matches(['.', '!', '?', ' '])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The subjects that a question asks for, `~` before those of which it asks for a property.
+    fn check(message: &str, expected: &str) {
+        let mark = |it: &Question| if it.near { "~" } else { "" };
+        let asked = asked(message);
+        let shown: Vec<String> =
+            asked.iter().map(|it| format!("{}{}", mark(it), it.subject)).collect();
+        assert_eq!(shown.join(" | "), expected, "{message:?}");
+    }
+
+    #[test]
+    fn a_question_has_the_subject_of_its_statement_in_any_language() {
+        check("What's my name?", "user name");
+        check("so what am I called?", "user name");
+        check("Wie heiße ich?", "user name");
+        check("Und wie ist mein Name?", "user name");
+        check("Wo wohne ich denn?", "home");
+        check("what do I do for a living?", "job");
+        check("Wogegen bin ich allergisch?", "allergy*");
+        check("How old am I?", "age");
+        check("Wie heißt mein Hund?", "hund");
+        check("What is my mother called?", "mother | name for mother");
+        check("what colour is my car?", "~car");
+    }
+
+    #[test]
+    fn other_questions_have_none() {
+        for message in [
+            "What is the name of my ship's captain and where is he?",
+            "Who won?",
+            "Where do they live?",
+        ] {
+            assert!(asked(message).iter().all(|it| it.open), "{message:?}");
+        }
+        check("where does my code fail?", "");
+        check("Wie heißt die Hauptstadt?", "");
+    }
+
+    #[test]
+    fn what_is_to_be_forgotten_is_named_or_was_just_said() {
+        let what = |message: &str| match unwanted(message) {
+            Some(Unwanted::JustSaid) => "that".to_owned(),
+            Some(Unwanted::About { what, .. }) => what,
+            None => "-".to_owned(),
+        };
+        let told = [
+            ("forget my locker number", "my locker number"),
+            ("Please forget that.", "that"),
+            ("Forget what I told you about my knee, please", "my knee"),
+            ("please forget where I live", "where I live"),
+            ("Vergiss mein Lieblingsessen.", "mein Lieblingsessen"),
+            ("Vergiss das bitte wieder", "that"),
+            ("don't forget my birthday", "-"),
+            ("I always forget my keys", "-"),
+            ("forget everything about me", "-"),
+            ("Vergiss nicht, dass ich Veganer bin", "-"),
+        ];
+        for (message, expected) in told {
+            assert_eq!(what(message), expected, "{message:?}");
+        }
+    }
+}

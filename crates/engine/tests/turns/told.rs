@@ -1,0 +1,102 @@
+//! What a user told in one session and asks in another, without a model: answered, or not known, and forgotten where
+//! that was asked for.
+//!
+//! The rows of `data/memory-blind.json` were written from the text alone, before the code was read.
+
+use serde::Deserialize;
+use throughline_engine::access::Caller;
+use throughline_engine::events::Events;
+use throughline_engine::id::SessionId;
+use throughline_engine::request::TurnInput;
+use throughline_engine::session::record::TurnStatus;
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
+use tokio_util::sync::CancellationToken;
+
+use crate::bench::{Bench, bench};
+
+#[derive(Deserialize)]
+struct Row {
+    /// Messages of the first session.
+    tell: Vec<String>,
+    /// The message of the second.
+    ask: String,
+    /// What the answer must hold.
+    #[serde(default)]
+    has: Vec<String>,
+    /// What it must not hold.
+    #[serde(default)]
+    not: Vec<String>,
+    /// What must neither be kept nor told.
+    #[serde(default)]
+    kept_not: Vec<String>,
+    #[serde(default)]
+    not_known: bool,
+}
+
+/// The reply to a query, and whether it is an answer.
+async fn ask(bench: &Bench, caller: &Caller, session: &str, message: &str) -> (String, bool) {
+    let input = TurnInput { message: message.into(), is_query: true, ..TurnInput::default() };
+    let session = Some(SessionId::new(session).unwrap());
+    let request = TurnRequest { session, input, ..TurnRequest::default() };
+    let cancel = CancellationToken::new();
+    let outcome = bench.engine.converse(caller, request, Events::nowhere(), cancel).await.unwrap();
+    let TurnOutcome::Finished { record, .. } = outcome else { panic!("it waits") };
+    (record.reply.clone(), record.status == TurnStatus::Complete)
+}
+
+#[tokio::test]
+async fn what_was_told_in_another_session_is_answered_or_not_known() {
+    let rows: Vec<Row> =
+        serde_json::from_str(include_str!("../data/memory-blind.json")).expect("rows");
+    let (mut right, mut unknown, mut wrong) = (0, 0, Vec::new());
+    for row in &rows {
+        let bench = bench().start().await;
+        for message in &row.tell {
+            ask(&bench, &bench.caller, "first", message).await;
+        }
+        let facts = bench.engine.facts().current(&bench.caller).await.unwrap();
+        let (reply, answered) = ask(&bench, &bench.caller, "second", &row.ask).await;
+        let says = |text: &str| reply.to_lowercase().contains(&text.to_lowercase());
+        let kept = row.kept_not.iter().any(|text| facts.iter().any(|f| f.text.contains(text)));
+        let told = row.not.iter().any(|text| says(text)) || row.kept_not.iter().any(|t| says(t));
+        match () {
+            () if kept || told => wrong.push((&row.ask, reply)),
+            () if row.not_known && answered => wrong.push((&row.ask, reply)),
+            () if row.not_known || row.has.iter().all(|text| says(text)) => right += 1,
+            () if answered => wrong.push((&row.ask, reply)),
+            () => unknown += 1,
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(right >= 30 && right + unknown == rows.len(), "{right} right, {unknown} not known");
+}
+
+#[tokio::test]
+async fn what_is_forgotten_by_a_message_stays_forgotten_where_a_reply_repeated_it() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    ask(&bench, caller, "first", "My favourite composer is Buxtehude.").await;
+    let (told, _) = ask(&bench, caller, "first", "Who is my favourite composer?").await;
+    assert!(told.contains("Buxtehude"), "{told}");
+    let (none, done) = ask(&bench, caller, "first", "forget my shoe size").await;
+    assert_eq!((none.as_str(), done), ("Nothing is remembered about \"my shoe size\".", false));
+    let (said, done) = ask(&bench, caller, "first", "forget my favourite composer").await;
+    assert_eq!((said.as_str(), done), ("Forgotten: \"My favourite composer is Buxtehude\"", true));
+    let session = bench.engine.session(caller, &SessionId::new("first").unwrap()).await.unwrap();
+    assert_eq!(session.head.turns, 4);
+    for id in ["first", "second"] {
+        let (reply, answered) = ask(&bench, caller, id, "Who is my favourite composer?").await;
+        assert!(!answered && !reply.contains("Buxtehude"), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn one_of_several_is_not_guessed() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    ask(&bench, caller, "first", "Remember that the bike code of the shed is 4471.").await;
+    ask(&bench, caller, "first", "Remember that the bike lamp is in the shed drawer.").await;
+    let (said, done) = ask(&bench, caller, "first", "forget my bike").await;
+    assert!(!done && said.contains("4471") && said.contains("lamp"), "{said}");
+    assert_eq!(bench.engine.facts().current(caller).await.unwrap().len(), 2);
+}
