@@ -213,7 +213,7 @@ pub const PROMISES: &[Promise] = &[
                 ],
                 1,
             ),
-            attack(UPSTREAM, "lib", &["mcp::convert::", "model::heard::fuzzing"], 1),
+            attack(UPSTREAM, "lib", &["mcp::convert::", "model::parsed_answer::fuzzing"], 1),
             attack(
                 SERVER,
                 "lib",
