@@ -70,27 +70,29 @@ fn zero_gaps(path: &Path, changed: Option<Changed>) -> rusqlite::Result<Option<u
         return Ok(None);
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let looked_at = (|| {
+    let (file, looked_at) = (|| {
         let found = fs::metadata(path)?;
-        let known = match known.entry((found.dev(), found.ino())) {
+        let file = (found.dev(), found.ino());
+        let known = match known.entry(file) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
                 let file = File::options().read(true).write(true).open(path)?;
                 entry.insert(Known { file, clean_until: None })
             }
         };
-        let (salt, pages) = changed.map(|it| (it.salt, it.pages)).unzip();
-        let pages = pages.filter(|_| known.clean_until.is_some() && known.clean_until == salt);
-        known.clean_until = None;
-        let looked_at = zero_gaps_of(&known.file, pages.as_ref())?;
-        // Emptying the WAL counts its salt up; any other one means that it was emptied once more.
-        known.clean_until = salt.map(|salt| salt.wrapping_add(1));
-        Ok(looked_at)
+        let clean = known.clean_until.take();
+        let pages = changed.filter(|changed| clean == Some(changed.salt)).map(|it| it.pages);
+        Ok((file, zero_gaps_of(&known.file, pages.as_ref())?))
     })()
     .map_err(|error: io::Error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     // A change of the first page, which has no rows of ours.
     locked.pragma_update(None, "user_version", version)?;
     locked.commit()?;
+    // The WAL that this commit began; with other pages in it, somebody else has been quicker.
+    let began = pages_in_wal(path).filter(|wal| wal.pages.iter().eq([&1]));
+    if let Some(known) = known.get_mut(&file) {
+        known.clean_until = began.map(|wal| wal.salt);
+    }
     Ok(Some(looked_at))
 }
 
