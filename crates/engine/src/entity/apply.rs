@@ -3,6 +3,8 @@
 //! Only what is sure is remembered. What drops out of the head is given back, so that nothing is lost
 //! silently.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::harvest::Harvest;
@@ -106,6 +108,29 @@ impl Entities {
             self.topic = None;
         }
         was_known || self.tracked.len() < before
+    }
+
+    /// Takes out what only `turns` said, which were erased: `is_said` tells whether another turn has a name. What tools said
+    /// is dropped, whichever turn it is from; it is looked up again.
+    pub fn forget_turns(&mut self, turns: &BTreeSet<u64>, is_said: impl Fn(&str) -> bool) {
+        let stays = |entity: &EntityRef| is_said(entity.label());
+        self.tracked.retain(|tracked| stays(&tracked.entity));
+        for tracked in &mut self.tracked {
+            let Entity { entity, slug, url, data, data_expires_at, .. } = tracked;
+            tracked.mention_contexts.retain(|context| !turns.contains(&context.turn));
+            tracked.relations.retain(|relation| stays(&relation.to));
+            tracked.aliases.retain(|alias| entity.name.contains(alias) || is_said(alias));
+            (*slug, *url, *data_expires_at) = (None, None, None);
+            data.clear();
+        }
+        self.last_listed.retain(stays);
+        self.asked.retain(stays);
+        for focus in &mut self.focus {
+            focus.refs.retain(stays);
+        }
+        self.focus.retain(|focus| !turns.contains(&focus.turn) && !focus.refs.is_empty());
+        self.topic = self.topic.take().filter(|topic| topic.entity.as_ref().is_none_or(stays));
+        self.forgotten.retain(|gone| stays(&gone.entity));
     }
 
     /// Puts what was meant in place of what was understood, as the thing now spoken of.

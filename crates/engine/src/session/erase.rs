@@ -7,13 +7,14 @@
 //! Invariant: turns keep their numbers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::store::Key;
 
 use super::apply::title;
 use super::head::SessionHead;
-use super::record::{TurnRecord, TurnStatus};
+use super::record::{EntityMention, TurnRecord, TurnStatus};
 use super::sessions::{Sessions, Step};
 
 /// Erases the content of `turns`; answers how many were erased now.
@@ -36,18 +37,52 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         sessions.store().erase(&key.derived()).await?;
         return Ok(0);
     }
+    let others = sessions.turns(&loaded, 0..count).await?;
+    let others = others.into_iter().filter(|record| !turns.contains(&record.turn));
+    let others: Vec<Arc<TurnRecord>> = others.collect();
+    let said = said_in(&others);
+    let is_said = |name: &str| said.contains(&name.to_lowercase());
     let overwritten = sessions.overwrite(key, |head| {
         head.dialogue = None;
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
+        head.entities.forget_turns(turns, is_said);
         // A title that was made of the first message goes with it.
         head.title = head.title.take().filter(|title| !titles.contains(title));
-        Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
+        let erased = fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at));
+        Ok(erased.chain(others.iter().filter_map(|record| without(record, is_said))).collect())
     });
     overwritten.await?;
     // After the head says so: what is derived meanwhile is of the new one.
     sessions.store().erase(&key.derived()).await?;
     Ok(fresh.len() as u64)
+}
+
+/// All that was said in the turns, in lower case.
+fn said_in(records: &[Arc<TurnRecord>]) -> String {
+    let mut said = String::new();
+    for record in records {
+        for (_, text) in record.messages() {
+            said.push_str(&text.to_lowercase());
+            said.push('\n');
+        }
+        for call in &record.calls {
+            said.push_str(&call.arguments.to_string().to_lowercase());
+            said.push('\n');
+        }
+    }
+    said
+}
+
+/// The record without things that it refers to and that no turn names any more; none where it stays as it is.
+fn without(record: &TurnRecord, is_said: impl Fn(&str) -> bool) -> Option<TurnRecord> {
+    let stays = |mention: &EntityMention| is_said(&mention.name);
+    if record.entities.iter().all(stays) {
+        return None;
+    }
+    let mut record = TurnRecord::clone(record);
+    record.entities.retain(stays);
+    Some(record)
 }
 
 /// Takes `turns` out of use: their words stay in the log, and what was derived from them goes. Answers how many are

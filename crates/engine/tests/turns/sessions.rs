@@ -82,6 +82,27 @@ async fn an_erased_turn_keeps_its_number_and_nothing_else() {
     assert_eq!(bench.engine.erase_turns(&bench.caller, &session(), &turns).await.unwrap().turns, 0);
 }
 
+/// What was gathered from a turn goes with it; what other turns named stays.
+#[tokio::test]
+async fn things_that_only_an_erased_turn_named_leave_the_head() {
+    let bench = bench().start().await;
+    bench.turn("Where is device kept-sw1 in rack R12?").await;
+    bench.turn("Is device secret-sw7 next to device kept-sw1 in rack R13?").await;
+    bench.turn("Is it up?").await;
+    let head = async || {
+        let loaded = bench.engine.session(&bench.caller, &session()).await.unwrap();
+        serde_json::to_string(&*loaded.head).unwrap()
+    };
+    assert!(head().await.contains("secret-sw7"));
+    let turns = BTreeSet::from([2]);
+    bench.engine.erase_turns(&bench.caller, &session(), &turns).await.unwrap();
+    let head = head().await;
+    assert!(!head.contains("secret-sw7") && !head.contains("R13"), "{head}");
+    assert!(head.contains("kept-sw1") && head.contains("R12"), "{head}");
+    let (_, later) = bench.engine.turn(&bench.caller, &session(), 3).await.unwrap();
+    assert!(later.entities.iter().all(|one| one.name != "secret-sw7"), "{:?}", later.entities);
+}
+
 #[tokio::test]
 async fn another_users_session_looks_like_one_that_never_was() {
     let bench = bench().start().await;

@@ -4,12 +4,14 @@
 //! Whoever erases — REST, MCP, the command line, the expiry sweep — goes through here, so nobody has to
 //! remember to write the log.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use throughline_engine::sabotage::{self, Switch};
+use throughline_engine::session::TurnStatus;
 use throughline_engine::store::{
     Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
     Store, StoreError, StoreFacts, Version,
@@ -49,6 +51,17 @@ impl ErasureLoggingStore {
     }
 }
 
+/// Whether a record that is overwritten is one that was erased, not one that only lost what it had of another. What cannot be
+/// read is taken for erased.
+fn is_erased(bytes: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Status {
+        #[serde(default)]
+        status: TurnStatus,
+    }
+    serde_json::from_slice(bytes).map_or(true, |found: Status| found.status == TurnStatus::Erased)
+}
+
 /// What a commit erases, if it does.
 fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
     if key.kind == Kind::Tombstone {
@@ -63,8 +76,9 @@ fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
             turns: Default::default(),
         });
     }
-    let turns = change.overwrite.iter().map(|(entry, _)| entry + 1).collect();
-    (!change.overwrite.is_empty()).then(|| Erasure {
+    let erased = change.overwrite.iter().filter(|(_, bytes)| is_erased(bytes));
+    let turns: BTreeSet<u64> = erased.map(|(entry, _)| entry + 1).collect();
+    (!turns.is_empty()).then(|| Erasure {
         key: tombstone_of(key),
         at: change.at,
         life: life_in(&change.head),

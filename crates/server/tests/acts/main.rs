@@ -55,6 +55,10 @@ async fn figures(name: &str) {
             println!("{class} {id}{hard} {}: {out:?}", case["assumes"]);
             if !KNOWN.iter().any(|(known, _)| *known == id) {
                 unexpected.push(id.to_owned());
+                // With a promise broken on purpose one is enough.
+                if std::env::var_os("THROUGHLINE_SABOTAGE").is_some() {
+                    break;
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ use throughline_testkit::scripted_mcp::Script;
 use throughline_testkit::scripted_mcp::http::{Gate, HttpServer};
 use throughline_testkit::scripted_model::{ScriptedModel, Turn};
 use throughline_testkit::served::{Launch, Served};
+use throughline_testkit::trust;
 
 const MESSAGE: &str = "canary-message-4711";
 const REPLY: &str = "canary-reply-4712";
@@ -52,7 +53,7 @@ async fn nothing_that_was_said_called_or_entrusted_is_in_the_log_at_any_level() 
     assert!(unavailable.contains("dead"), "the dead servers were tried: {listed}");
     let log = served.log();
     assert!(log.contains("TRACE") || log.contains("DEBUG"), "the log is talkative: {log}");
-    for (what, secret) in [
+    let secrets = [
         ("a message", MESSAGE),
         ("a reply", REPLY),
         ("an argument", ARGUMENT),
@@ -62,9 +63,14 @@ async fn nothing_that_was_said_called_or_entrusted_is_in_the_log_at_any_level() 
         ("a header", HEADER),
         ("a query", QUERY),
         ("a model's key", MODEL_KEY),
-    ] {
+    ];
+    let mut wrong = Vec::new();
+    for (what, secret) in secrets {
         let line = log.lines().find(|line| line.contains(secret));
-        assert!(line.is_none(), "{what} is in the log: {}", line.unwrap_or_default());
-        assert!(!unavailable.contains(secret), "{what} is in an answer: {unavailable}");
+        wrong.extend(line.map(|line| format!("{what} is in the log: {line}")));
+        if unavailable.contains(secret) {
+            wrong.push(format!("{what} is in an answer: {unavailable}"));
+        }
     }
+    trust::settle("secrets at TRACE", "log and answers", secrets.len() as u64, &wrong);
 }

@@ -17,6 +17,7 @@ use super::pending::Put;
 use super::schema::{SESSION_SHIFT, Shard, row_id};
 use super::search::position;
 use super::words;
+use crate::sqlite::scrub;
 
 /// Inserts everything in one transaction.
 pub(super) fn put_all(connection: &mut Connection, puts: &[Put]) -> rusqlite::Result<()> {
@@ -154,9 +155,7 @@ pub(super) fn clear(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Truncates the WAL, which contains the old pages. Searches end before the busy timeout, so only another program
 /// can prevent it.
 fn truncate_wal(connection: &Connection) -> rusqlite::Result<()> {
-    let busy: i64 =
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if busy != 0 {
+    if scrub::empty_wal(connection)?.is_none() {
         tracing::warn!("the index's WAL could not be truncated; the next removal tries again");
     }
     Ok(())

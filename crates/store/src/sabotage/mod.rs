@@ -29,7 +29,7 @@ pub enum Sabotage {
     IgnoreScopes,
     /// Acknowledge an erasure without doing it.
     KeepErased,
-    /// Acknowledge a commit although the store is unavailable.
+    /// Acknowledge a commit although the store is unavailable or another commit was first.
     ClaimSuccess,
 }
 
@@ -74,7 +74,9 @@ impl Store for BrokenStore {
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
         if self.broken == Broken::Failures {
             return match self.store.commit(key, expected, change).await {
-                Err(StoreError::Unavailable { .. }) => Ok(Version { number: 1, incarnation: 1 }),
+                Err(StoreError::Unavailable { .. } | StoreError::Conflict { .. }) => {
+                    Ok(Version { number: 1, incarnation: 1 })
+                }
                 answer => answer,
             };
         }

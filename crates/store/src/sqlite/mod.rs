@@ -16,6 +16,7 @@ pub(crate) mod inspect;
 mod read;
 mod row;
 pub(crate) mod schema;
+pub(crate) mod scrub;
 mod stored;
 pub(crate) mod worker;
 mod writer;

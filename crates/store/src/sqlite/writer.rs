@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::apply::{self, Failure};
 use super::fault::{Outcome, translate};
+use super::scrub;
 use super::worker::WAITING_MAX;
 use crate::disk;
 
@@ -180,14 +181,13 @@ impl WriterState {
             Ok(erased)
         })()
         .map_err(|error| translate(&self.path, outcome, &error))?;
-        if erased.records > 0 {
-            self.truncate = Truncate::Due;
-            self.checkpoint();
-            if self.truncate != Truncate::Done {
-                erased.left = 1;
-                let note = "erased data stays in the write-ahead log until its readers are done";
-                erased.notes.push(note.into());
-            }
+        // Also where nothing was there: an erasure that was cut short is asked for again.
+        self.truncate = Truncate::Due;
+        self.checkpoint();
+        if erased.records > 0 && self.truncate != Truncate::Done {
+            erased.left = 1;
+            let note = "erased data stays in the write-ahead log until its readers are done";
+            erased.notes.push(note.into());
         }
         Ok(erased)
     }
@@ -214,8 +214,8 @@ impl WriterState {
         match self.truncate {
             Truncate::After(moment) if now < moment => {}
             Truncate::Due | Truncate::After(_) => {
-                let emptied = self.connection.busy_timeout(TRUNCATE_WAIT).is_ok()
-                    && self.run_checkpoint("TRUNCATE");
+                let emptied =
+                    self.connection.busy_timeout(TRUNCATE_WAIT).is_ok() && self.empty_wal();
                 self.truncate =
                     if emptied { Truncate::Done } else { Truncate::After(now + TRUNCATE_PAUSE) };
                 if let Err(error) = self.connection.busy_timeout(self.busy) {
@@ -226,13 +226,18 @@ impl WriterState {
             Truncate::Done => {}
         }
         if self.wal_pages.load(Ordering::Relaxed) >= CHECKPOINT_PAGES {
-            self.run_checkpoint("PASSIVE");
+            let question = "PRAGMA wal_checkpoint(PASSIVE)";
+            let busy = self.connection.query_row(question, [], |row| row.get(0));
+            self.is_checkpointed(busy);
         }
     }
 
-    fn run_checkpoint(&self, mode: &str) -> bool {
-        let query = format!("PRAGMA wal_checkpoint({mode})");
-        match self.connection.query_row(&query, [], |row| row.get::<_, bool>(0)) {
+    fn empty_wal(&self) -> bool {
+        self.is_checkpointed(scrub::empty_wal(&self.connection).map(|done| done.is_none()))
+    }
+
+    fn is_checkpointed(&self, busy: rusqlite::Result<bool>) -> bool {
+        match busy {
             Ok(false) => {
                 self.wal_pages.store(0, Ordering::Relaxed);
                 true

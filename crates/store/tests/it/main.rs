@@ -6,6 +6,7 @@ mod conformance;
 mod crash;
 mod files;
 mod index;
+mod residue;
 mod sabotage;
 mod sample;
 mod sqlite;

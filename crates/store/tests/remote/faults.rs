@@ -30,6 +30,7 @@ pub async fn maybe_broken(name: &str, how: Sabotage, store: Arc<dyn Store>) -> A
 
 fn count(on: &str, report: &FaultReport) {
     let failures = report.lost + report.doubled + report.denied;
+    println!("{on}: {report:?}");
     trust::count("failing network calls", on, report.faults, failures);
 }
 

@@ -53,7 +53,7 @@ fn build_some(wanted: &[(&str, &str)]) -> Result<Binaries, String> {
 }
 
 /// A separate target directory, because no other build has the switches.
-fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     let named = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     named.join("trust")
 }

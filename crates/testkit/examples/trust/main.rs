@@ -1,10 +1,12 @@
 //! The trust report: runs attacks on every promise, counts them, and repeats each with its promise broken on purpose.
 //!
-//! `./scripts/trust [--quick] [--seed N] [--hours N] [--only PROMISE] [--to FILE]`. The attacks are the tests of this
-//! workspace, run with the seed and sizes of the table in [`promises`]; with `--hours` they are repeated with the next
-//! seed until the time is up. Exits with 1 if a promise did not hold or a broken one was not detected.
+//! `./scripts/trust [--quick] [--seed N] [--hours N] [--only PROMISE]… [--to FILE]`. The attacks are the tests of this workspace, run
+//! with the seed and at the sizes of the table in [`promises`]; with `--hours` they are run again with the next seed until
+//! the time is over. What was found of each promise is kept under the target folder ([`kept`]), so that a run of some promises
+//! replaces these in the page and leaves the others. Exits with 1 when a promise did not hold or a broken one was not noticed.
 
 mod build;
+mod kept;
 mod promises;
 mod report;
 mod run;
@@ -28,7 +30,7 @@ struct Settings {
     hours: f64,
     /// Use the sizes of CI.
     quick: bool,
-    only: Option<String>,
+    only: Vec<String>,
     to: PathBuf,
 }
 
@@ -53,8 +55,13 @@ fn main() -> ExitCode {
 }
 
 fn settings(mut given: impl Iterator<Item = String>) -> Result<Settings, String> {
-    let mut settings =
-        Settings { seed: SEED, hours: 0.0, quick: false, only: None, to: "docs/trust.md".into() };
+    let mut settings = Settings {
+        seed: SEED,
+        hours: 0.0,
+        quick: false,
+        only: Vec::new(),
+        to: "docs/trust.md".into(),
+    };
     while let Some(name) = given.next() {
         if name == "--quick" {
             settings.quick = true;
@@ -65,7 +72,7 @@ fn settings(mut given: impl Iterator<Item = String>) -> Result<Settings, String>
         match name.as_str() {
             "--seed" => settings.seed = value.parse().map_err(|_| wrong())?,
             "--hours" => settings.hours = value.parse().map_err(|_| wrong())?,
-            "--only" => settings.only = Some(value),
+            "--only" => settings.only.push(value),
             "--to" => settings.to = value.into(),
             _ => return Err(format!("there is no {name}")),
         }
@@ -75,8 +82,9 @@ fn settings(mut given: impl Iterator<Item = String>) -> Result<Settings, String>
 
 /// Returns whether every promise held and every switch was detected.
 fn attack_all(settings: &Settings) -> Result<bool, String> {
-    let chosen =
-        |promise: &&Promise| settings.only.as_ref().is_none_or(|only| promise.name == only);
+    let chosen = |promise: &&Promise| {
+        settings.only.is_empty() || settings.only.iter().any(|only| promise.name == only)
+    };
     let chosen: Vec<&Promise> = PROMISES.iter().filter(chosen).collect();
     let attacks = chosen.iter().flat_map(|promise| promise.attacks);
     let wanted: Vec<(&str, &str)> = attacks.map(|attack| (attack.package, attack.binary)).collect();
@@ -96,9 +104,10 @@ fn attack_all(settings: &Settings) -> Result<bool, String> {
                 break_promise(promise, found, &binaries, settings.seed, &counts);
             }
             attack(promise, found, &binaries, settings, rounds, &counts);
-            // A run that is interrupted leaves what it has found.
-            let done = if rounds == 0 { &all[..=at] } else { &all[..] };
-            let page = report::page(&facts(settings, rounds + 1, began, attacking), done);
+            // A run that is ended early leaves what it has found.
+            let facts = facts(settings, rounds + 1, began, attacking);
+            kept::keep(promise, found, &facts)?;
+            let page = report::page(&facts, &kept::all(&facts));
             std::fs::write(&settings.to, page).map_err(|error| error.to_string())?;
         }
         rounds += 1;

@@ -46,7 +46,7 @@ pub const PROMISES: &[Promise] = &[
         sabotage: Some((
             "hold-back",
             0,
-            "kills::sqlite_keeps_what_it_acknowledged_when_two_servers_are_killed",
+            "kills::sqlite_keeps_what_it_acknowledged_when_the_server_is_killed",
         )),
     },
     Promise {
@@ -86,6 +86,12 @@ pub const PROMISES: &[Promise] = &[
         sabotage: Some(("ignore-versions", 0, "copies::two_servers_on_one_sqlite_file_are_as_one")),
     },
     Promise {
+        name: "many copies against a model",
+        claim: "whole servers on one store (100 on Redis in a run of the usual size) answer as one: a turn has its number for ever, a key is one turn on every copy, one of two changes of a version wins, and nothing read is older than what was acknowledged",
+        attacks: &[attack(SERVER, "http", &["many_copies::"], 20)],
+        sabotage: Some(("ignore-versions", 0, "many_copies::copies_on_one_redis_answer_as_one")),
+    },
+    Promise {
         name: "twins",
         claim: "the same seeded steps on every backend and on a model in memory have the same answers",
         attacks: &[attack(STORE, "remote", &["twins::"], 2)],
@@ -113,17 +119,14 @@ pub const PROMISES: &[Promise] = &[
     },
     Promise {
         name: "erase and byte scan",
-        claim: "after an erasure no file of the store, its log or its index holds a byte of any kind of text",
+        claim: "after an erasure no record, no file of the store, its log or its index holds any kind of text, plain or compressed, and SQLite's files have no byte that belongs to no row",
         attacks: &[
-            attack(SERVER, "http", &["isolation::what_was_erased"], 2),
+            attack(SERVER, "http", &["erased::"], 2),
+            attack(STORE, "it", &["residue::"], 4),
             attack(STORE, "it", &["sqlite::what_was_erased", "files::what_was_erased"], 1),
             attack(STORE, "remote", &["redis::an_erasure", "s3::s3_conforms"], 1),
         ],
-        sabotage: Some((
-            "keep-erased",
-            0,
-            "isolation::what_was_erased_is_in_no_byte_of_a_local_store",
-        )),
+        sabotage: Some(("keep-erased", 0, "erased::a_user_is_in_no_byte_of_a_local_store")),
     },
     Promise {
         name: "restore after erase",
@@ -210,7 +213,7 @@ pub const PROMISES: &[Promise] = &[
                 ],
                 1,
             ),
-            attack(UPSTREAM, "lib", &["mcp::convert::", "model::heard::fuzzing"], 1),
+            attack(UPSTREAM, "lib", &["mcp::convert::", "model::parsed_answer::fuzzing"], 1),
             attack(
                 SERVER,
                 "lib",

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
 use throughline_testkit::trust::Count;
 
-use crate::promises::Promise;
+use crate::promises::{PROMISES, Promise};
 
 /// The text before and after the tables.
 const INTRODUCTION: &str = include_str!("introduction.md");
 const NOT_COVERED: &str = include_str!("not-covered.md");
 
 /// The results for one promise.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Found {
     /// Attempts and failures by backend.
     pub counts: BTreeMap<String, (u64, u64)>,
@@ -65,6 +66,12 @@ pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
             "| {name} | {} | {failures} | {seconds} | {switch} |",
             thousands(attempts)
         );
+    }
+    let missing =
+        PROMISES.iter().filter(|promise| !all.iter().any(|(known, _)| known.name == promise.name));
+    let missing: Vec<&str> = missing.map(|promise| promise.name).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(page, "\nNot attacked in this run: {}.", missing.join(", "));
     }
     page.push_str("\n## Each of them\n");
     for (promise, found) in all {
