@@ -41,7 +41,7 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
         // A title that was made of the first message goes with it.
-        head.title = head.title.take().filter(|title| !titles.contains(title));
+        head.forget_titles(&titles);
         Ok(fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect())
     });
     overwritten.await?;
@@ -68,7 +68,7 @@ pub async fn withhold_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64
             head.dialogue = None;
             head.withheld.add(&fresh, head.turns);
             forget_notes(head, &fresh);
-            head.title = head.title.take().filter(|title| !titles.contains(title));
+            head.forget_titles(&titles);
             Ok(Step::Commit(None, ()))
         });
         update.await?;
