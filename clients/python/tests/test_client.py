@@ -146,6 +146,15 @@ def test_a_turn_and_a_user_are_erased(client, name):
         client.sessions.get(name)
 
 
+def test_a_link_is_made_listed_and_revoked(client, name):
+    client.sessions.create(name)
+    client.sessions.record(name, "Hello", "Hello to you")
+    made = client.sessions.share(name, expires_in_days=2)
+    assert made["token"].startswith("share_") and made["up_to_turn"] == 1
+    assert [share["id"] for share in client.sessions.shares(name)["shares"]] == [made["id"]]
+    assert client.sessions.unshare(name, made["id"]) == {"shares": []}
+
+
 def test_the_asynchronous_client_does_the_same(server, name):
     async def run() -> None:
         async with AsyncThroughline(server.url) as client:

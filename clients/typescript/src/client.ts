@@ -80,6 +80,21 @@ export class Sessions {
     return this.connection.json<types.Conversation>({ method: 'POST', path: at(session, 'fork'), body });
   }
 
+  /** A read-only link to what was said so far. Its token is in this answer and nowhere else. */
+  share(session: string, body: { expires_in_days?: number } = {}) {
+    return this.connection.json<types.NewShare>({ method: 'POST', path: at(session, 'shares'), body });
+  }
+
+  /** The links of a session that open. */
+  shares(session: string) {
+    return this.connection.json<types.Shares>({ method: 'GET', path: at(session, 'shares') });
+  }
+
+  /** Revokes a link, and answers those that still open. */
+  unshare(session: string, share: string) {
+    return this.connection.json<types.Shares>({ method: 'DELETE', path: at(session, 'shares', share) });
+  }
+
   /** Archives a session; `change(session, { active: true })` brings it back. */
   archive(session: string) {
     return this.connection.json<types.Conversation>({ method: 'DELETE', path: at(session) });

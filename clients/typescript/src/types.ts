@@ -160,6 +160,26 @@ export interface Erasure {
   tombstone: string;
 }
 
+/** A read-only link, as its owner sees it. */
+export interface Share {
+  id: string;
+  up_to_turn: number;
+  title?: string | null;
+  created_at: string;
+  expires_at: string;
+}
+
+/** A link that was just made. */
+export interface NewShare extends Share {
+  token: string;
+  path: string;
+}
+
+/** The links of a session. */
+export interface Shares {
+  shares: Share[];
+}
+
 /** What the erasure of a turn removed. */
 export interface TurnErasure {
   session_id: string;

@@ -104,6 +104,15 @@ test('memories and search', async () => {
   assert.ok((await client.health()).status);
 });
 
+test('a link is made, listed and revoked', async () => {
+  await client.sessions.create({ id: 'g' });
+  await client.sessions.record('g', { message: 'Hello', reply: 'Hello to you' });
+  const made = await client.sessions.share('g', { expires_in_days: 2 });
+  assert.match(made.token, /^share_/);
+  assert.deepEqual((await client.sessions.shares('g')).shares.map((share) => share.id), [made.id]);
+  assert.deepEqual(await client.sessions.unshare('g', made.id), { shares: [] });
+});
+
 test('a turn and a user are erased', async () => {
   await client.sessions.create({ id: 'f' });
   for (const message of ["I'm allergic to nuts.", 'I live in Porto.']) await client.sessions.record('f', { message, reply: 'Noted.' });

@@ -21,6 +21,8 @@ export type Answers = [
   Fits<Sent['QueryReply'], ours.QueryReply>,
   Fits<Sent['Erasure'], ours.Erasure>,
   Fits<Sent['TurnErasure'], ours.TurnErasure>,
+  Fits<Sent['NewShare'], ours.NewShare>,
+  Fits<Sent['Shares'], ours.Shares>,
   Fits<Sent['ErasedUser'], ours.ErasedUser>,
   Fits<Sent['Memory'], ours.Memory>,
   Fits<Sent['KeptMemory'], ours.KeptMemory>,

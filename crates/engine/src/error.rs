@@ -124,6 +124,17 @@ pub enum Error {
         /// The call's id.
         call: String,
     },
+    /// The session is not one that can be shared.
+    #[error("session {session} cannot be shared: {reason}")]
+    NotShareable {
+        /// Which session.
+        session: SessionId,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A link that opens nothing: which of its reasons it is, is not said.
+    #[error("the link opens nothing: it is not complete, has expired or was revoked")]
+    NoShare,
     /// The session was archived or has expired.
     #[error("session {session} is {state}")]
     Inactive {
@@ -206,7 +217,8 @@ impl Error {
             | Self::NoTurn { .. }
             | Self::Missing { .. }
             | Self::NotKept { .. }
-            | Self::NoApproval { .. } => Fault::Missing,
+            | Self::NoApproval { .. }
+            | Self::NoShare => Fault::Missing,
             Self::Invalid { .. }
             | Self::InvalidName(_)
             | Self::OverBudget { .. }
@@ -219,6 +231,7 @@ impl Error {
             | Self::UnderWay { .. }
             | Self::OutcomeUnknown { .. }
             | Self::Inactive { .. }
+            | Self::NotShareable { .. }
             | Self::ToolNotApproved { .. } => Fault::Conflict,
             Self::KeyReused { .. } => Fault::KeyMismatch,
             Self::Upstream(_) => Fault::Upstream,
@@ -251,6 +264,8 @@ impl Error {
             Self::OutcomeUnknown { .. } => "outcome_unknown",
             Self::NoApproval { .. } => "no_approval",
             Self::Inactive { .. } => "session_inactive",
+            Self::NotShareable { .. } => "not_shareable",
+            Self::NoShare => "no_share",
             Self::Forbidden { .. } => "forbidden",
             Self::NoAgent { .. } => "no_agent",
             Self::ToolNotApproved { .. } => "tool_not_approved",
@@ -295,6 +310,10 @@ impl Error {
             }
             Self::NoApproval { .. } => "it was answered, has expired, or never existed".into(),
             Self::Inactive { .. } => "restore it by PATCH with active: true".into(),
+            Self::NotShareable { .. } => {
+                "private sessions, and those without a turn, are not shared".into()
+            }
+            Self::NoShare => "ask whoever sent it for a new one".into(),
             Self::Forbidden { .. } => "use a key or a token with that scope".into(),
             Self::ToolNotApproved { .. } => "look at the definition, then approve the tool".into(),
             Self::Upstream(_) => "what was said is kept; try again".into(),

@@ -75,6 +75,7 @@ pub mod schema;
 pub mod search;
 pub mod select;
 pub mod session;
+pub mod share;
 pub mod shared;
 pub mod store;
 pub mod summary;

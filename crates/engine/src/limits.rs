@@ -99,6 +99,10 @@ pub struct Limits {
     pub memory_files_max: usize,
     /// Longest of these files, in bytes.
     pub memory_file_bytes_max: usize,
+    /// Read-only links of one session; 0 switches sharing off.
+    pub shares_max: usize,
+    /// Longest time that such a link opens, in days.
+    pub share_days_max: u32,
     /// Turns of one session.
     pub turns_max: u64,
     /// Idempotency keys remembered in a session.
@@ -154,6 +158,8 @@ impl Default for Limits {
             fact_bytes_max: 2_000,
             memory_files_max: 1_000,
             memory_file_bytes_max: 128 * 1024,
+            shares_max: 10,
+            share_days_max: 90,
             turns_max: 10_000_000,
             idempotency_keys: 64,
             commit_attempts_max: 200,

@@ -26,6 +26,8 @@ pub enum Switch {
     NoConnectionLimits,
     /// Libraries log what they carry.
     LogEverything,
+    /// Revoked links still open.
+    KeepShares,
 }
 
 #[cfg(feature = "sabotage")]

@@ -2,7 +2,7 @@
 //!
 //! The unit is a *thread*: a versioned head and an append-only log of entries. A session is a thread;
 //! a fact and a memory file are threads whose log holds their earlier versions; what recall derives of a session
-//! is a thread beside it; presets, API keys, tool pins
+//! is a thread beside it; presets, API keys, read-only links, tool pins
 //! and job records are threads with an empty log. Heads and entries are opaque bytes here; only the engine
 //! knows what is in them.
 //!
@@ -107,11 +107,13 @@ pub enum Kind {
     Tombstone,
     /// What recall has derived of the session of the same id: vectors and counts of words.
     TurnIndex,
+    /// Whose session a read-only link opens.
+    Share,
 }
 
 impl Kind {
     /// All kinds, in key order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Session,
         Self::Preset,
         Self::ApiKey,
@@ -122,6 +124,7 @@ impl Kind {
         Self::MemoryFile,
         Self::Tombstone,
         Self::TurnIndex,
+        Self::Share,
     ];
 
     /// The kind's name in paths and keys; stable for ever.
@@ -137,6 +140,7 @@ impl Kind {
             Self::MemoryFile => "memory_file",
             Self::Tombstone => "tombstone",
             Self::TurnIndex => "turn_index",
+            Self::Share => "share",
         }
     }
 

@@ -65,7 +65,8 @@ use crate::trace;
 use crate::worklist::Worklist;
 
 pub(crate) use checks::{
-    answered, check_version, id_for_key, message as check_message, recorded as check_recorded,
+    active as check_active, answered, check_version, id_for_key, message as check_message,
+    recorded as check_recorded,
 };
 pub use commit::Recorded;
 use draft::TurnDraft;

@@ -24,7 +24,7 @@ const OF_STORES: [(&str, Sabotage); 5] = [
     ("claim-success", Sabotage::ClaimSuccess),
 ];
 /// All others.
-const OTHERS: [(&str, Switch); 9] = [
+const OTHERS: [(&str, Switch); 10] = [
     ("everything-runs", Switch::EverythingRuns),
     ("ignore-grants", Switch::IgnoreGrants),
     ("trust-imports", Switch::TrustImports),
@@ -34,6 +34,7 @@ const OTHERS: [(&str, Switch); 9] = [
     ("forget-erasures", Switch::ForgetErasures),
     ("no-connection-limits", Switch::NoConnectionLimits),
     ("log-everything", Switch::LogEverything),
+    ("keep-shares", Switch::KeepShares),
 ];
 
 /// Breaks the promise that the variable names, if it names one; a store's is for the caller to break.

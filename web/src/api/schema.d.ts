@@ -410,6 +410,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conversations/{id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The links of a session that open, without what opens them. */
+        get: operations["shares_list"];
+        put?: never;
+        /**
+         * Makes a read-only link to what was said so far. Anybody who has it can read until it expires or is revoked; nothing that
+         *     is said later is shown.
+         */
+        post: operations["shares_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/conversations/{id}/shares/{share}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revokes a link: it opens nothing from now on. Answers those that still do. */
+        delete: operations["shares_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conversations/{id}/turns": {
         parameters: {
             query?: never;
@@ -872,6 +910,23 @@ export interface paths {
         };
         /** Searches the caller's sessions by words and by meaning. */
         get: operations["entities_search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shared/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a read-only link shows, paged both ways. It needs no key: whoever has the link may read. */
+        get: operations["shares_show"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2325,6 +2380,13 @@ export interface components {
             /** @description Whether its text differs too. */
             changed: boolean;
         };
+        /** @description A link that was just made. */
+        NewShare: components["schemas"]["Share"] & {
+            /** @description What opens it. It is stored nowhere and shown only here. */
+            token: string;
+            /** @description Where it opens on this server's page, such as `/#/shared/share_…`. */
+            path: string;
+        };
         /** @description An item that an agent offers. */
         OfferedItem: {
             /** @description `rule`, `reference` or `tool`. */
@@ -2961,6 +3023,77 @@ export interface components {
             maxHistoryTokens: number;
             /** @description Days until expiry. */
             expiryDays: number;
+        };
+        /** @description A read-only link, as its owner sees it. */
+        Share: {
+            /** @description Its id, which opens nothing. */
+            id: string;
+            /** @description The last turn that it shows. */
+            up_to_turn: number;
+            /** @description The title that it shows. */
+            title?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+        };
+        /** @description How long a link opens. */
+        ShareBody: {
+            /**
+             * @description Days until it expires: 7 when absent, at most `limits.share_days_max`.
+             * @default null
+             */
+            expires_in_days: number | null;
+        };
+        /** @description A conversation as a link shows it. */
+        SharedConversation: {
+            /** @description Its title. */
+            title?: string | null;
+            /** @description The last turn that is shown. */
+            up_to_turn: number;
+            /**
+             * Format: date-time
+             * @description When it was shared.
+             */
+            shared_at: string;
+            /**
+             * Format: date-time
+             * @description When the link expires.
+             */
+            expires_at: string;
+            /** @description The turns in the order that was asked for; those that were erased are not among them. */
+            turns: components["schemas"]["SharedTurn"][];
+            /** @description Where the next answer begins; null at the end. */
+            next_cursor?: string | null;
+        };
+        /** @description A turn as a link shows it. */
+        SharedTurn: {
+            /** @description Its number. */
+            turn: number;
+            /**
+             * Format: date-time
+             * @description When it was said.
+             */
+            at: string;
+            /** @description What the user said. */
+            message: string;
+            /** @description What the assistant said. */
+            reply: string;
+            /** @description `complete`, `partial`, `failed` or `refused`. */
+            status: string;
+            /** @description Tools that were called, as `server:tool`, in order. */
+            tools_used: string[];
+        };
+        /** @description The links of a session. */
+        Shares: {
+            /** @description Those that open, the newest last. */
+            shares: components["schemas"]["Share"][];
         };
         /** @description A stretch of a text with the found words marked. */
         SnippetView: {
@@ -4457,6 +4590,138 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    shares_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shares"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    shares_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShareBody"];
+            };
+        };
+        responses: {
+            /** @description It was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewShare"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has changed, or exists already; `current_version` says where it is. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is over a limit; `detail` names the limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    shares_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: string;
+                /** @description The link's id */
+                share: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shares"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     turns_record: {
         parameters: {
             query?: never;
@@ -5746,6 +6011,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Found"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    shares_show: {
+        parameters: {
+            query?: {
+                /** @description At most this many, 1–1000. */
+                limit?: number;
+                /** @description `asc` for oldest first, `desc` for newest first. */
+                order?: components["schemas"]["Direction"];
+                /** @description `next_cursor` of the previous answer. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The link's token */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedConversation"];
+                };
+            };
+            /** @description There is none, or it belongs to somebody else. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -302,6 +302,40 @@ export type Source =
   | { kind: 'given'; name: string }
   | { kind: 'message' };
 
+/** A read-only link, as its owner sees it. */
+export interface Share {
+  id: string;
+  up_to_turn: number;
+  title: string | null;
+  created_at: string;
+  expires_at: string;
+}
+
+/** One that was just made; what opens it is sent only now. */
+export interface NewShare extends Share {
+  token: string;
+  path: string;
+}
+
+/** What a link shows. */
+export interface SharedConversation {
+  title: string | null;
+  up_to_turn: number;
+  shared_at: string;
+  expires_at: string;
+  turns: SharedTurn[];
+  next_cursor: string | null;
+}
+
+export interface SharedTurn {
+  turn: number;
+  at: string;
+  message: string;
+  reply: string;
+  status: string;
+  tools_used: string[];
+}
+
 export interface Erasure {
   session_id: string;
   at: string;

@@ -14,6 +14,7 @@ import { Menu } from './Menu';
 import { AgentPicker, ModelPicker } from './Pickers';
 import { RenameDialog } from './RenameDialog';
 import { titleOf } from './SessionRow';
+import { ShareDialog } from './ShareDialog';
 import { TagEditor } from './TagEditor';
 
 export function MenuButton() {
@@ -25,6 +26,7 @@ export function MenuButton() {
 export function ConversationHead({ session }: { session: Conversation }) {
   const renaming = useSignal(false);
   const erasing = useSignal(false);
+  const sharing = useSignal(false);
   const change = (patch: Record<string, unknown>) => attempt(async () => {
     open.value = await patchSession(session.id, patch, session.version);
   });
@@ -54,6 +56,7 @@ export function ConversationHead({ session }: { session: Conversation }) {
       <Menu label="Session" entries={[
         { label: 'Rename', run: () => (renaming.value = true) },
         { label: 'Fork', run: () => attempt(fork) },
+        { label: 'Share…', run: () => (sharing.value = true) },
         { label: 'Export as JSON', run: () => attempt(() => exportSession(session.id, 'json')) },
         { label: 'Export as Markdown', run: () => attempt(() => exportSession(session.id, 'markdown')) },
         ...(remembers.value ? [{
@@ -64,6 +67,7 @@ export function ConversationHead({ session }: { session: Conversation }) {
         { label: 'Erase for good…', danger: true, run: () => (erasing.value = true) },
       ]} />
       {renaming.value && <RenameDialog title={session.title ?? ''} onClose={() => (renaming.value = false)} onRename={(title) => change({ title: title || null })} />}
+      {sharing.value && <ShareDialog session={session} onClose={() => (sharing.value = false)} />}
       {erasing.value && <EraseDialog session={session} onClose={() => (erasing.value = false)} />}
     </header>
   );

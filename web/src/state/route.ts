@@ -1,9 +1,11 @@
-// Where the reader is: the part of the address after `#`. Nothing secret ever goes there.
+// Where the reader is: the part of the address after `#`, which browsers send to no server. Nothing secret goes there but
+// the token of a read-only link, which is the link.
 import { computed, signal } from '@preact/signals';
 
 export type Place =
   | { name: 'new' }
   | { name: 'session'; id: string; turn: number | null }
+  | { name: 'shared'; token: string }
   | { name: 'agents' | 'tools' | 'personas' | 'operations' | 'memory' };
 
 const hash = signal(location.hash);
@@ -12,6 +14,7 @@ addEventListener('hashchange', () => (hash.value = location.hash));
 export const place = computed<Place>(() => {
   const [first, second, third] = hash.value.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   if (first === 'c' && second) return { name: 'session', id: second, turn: Number(third) || null };
+  if (first === 'shared') return { name: 'shared', token: second ?? '' };
   if (first === 'agents' || first === 'tools' || first === 'personas' || first === 'operations' || first === 'memory') return { name: first };
   return { name: 'new' };
 });

@@ -100,6 +100,22 @@ def fork_session(session: str, *, turn: int | None = None, id: str | None = None
     return cast(types.Conversation, (yield Request("POST", _at(session, "fork"), body=_given(turn=turn, id=id))))
 
 
+def share_session(session: str, *, expires_in_days: int | None = None) -> Steps[types.NewShare]:
+    """A read-only link to what was said so far. Its token is in this answer and nowhere else."""
+    body = _given(expires_in_days=expires_in_days)
+    return cast(types.NewShare, (yield Request("POST", _at(session, "shares"), body=body)))
+
+
+def list_shares(session: str) -> Steps[types.Shares]:
+    """The links of a session that open."""
+    return cast(types.Shares, (yield Request("GET", _at(session, "shares"))))
+
+
+def unshare_session(session: str, share: str) -> Steps[types.Shares]:
+    """Revokes a link, and answers those that still open."""
+    return cast(types.Shares, (yield Request("DELETE", _at(session, "shares", share))))
+
+
 def archive_session(session: str) -> Steps[types.Conversation]:
     """Archives a session; `change(session, active=True)` brings it back."""
     return cast(types.Conversation, (yield Request("DELETE", _at(session))))

@@ -213,6 +213,29 @@ class Erasure(TypedDict):
     tombstone: str
 
 
+class Share(TypedDict):
+    """A read-only link, as its owner sees it."""
+
+    id: str
+    up_to_turn: int
+    title: NotRequired[str | None]
+    created_at: str
+    expires_at: str
+
+
+class NewShare(Share):
+    """A link that was just made."""
+
+    token: str
+    path: str
+
+
+class Shares(TypedDict):
+    """The links of a session."""
+
+    shares: list[Share]
+
+
 class TurnErasure(TypedDict):
     """What the erasure of a turn removed."""
 

@@ -165,9 +165,11 @@ impl Engine {
         let key = self.context(caller, id).await?.key;
         let tags = patch.tags.map(|tags| checked_tags(tags, self.limits())).transpose()?;
         let now = self.now();
+        let mut ended = Vec::new();
         let (loaded, ()) = self
             .sessions
             .update(&key, |head, _| {
+                ended = head.end_shares(now);
                 if let Some(persona) = &head.persona {
                     let changed = patch.draft.clone().over(persona)?;
                     if changed.name != persona.name {
@@ -184,9 +186,11 @@ impl Engine {
                     None => {}
                 }
                 head.touch(now);
+                ended.extend(head.end_shares(now));
                 Ok(Step::Commit(None, ()))
             })
             .await?;
+        self.erase_shares(&ended).await?;
         Ok(loaded)
     }
 

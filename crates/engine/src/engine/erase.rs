@@ -53,11 +53,13 @@ impl Engine {
     pub async fn erase(&self, caller: &Caller, id: &SessionId) -> Result<ErasureReceipt> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
-        let (last_activity, life) = match self.sessions.find(&key).await {
-            Ok(Some(loaded)) => (loaded.head.last_activity, loaded.head.life),
+        let (last_activity, life, shares) = match self.sessions.find(&key).await {
+            Ok(Some(loaded)) => {
+                (loaded.head.last_activity, loaded.head.life, loaded.head.shares.clone())
+            }
             Ok(None) => return self.erase_copies(id, &key).await,
             // What cannot be read can be erased all the same.
-            Err(error) if damage(&error).is_some() => (self.now(), None),
+            Err(error) if damage(&error).is_some() => (self.now(), None, Vec::new()),
             Err(error) => return Err(error),
         };
         let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
@@ -65,7 +67,8 @@ impl Engine {
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
         let facts = self.facts.forget_of(caller, id, None).await?.facts;
-        let stored = self.sessions.erase(&key).await?;
+        let mut stored = self.sessions.erase(&key).await?;
+        stored.add(Erased { heads: 0, entries: 0, ..self.erase_shares(&shares).await? });
         let index_documents = self.indexer.remove(&key).await?;
         Ok(ErasureReceipt {
             session: id.clone(),

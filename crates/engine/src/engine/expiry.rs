@@ -15,6 +15,7 @@ use crate::background::Lease;
 use crate::error::Result;
 use crate::session::head::SessionHead;
 use crate::session::sessions::Step;
+use crate::share::ShareRecord;
 use crate::store::{Key, Kind};
 
 use super::Engine;
@@ -60,6 +61,7 @@ pub fn stored_expiry(kind: Kind, head: &[u8]) -> Option<Timestamp> {
     match kind {
         Kind::Session => serde_json::from_slice::<SessionHead>(head).ok()?.purge_at(),
         Kind::Job => Some(serde_json::from_slice::<Lease>(head).ok()?.until),
+        Kind::Share => Some(serde_json::from_slice::<ShareRecord>(head).ok()?.expires_at),
         Kind::Preset
         | Kind::ApiKey
         | Kind::Pin
@@ -91,6 +93,8 @@ pub struct Sweep {
     pub purged: u64,
     /// Answers to keyed tool calls that were forgotten.
     pub calls: u64,
+    /// Records of read-only links that open nothing any more.
+    pub shares: u64,
     /// What could not be done, one sentence each.
     pub problems: Vec<String>,
 }
@@ -108,6 +112,7 @@ impl Engine {
             for listed in listed {
                 let swept = match listed.key.kind {
                     Kind::Session => self.sweep_one(&listed.key, hook, &mut sweep).await,
+                    Kind::Share => self.sweep_share(&listed, &mut sweep).await,
                     _ if is_forgotten(&listed, self.now()) => {
                         sweep.calls += 1;
                         self.store().erase(&listed.key).await.map(drop).map_err(Into::into)

@@ -59,13 +59,22 @@ impl Engine {
         query: HistoryQuery,
     ) -> Result<HistoryPage> {
         let loaded = self.session(caller, id).await?;
+        self.turns_up_to(&loaded, loaded.head.turns, query).await
+    }
+
+    /// A stretch of the first `all` turns of a session.
+    pub(super) async fn turns_up_to(
+        &self,
+        loaded: &LoadedSession,
+        all: u64,
+        query: HistoryQuery,
+    ) -> Result<HistoryPage> {
         if !(1..=LIMIT_MAX).contains(&query.limit) {
             return Err(Error::invalid(
                 "limit",
                 format!("{} is outside 1-{LIMIT_MAX}", query.limit),
             ));
         }
-        let all = loaded.head.turns;
         let (range, next) = match query.order {
             Order::Ascending => {
                 let start = query.from.unwrap_or(1).max(1) - 1;
@@ -78,7 +87,7 @@ impl Engine {
                 (start..end, (start > 0).then_some(start))
             }
         };
-        let mut turns = self.sessions.turns(&loaded, range).await?;
+        let mut turns = self.sessions.turns(loaded, range).await?;
         if query.order == Order::Descending {
             turns.reverse();
         }

@@ -23,7 +23,7 @@ const COUNT_MAX: u64 = 1 << 50;
 const ENTITIES_MAX: usize = 256;
 
 /// The head without what belongs to the server that holds the session: what waits, what was allowed, which
-/// requests were answered, what tools named.
+/// requests were answered, what tools named, who may read along.
 pub(super) fn portable(mut head: SessionHead) -> SessionHead {
     head.pending = None;
     head.client_round = None;
@@ -34,6 +34,7 @@ pub(super) fn portable(mut head: SessionHead) -> SessionHead {
     head.tool_words = ToolWords::default();
     head.imported_turns = 0;
     head.life = None;
+    head.shares.clear();
     head
 }
 

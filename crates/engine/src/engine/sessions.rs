@@ -73,10 +73,12 @@ impl Engine {
             }
             None => None,
         };
+        let mut ended = Vec::new();
         let (loaded, ()) = self
             .sessions
             .update(&caller.session_key(id), |head, version| {
                 check_version(id, expected, version.number)?;
+                ended = head.end_shares(now);
                 if let Some(title) = &title {
                     head.title.clone_from(title);
                 }
@@ -101,9 +103,11 @@ impl Engine {
                 if expiry.is_some() {
                     head.expires_at = expiry;
                 }
+                ended.extend(head.end_shares(now));
                 Ok(Step::Commit(None, ()))
             })
             .await?;
+        self.erase_shares(&ended).await?;
         if loaded.head.settings.private {
             self.facts.forget_of(caller, id, None).await?;
         }

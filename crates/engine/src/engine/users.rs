@@ -87,8 +87,8 @@ impl UserErasure {
             Kind::Fact => self.memories += heads,
             Kind::MemoryFile => self.files += heads,
             Kind::Preset => self.presets += heads,
-            Kind::ApiKey | Kind::Pin | Kind::Job | Kind::Usage | Kind::Tombstone => {
-                self.others += heads;
+            Kind::ApiKey | Kind::Pin | Kind::Job | Kind::Usage | Kind::Tombstone | Kind::Share => {
+                self.others += heads
             }
             // It went with its session, or was left of one.
             Kind::TurnIndex => {}

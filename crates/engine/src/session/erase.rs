@@ -48,7 +48,7 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         forget(head, turns);
         head.entities.forget_turns(turns, is_said);
         // A title that was made of the first message goes with it.
-        head.title = head.title.take().filter(|title| !titles.contains(title));
+        head.forget_titles(&titles);
         let erased = fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at));
         Ok(erased.chain(others.iter().filter_map(|record| without(record, is_said))).collect())
     });
@@ -103,7 +103,7 @@ pub async fn withhold_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64
             head.dialogue = None;
             head.withheld.add(&fresh, head.turns);
             forget_notes(head, &fresh);
-            head.title = head.title.take().filter(|title| !titles.contains(title));
+            head.forget_titles(&titles);
             Ok(Step::Commit(None, ()))
         });
         update.await?;

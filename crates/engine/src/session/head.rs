@@ -28,6 +28,7 @@ use crate::tool::ToolName;
 use super::dialogue::Dialogue;
 use super::pending::PendingTurn;
 use super::record::{TurnRecord, TurnStatus};
+use super::share::Share;
 use super::tool_words::ToolWords;
 use super::unsettled::UnsettledTurn;
 use super::usage::ItemUsage;
@@ -163,6 +164,9 @@ pub struct SessionHead {
     /// Turns that are used no more.
     #[serde(default, skip_serializing_if = "Withheld::is_empty")]
     pub withheld: Withheld,
+    /// Read-only links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<Share>,
 }
 
 fn no_entities(entities: &Entities) -> bool {
@@ -366,6 +370,7 @@ impl SessionHead {
             forked_from: None,
             erased_turns: 0,
             withheld: Withheld::default(),
+            shares: Vec::new(),
         }
     }
 

@@ -3,7 +3,8 @@
 //! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`sessions`] loads and
 //! commits through a cache that is never trusted without its version, [`turns`] reads turns, [`group_commit`] writes turns that
 //! wait at the same time in one commit, [`usage`] counts which items were used. [`unreadable`] stands in for a turn
-//! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out or, as [`withheld`] ones, out of use.
+//! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out or, as [`withheld`] ones, out of use. [`share`]
+//! lists the read-only links.
 //!
 //! Invariant: a turn enters the log only through [`Sessions::update`] or [`Sessions::commit_batched`].
 
@@ -18,6 +19,7 @@ pub mod pending;
 pub mod record;
 pub mod salvage;
 pub mod sessions;
+pub mod share;
 pub mod tool_words;
 mod turns;
 pub mod unreadable;

@@ -27,6 +27,7 @@ mod permissions;
 mod properties;
 mod provenance;
 mod sessions;
+mod shares;
 mod stored;
 mod strangers;
 mod summaries;

@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use throughline_engine::error::{Error, Result};
 
 /// Bytes of a key's id.
 const ID_BYTES: usize = 8;
@@ -21,8 +22,9 @@ pub struct ApiKey {
 
 impl ApiKey {
     /// A new key from the operating system's randomness.
-    pub fn generate() -> std::io::Result<Self> {
-        Ok(Self { id: random(ID_BYTES)?, secret: random(SECRET_BYTES)?.into() })
+    pub fn generate() -> Result<Self> {
+        let (id, secret) = (random::<ID_BYTES>()?, random::<SECRET_BYTES>()?);
+        Ok(Self { id: hexadecimal(&id), secret: hexadecimal(&secret).into() })
     }
 
     /// A key from its text.
@@ -62,10 +64,14 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-fn random(bytes: usize) -> std::io::Result<String> {
-    let mut drawn = vec![0; bytes];
-    getrandom::fill(&mut drawn).map_err(std::io::Error::other)?;
-    Ok(hexadecimal(&drawn))
+/// Bytes from the operating system's randomness.
+pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
+    let mut drawn = [0; BYTES];
+    getrandom::fill(&mut drawn).map_err(|error| Error::Unreadable {
+        what: "the operating system's randomness".into(),
+        reason: error.to_string(),
+    })?;
+    Ok(drawn)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -78,10 +78,7 @@ impl Keys {
 
     /// Makes a key. The answer is the only place where its secret is.
     pub async fn create(&self, new: NewKey) -> Result<(ApiKey, KeyRecord)> {
-        let key = ApiKey::generate().map_err(|error| Error::Unreadable {
-            what: "the operating system's randomness".into(),
-            reason: error.to_string(),
-        })?;
+        let key = ApiKey::generate()?;
         let record = KeyRecord {
             id: key.id().into(),
             hash: key.hash(),

@@ -14,6 +14,6 @@ pub mod keys;
 pub mod token;
 
 pub use gate::{Gate, Refusal};
-pub use key::ApiKey;
+pub use key::{ApiKey, random};
 pub use keys::{KeyRecord, Keys, NewKey};
 pub use token::{TokenError, Tokens};

@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// A command, and lines to type. The first word of each line, the program, is left out.
-const EXAMPLES: [(&str, &[&str]); 79] = [
+const EXAMPLES: [(&str, &[&str]); 82] = [
     ("", &["serve --demo", "chat --demo", "doctor", "session list --server http://127.0.0.1:7400"]),
     ("serve", &["serve --demo", "serve --bind 127.0.0.1:7500 --store sqlite:team.db"]),
     ("chat", &["chat --demo", "chat trip", "chat --server https://memory.example --user ann"]),
@@ -39,6 +39,9 @@ const EXAMPLES: [(&str, &[&str]); 79] = [
     ("session show", &["session show trip", "session show 0199a --json"]),
     ("session history", &["session history trip --newest --limit 5"]),
     ("session fork", &["session fork trip --turn 3 --id trip-again"]),
+    ("session share", &["session share trip", "session share trip --days 30 --json"]),
+    ("session shares", &["session shares trip"]),
+    ("session unshare", &["session unshare trip 4f1c"]),
     ("session delete", &["session delete trip"]),
     ("session erase", &["session erase trip", "session erase trip --turn 2 --yes"]),
     (

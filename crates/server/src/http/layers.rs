@@ -8,6 +8,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use throughline_engine::share::TOKEN_PREFIX;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -40,6 +41,7 @@ pub fn around(router: Router, app: &App) -> Router {
         .layer(fixed(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
         .layer(fixed(header::REFERRER_POLICY, "no-referrer"))
         .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(fixed(HeaderName::from_static("x-robots-tag"), "noindex"))
         .layer(from_fn_with_state(app.clone(), oauth::challenge))
         .layer(CompressionLayer::new())
         .layer(from_fn_with_state(app.clone(), guard::host))
@@ -47,9 +49,21 @@ pub fn around(router: Router, app: &App) -> Router {
     Router::new().fallback_service(router).layer(layers)
 }
 
-/// A request in the log: never with its query, which may hold what somebody looks for.
+/// A request in the log: never with its query, which may hold what somebody looks for, nor with the token of a link.
 fn span_of<B>(request: &axum::http::Request<B>) -> tracing::Span {
-    tracing::debug_span!("request", method = %request.method(), path = request.uri().path())
+    let path = without_tokens(request.uri().path());
+    tracing::debug_span!("request", method = %request.method(), path = %path)
+}
+
+/// A path whose tokens of read-only links are taken out, also where somebody mistyped what stands around them.
+fn without_tokens(path: &str) -> String {
+    let mut after_shared = false;
+    let parts = path.split('/').map(|part| {
+        let token = after_shared || part.contains(TOKEN_PREFIX);
+        after_shared = part.eq_ignore_ascii_case("shared");
+        if token && !part.is_empty() { "***" } else { part }
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
@@ -148,4 +162,22 @@ pub async fn no_method(method: Method, uri: Uri, headers: HeaderMap) -> Response
         "the methods are listed in /api/openapi.json",
     );
     refusal::for_client(uri.path(), &headers, &problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_in_the_log_holds_the_token_of_a_link() {
+        for (path, logged) in [
+            ("/api/v1/shared/share_a1", "/api/v1/shared/***"),
+            ("/api/v1/shared/other", "/api/v1/shared/***"),
+            ("/api/v1/Shared/other/x", "/api/v1/Shared/***/x"),
+            ("//x/share_a1", "//x/***"),
+            ("/api/v1/conversations/shared-1/history", "/api/v1/conversations/shared-1/history"),
+        ] {
+            assert_eq!(without_tokens(path), logged);
+        }
+    }
 }

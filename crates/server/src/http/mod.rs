@@ -8,6 +8,7 @@
 //! - [`problem`]: errors. [`body`], [`part`]: requests, checked. [`condition`],
 //!   [`idempotency`]: headers. [`caller`]: who is asking. [`oauth`]: where tokens come from.
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, a file a verb.
+//!   [`shared`]: what a read-only link shows, to anybody who has it.
 //! - [`dropin`]: the endpoints of model providers, for their own clients.
 //! - [`connections`], [`stall`]: what a connection may cost. [`layers`], [`guard`]: what every request passes
 //!   through. [`admit`]: what a request needs before its handler runs.
@@ -36,6 +37,7 @@ pub mod part;
 pub mod presets;
 pub mod problem;
 mod shapes;
+mod shared;
 mod stall;
 pub mod users;
 

@@ -26,8 +26,9 @@ const SILENT: [&str; 9] = [
     "redis",
     "object_store",
 ];
-/// Libraries that log nothing of a request but its method, path and status.
-const HARMLESS: [&str; 1] = ["tower_http"];
+/// Modules of libraries that log nothing of a request but what its span says, and its status. Others of the same library log
+/// addresses, which may be those of read-only links.
+const HARMLESS: [&str; 1] = ["tower_http::trace"];
 
 /// Whether something of that target and level may ever be logged. Of libraries that nobody has looked at, warnings
 /// may.
@@ -36,7 +37,7 @@ fn may_be_logged(target: &str, level: Level) -> bool {
     let is_ours = library.starts_with("throughline") && target != TARGET;
     is_ours
         || sabotage::is(Switch::LogEverything)
-        || HARMLESS.contains(&library)
+        || HARMLESS.iter().any(|module| target.starts_with(module))
         || (level <= Level::WARN && target != TARGET && !SILENT.contains(&library))
 }
 
@@ -71,6 +72,8 @@ mod tests {
         for target in ["rmcp::service", "reqwest::connect", "hyper_util::client", TARGET] {
             assert!(!may_be_logged(target, Level::ERROR), "{target}");
         }
+        assert!(!may_be_logged("tower_http::csrf", Level::TRACE));
+        assert!(may_be_logged("tower_http::trace::on_response", Level::DEBUG));
         assert!(may_be_logged("throughline_engine::turn", Level::TRACE));
         assert!(may_be_logged("some_library", Level::WARN));
         assert!(!may_be_logged("some_library", Level::INFO));

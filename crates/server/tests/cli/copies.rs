@@ -81,6 +81,20 @@ fn a_key_that_was_revoked_after_a_backup_stays_revoked() {
 }
 
 #[test]
+fn a_revoked_link_does_not_come_back_with_a_backup() {
+    let place = Place::with_trip();
+    let made = place.json(&["session", "share", "trip", "--json"]);
+    let kept = place.json(&["session", "share", "trip", "--days", "30", "--json"]);
+    place.ok(&["backup", "copy.db"], "");
+    place.ok(&["session", "unshare", "trip", made["id"].as_str().expect("an id")], "");
+    let restored = place.json(&["restore", "copy.db", "--force", "--json"]);
+    assert_eq!(restored["erased_again"]["threads"], 1, "{restored}");
+    let listed = place.json(&["session", "shares", "trip", "--json"]);
+    let ids: Vec<_> = listed["shares"].as_array().expect("a list").iter().collect();
+    assert_eq!(ids.iter().map(|share| &share["id"]).collect::<Vec<_>>(), [&kept["id"]]);
+}
+
+#[test]
 fn a_session_that_was_made_anew_after_its_erasure_is_kept() {
     let place = Place::with_trip();
     place.ok(&["session", "erase", "trip", "--yes"], "");

@@ -25,6 +25,22 @@ fn sessions_are_listed_shown_tagged_forked_and_erased_with_a_count() {
 }
 
 #[test]
+fn links_are_made_listed_and_revoked_by_their_beginning() {
+    let place = Place::with_trip();
+    assert!(place.ok(&["session", "shares", "trip"], "").contains("trip has no links"));
+    let said = place.ok(&["session", "share", "trip", "--days", "2"], "");
+    assert!(said.contains("/#/shared/share_") && said.contains("turns 1 to 2"), "{said}");
+    let id = place.json(&["session", "shares", "trip", "--json"])["shares"][0]["id"].clone();
+    let id = id.as_str().expect("an id");
+    assert!(place.ok(&["session", "shares", "tri"], "").contains(id));
+    let revoked = place.ok(&["session", "unshare", "trip", &id[..6]], "");
+    assert!(revoked.contains("opens nothing"), "{revoked}");
+    assert_eq!(place.fails(&["session", "unshare", "trip", id]).0, 1);
+    let (_, error) = place.fails(&["session", "share", "trip", "--days", "900"]);
+    assert!(error.contains("outside 1-90"), "{error}");
+}
+
+#[test]
 fn erasing_is_confirmed_or_not_done() {
     let place = Place::with_trip();
     let (code, error) = place.fails(&["session", "erase", "trip"]);

@@ -51,8 +51,12 @@ pub async fn fill(app: &TestApp, key: &str, user: &str, number: u64) -> Names {
     let memory = post("/memories", json!({"text": format!("My bird is {word}")})).await.expect(201);
     let file = json!({"command": "create", "path": "/memories/n.md", "file_text": word});
     post("/memories/tool", file).await.expect(200);
+    let share = post("/conversations/a/shares", json!({})).await.expect(201);
     Names::from([
         ("id", "a".to_owned()),
+        ("share", share["id"].as_str().unwrap().to_owned()),
+        // What opens it is the owner's to give away; nobody else can have it.
+        ("token", format!("share_{}", "0".repeat(64))),
         ("made", "made".to_owned()),
         ("contexts", "c".to_owned()),
         ("presets", "p".to_owned()),
@@ -73,7 +77,10 @@ pub async fn fill(app: &TestApp, key: &str, user: &str, number: u64) -> Names {
 async fn state(app: &TestApp, admin: &str) -> String {
     let text = call(app, admin, Method::GET, "/users/ann/export", Value::Null).await.text;
     // The first line tells when it was made.
-    text.lines().filter(|line| !line.contains("\"kind\":\"user\"")).collect()
+    let text: String = text.lines().filter(|line| !line.contains("\"kind\":\"user\"")).collect();
+    let shares = app.request(Method::GET, "/api/v1/conversations/a/shares");
+    let shares = send(shares.header("x-api-key", admin).header("x-user-id", "ann")).await;
+    text + &shares.text
 }
 
 /// A credential, and what it must not achieve.

@@ -25,5 +25,6 @@ mod oauth_peers;
 mod openapi;
 mod openapi_walk;
 mod routes;
+mod shares;
 mod turns;
 mod users;

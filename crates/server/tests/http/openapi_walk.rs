@@ -134,6 +134,12 @@ async fn walk_conversations(walk: &mut Walk) {
     walk.get(&of_one("/context/usage"), &format!("{at}/context/usage")).await;
     let export = walk.get(&of_one("/export"), &format!("{at}/export")).await;
     walk.post(&of_one("/fork"), &format!("{at}/fork"), json!({"turn": 1, "id": "b"})).await;
+    let shares = of_one("/shares");
+    let share = walk.post(&shares, &format!("{at}/shares"), json!({"expires_in_days": 30})).await;
+    walk.get(&shares, &format!("{at}/shares")).await;
+    let (id, token) = (share["id"].as_str().unwrap(), share["token"].as_str().unwrap());
+    walk.get("/api/v1/shared/{token}", &format!("/api/v1/shared/{token}?limit=2")).await;
+    walk.delete(&of_one("/shares/{share}"), &format!("{at}/shares/{id}")).await;
     let first = "/api/v1/conversations/b/turns/1?confirm=1";
     walk.delete(&of_one("/turns/{turn}"), first).await;
     walk.delete(ONE, "/api/v1/conversations/b").await;

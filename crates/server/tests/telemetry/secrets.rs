@@ -47,6 +47,13 @@ async fn nothing_that_was_said_called_or_entrusted_is_in_the_log_at_any_level() 
     assert_eq!(answer["tools_used"], json!(["inventory:echo"]), "{answer}");
     let found = client.get(served.url(&format!("/search?q={QUERY}"))).send().await.unwrap();
     assert!(found.status().is_success());
+    let share = client.post(served.url("/conversations/s1/shares")).json(&json!({})).send().await;
+    let share: serde_json::Value = share.unwrap().json().await.unwrap();
+    let link = share["token"].as_str().unwrap().to_owned();
+    let shown = client.get(served.url(&format!("/shared/{link}"))).send().await.unwrap();
+    assert!(shown.status().is_success());
+    let mistyped = client.get(served.url(&format!("/share/{link}"))).send().await.unwrap();
+    assert_eq!(mistyped.status().as_u16(), 404);
     let listed: serde_json::Value =
         client.get(served.url("/tools")).send().await.unwrap().json().await.unwrap();
     let unavailable = listed["unavailable"].to_string();
@@ -63,6 +70,7 @@ async fn nothing_that_was_said_called_or_entrusted_is_in_the_log_at_any_level() 
         ("a header", HEADER),
         ("a query", QUERY),
         ("a model's key", MODEL_KEY),
+        ("the token of a link", &link),
     ];
     let mut wrong = Vec::new();
     for (what, secret) in secrets {

@@ -129,6 +129,15 @@ pub const PROMISES: &[Promise] = &[
         sabotage: Some(("keep-erased", 0, "erased::a_user_is_in_no_byte_of_a_local_store")),
     },
     Promise {
+        name: "links",
+        claim: "a read-only link shows what was said until it was made and no more; once revoked it opens nothing, on every backend",
+        attacks: &[
+            attack(SERVER, "http", &["shares::"], 1),
+            attack(ENGINE, "turns", &["shares::"], 1),
+        ],
+        sabotage: Some(("keep-shares", 0, "shares::a_revoked_link_opens_nothing_on_local_stores")),
+    },
+    Promise {
         name: "restore after erase",
         claim: "what was erased after a backup does not come back with it, whatever was torn, changed or lost meanwhile",
         attacks: &[attack(
@@ -139,6 +148,7 @@ pub const PROMISES: &[Promise] = &[
                 "copies::the_log",
                 "copies::an_erased",
                 "copies::a_key",
+                "copies::a_revoked",
                 "erasures::",
             ],
             1,

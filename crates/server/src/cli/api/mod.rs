@@ -141,6 +141,14 @@ impl Api {
         }
     }
 
+    /// Where the page is.
+    pub fn page(&self) -> String {
+        match &self.0 {
+            Target::LocalApi(here) => format!("http://{}", here.app.settings().bind),
+            Target::Elsewhere(remote) => remote.address().to_owned(),
+        }
+    }
+
     /// What follows a turn: entities resolved, the index brought up. A server elsewhere does that by itself.
     pub fn follow_up(&self, session: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
         let Target::LocalApi(here) = &self.0 else { return None };

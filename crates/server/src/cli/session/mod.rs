@@ -2,6 +2,7 @@
 
 mod erase;
 mod look;
+mod share;
 mod transfer;
 
 use std::path::PathBuf;
@@ -50,6 +51,20 @@ enum Verb {
         /// The new session's id [default: generated].
         #[arg(long)]
         id: Option<String>,
+    },
+    /// Make a read-only link to what was said so far.
+    Share(share::Share),
+    /// List the links of a session that open.
+    Shares {
+        /// The session's id or a unique prefix.
+        session: String,
+    },
+    /// Revoke a link: it opens nothing from now on.
+    Unshare {
+        /// The session's id or a unique prefix.
+        session: String,
+        /// The link's id or a unique prefix.
+        share: String,
     },
     /// Archive a session; `session extend` brings it back.
     Delete {
@@ -122,6 +137,9 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
         Verb::Show { session } => look::show(api, &session, json).await,
         Verb::History(history) => history.run(api, json).await,
         Verb::Fork { session, turn, id } => fork(api, &session, turn, id, json).await,
+        Verb::Share(share) => share.run(api, json).await,
+        Verb::Shares { session } => share::list(api, &session, json).await,
+        Verb::Unshare { session, share } => share::revoke(api, &session, &share, json).await,
         Verb::Delete { session } => {
             let id = api.id(Named::Session, &session).await?;
             let head = api.json(Call::delete(&["conversations", &id])).await?;

@@ -63,17 +63,23 @@ pub async fn history(
     Path(id): Path<SessionId>,
     Query(parameters): Query<HistoryParameters>,
 ) -> Result<Json<History>, Problem> {
-    let from = parameters.cursor.as_deref().map(turn_of).transpose()?;
-    let order = match parameters.order {
-        Direction::Asc => Order::Ascending,
-        Direction::Desc => Order::Descending,
-    };
-    let query = HistoryQuery { limit: parameters.limit, order, from };
-    let page = app.engine().history(&caller, &id, query).await?;
+    let page = app.engine().history(&caller, &id, parameters.query()?).await?;
     Ok(Json(History {
         turns: page.turns.iter().map(|turn| TurnBrief::of(turn, &page.withheld)).collect(),
         next_cursor: page.next.map(|turn| turn.to_string()),
     }))
+}
+
+impl HistoryParameters {
+    /// What to ask the engine for.
+    pub fn query(&self) -> Result<HistoryQuery, Problem> {
+        let from = self.cursor.as_deref().map(turn_of).transpose()?;
+        let order = match self.order {
+            Direction::Asc => Order::Ascending,
+            Direction::Desc => Order::Descending,
+        };
+        Ok(HistoryQuery { limit: self.limit, order, from })
+    }
 }
 
 fn turn_of(cursor: &str) -> Result<u64, Problem> {

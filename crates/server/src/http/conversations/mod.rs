@@ -12,12 +12,13 @@ mod list;
 mod permissions;
 mod prepare;
 mod record;
+mod shares;
 mod show;
 mod transfer;
 pub mod turn;
 pub mod view;
 
-pub use history::Direction;
+pub use history::{Direction, HistoryParameters};
 pub use transfer::ExportFormat;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -39,6 +40,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(context::request))
         .routes(routes!(context::content))
         .routes(routes!(fork::fork))
+        .routes(routes!(shares::create, shares::list))
+        .routes(routes!(shares::revoke))
         .routes(routes!(items::list, items::add, items::remove))
         .routes(routes!(permissions::list))
         .routes(routes!(permissions::set, permissions::revoke))

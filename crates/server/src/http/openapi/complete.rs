@@ -13,7 +13,8 @@ const OTHERS: &str = include_str!("others.json");
 /// Real requests and answers, by operation.
 const EXAMPLES: &str = include_str!("examples.json");
 /// Operations that need no key.
-const OPEN: [&str; 4] = ["/api/v1/health", "/health", "/api/openapi.json", "/.well-known/"];
+const OPEN: [&str; 5] =
+    ["/api/v1/health", "/health", "/api/openapi.json", "/.well-known/", "/api/v1/shared/"];
 
 /// The whole document.
 pub fn complete(document: OpenApi) -> Value {

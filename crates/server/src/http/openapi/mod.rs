@@ -20,7 +20,7 @@ use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::{
-    App, about, agents, chat, contexts, conversations, entities, memories, presets, users,
+    App, about, agents, chat, contexts, conversations, entities, memories, presets, shared, users,
 };
 
 /// What stands at the top of the document.
@@ -52,6 +52,7 @@ pub fn documented() -> OpenApiRouter<App> {
         .merge(presets::routes())
         .merge(memories::routes())
         .merge(users::routes())
+        .merge(shared::routes())
         .merge(about::routes());
     OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }

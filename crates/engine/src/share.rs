@@ -1,0 +1,149 @@
+//! From the token of a read-only link to the session that it shows.
+//!
+//! A link's id is the hash of its token, and what is stored under that id is whose session it opens. So the token is kept nowhere,
+//! and the way from it to a scope is one read on every backend. Which links a session has, and what each of them
+//! shows, stands in the session's head ([`crate::session::share`]).
+//!
+//! Invariant: a record alone opens nothing; the head of its session must list the link too.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::access::system_scope;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::hash::ContentHash;
+use crate::id::{SessionId, ThreadId};
+use crate::store::{Change, Erased, Expected, Found, Key, Kind, Scope, Store};
+use crate::tombstone;
+
+/// How a token begins; logs look for it.
+pub const TOKEN_PREFIX: &str = "share_";
+/// Random bytes of a token.
+pub const TOKEN_BYTES: usize = 32;
+
+/// What opens a link. It is shown once and never stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ShareToken(String);
+
+impl ShareToken {
+    /// The token of these random bytes.
+    pub fn new(random: [u8; TOKEN_BYTES]) -> Self {
+        let mut text = String::with_capacity(TOKEN_PREFIX.len() + TOKEN_BYTES * 2);
+        text.push_str(TOKEN_PREFIX);
+        for byte in random {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Self(text)
+    }
+
+    /// A token from its text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix(TOKEN_PREFIX)?;
+        let valid = digits.len() == TOKEN_BYTES * 2
+            && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        valid.then(|| Self(text.to_owned()))
+    }
+
+    /// The whole text, to be shown once.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The id of the link that it opens. It has 256 random bits, so its hash cannot be guessed back.
+    pub fn id(&self) -> ContentHash {
+        ContentHash::of(&self.0)
+    }
+}
+
+impl fmt::Debug for ShareToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{TOKEN_PREFIX}***")
+    }
+}
+
+/// Whose session a link opens, and until when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareRecord {
+    /// The owner.
+    pub scope: Scope,
+    /// The session.
+    pub session: SessionId,
+    /// When the link expires.
+    pub expires_at: Timestamp,
+}
+
+impl ShareRecord {
+    /// The key of the session.
+    pub fn session_key(&self) -> Key {
+        let (scope, id) = (self.scope.clone(), self.session.clone().into());
+        Key { scope, kind: Kind::Session, id }
+    }
+}
+
+/// Where the record of a link is stored.
+pub fn place(id: &ContentHash) -> Result<Key> {
+    Ok(Key { scope: system_scope(), kind: Kind::Share, id: ThreadId::new(id.as_str())? })
+}
+
+/// The record of a link.
+pub async fn find(store: &dyn Store, id: &ContentHash) -> Result<Option<ShareRecord>> {
+    read(store, &place(id)?).await
+}
+
+/// The record that is stored there.
+pub async fn read(store: &dyn Store, key: &Key) -> Result<Option<ShareRecord>> {
+    let Found::Head(head) = store.head(key, None).await? else { return Ok(None) };
+    serde_json::from_slice(&head.bytes).map(Some).map_err(|error| unreadable(key, &error))
+}
+
+/// Stores the record of a new link.
+pub async fn create(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    id: &ContentHash,
+    record: &ShareRecord,
+) -> Result<()> {
+    let key = place(id)?;
+    let head = serde_json::to_vec(record).map_err(|error| unreadable(&key, &error))?;
+    let mut change = Change::of_head(head, clock.now(), clock.id());
+    change.expires_at = Some(record.expires_at);
+    store.commit(&key, Expected::Absent, change).await?;
+    Ok(())
+}
+
+/// Erases the record of a link for good: a restored copy loses it again.
+pub async fn erase(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    id: &ContentHash,
+    created_at: Timestamp,
+) -> Result<Erased> {
+    let key = place(id)?;
+    tombstone::write(store, clock, &key, created_at, None).await?;
+    Ok(store.erase(&key).await?)
+}
+
+fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
+    Error::Unreadable { what: key.to_string(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_back_and_appears_in_no_debug_output() {
+        let token = ShareToken::new([0xa7; TOKEN_BYTES]);
+        assert_eq!(ShareToken::parse(token.reveal()), Some(token.clone()));
+        assert_ne!(ShareToken::new([0xa8; TOKEN_BYTES]).id(), token.id());
+        assert_eq!(format!("{token:?}"), "share_***");
+        let upper = format!("share_{}", "A7".repeat(TOKEN_BYTES));
+        for text in ["", "share_", "share_a7", &"a7".repeat(TOKEN_BYTES), &upper, "share_é"] {
+            assert_eq!(ShareToken::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// Sharing: a read-only link is made, opened by somebody without a key, and revoked.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, openPage, shot, SIZES } from './support/browser.js';
+import { startServer } from './support/server.js';
+
+let server;
+let browser;
+before(async () => {
+  server = await startServer({ args: [] });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function session(id, turns, more = {}) {
+  await server.api('POST', '/conversations', { id, ...more });
+  for (const turn of turns) await server.api('POST', `/conversations/${id}/turns`, { reply: 'ok', ...turn });
+}
+
+async function openShare(page) {
+  await page.getByRole('button', { name: 'Session', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Share…' }).click();
+  return page.getByRole('dialog', { name: 'Share' });
+}
+
+test('a link is made, copied, listed and revoked, and a visitor reads what was said until then', async () => {
+  await session('to-share', [
+    { message: 'What is in rack 12?', reply: 'Two **switches**.', tool_executions: [{ server: 'inventory', name: 'get_rack', arguments: { name: 'hidden' }, result: 'hidden' }] },
+  ], { title: 'Rack 12' });
+  const { page, close } = await openPage(browser, server.url, { path: '/#/c/to-share' });
+  const dialog = await openShare(page);
+  await dialog.getByLabel('Expires after').selectOption('30');
+  await dialog.getByRole('button', { name: 'Make a link' }).click();
+  const link = await dialog.getByLabel('Link, shown only now').inputValue();
+  assert.match(link, /\/#\/shared\/share_[0-9a-f]{64}$/);
+  await dialog.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByText('Copied the link.').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
+  await dialog.getByText('Up to turn 1').waitFor();
+  await assertAccessible(page, 'the dialog for sharing');
+  await shot(page, 'share');
+  await server.api('POST', '/conversations/to-share/turns', { message: 'Said later', reply: 'ok' });
+
+  const visitor = await openPage(browser, server.url, { path: link.slice(server.url.length) });
+  await visitor.page.getByRole('heading', { name: 'Rack 12' }).waitFor();
+  const words = await visitor.page.locator('main').innerText();
+  assert.match(words, /What is in rack 12\?[^]*inventory:get_rack[^]*Two switches\./);
+  assert.match(words, /Read-only: 1 turn[^]*expires in (29|30) days/);
+  assert.doesNotMatch(words, /Said later|hidden/);
+  assert.equal(await visitor.page.getByRole('navigation').count() + await visitor.page.getByRole('textbox').count(), 0, 'nothing around it');
+  assert.equal(await visitor.page.title(), 'Rack 12');
+  await visitor.close();
+
+  await dialog.getByRole('button', { name: /^Revoke the link/ }).click();
+  await page.getByText('Revoked. The link opens nothing any more.').waitFor();
+  await dialog.getByText('Links that open').waitFor({ state: 'detached' });
+  const late = await openPage(browser, server.url, { path: link.slice(server.url.length) });
+  await late.page.getByRole('heading', { name: 'This link opens nothing' }).waitFor();
+  await late.page.getByText('It has expired, was revoked, or is not complete.').waitFor();
+  await assertAccessible(late.page, 'a link that opens nothing');
+  await shot(late.page, 'share-revoked');
+  await late.close();
+  await close();
+});
+
+test('a private session says why it is not shared', async () => {
+  await session('not-shared', [{ message: 'Between us' }], { title: 'Secret', settings: { private: true } });
+  const { page, close } = await openPage(browser, server.url, { path: '/#/c/not-shared' });
+  const dialog = await openShare(page);
+  await dialog.getByText('A session that is not remembered cannot be shared.').waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Make a link' }).count(), 0);
+  await close();
+});
+
+for (const [size, options] of Object.entries(SIZES)) {
+  test(`what was shared fits ${size}, also with long words, and goes on after a hundred turns`, async () => {
+    const id = `long-${size.replaceAll(' ', '-')}`;
+    const wide = `${'verylongword'.repeat(30)}\n\n\`\`\`\n${'code '.repeat(80)}\n\`\`\`\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | y |`;
+    const turns = Array.from({ length: 101 }, (_, at) => ({ message: `Message ${at + 1}`, reply: at === 0 ? wide : 'ok' }));
+    await session(id, turns, { title: 'Title'.repeat(30) });
+    const { path } = await server.api('POST', `/conversations/${id}/shares`, {});
+    const { page, close } = await openPage(browser, server.url, { path, ...options });
+    await page.getByRole('article', { name: 'Turn 100' }).waitFor();
+    assert.equal(await page.getByRole('article', { name: 'Turn 101' }).count(), 0);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('article', { name: 'Turn 101' }).getByText('Message 101').waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+    const beyond = await page.evaluate(() => [...document.querySelectorAll('.said, .markdown, h1')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).length);
+    assert.equal(beyond, 0, 'nothing is wider than the window');
+    await page.locator('main').evaluate((main) => main.scrollTo(0, 0));
+    await assertAccessible(page, `what was shared on ${size}`);
+    await shot(page, `shared-${size.replaceAll(' ', '-')}`);
+    await close();
+  });
+}
