@@ -38,9 +38,9 @@ bench *ARGS:
 api-types:
     ./scripts/api-types
 
-# The documents as a site, in target/book.
-book:
-    ./scripts/book
+# The documents as a site, in target/site.
+site:
+    ./scripts/site
 
 # The commands of the documents, tried.
 docs *PAGES:

@@ -66,7 +66,7 @@ fn links(text: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
 }
 
-/// A heading's anchor, as GitHub and mdBook generate it.
+/// A heading's anchor, as GitHub and the site generate it.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept =

@@ -73,7 +73,11 @@ fn cases() -> Vec<Case> {
         ]},
     ]);
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+    let title = "<session>\nMy boat is called Selkie.\n</session>\n\nWrite the title in the language of the session.";
+    let tags = "### Task:\nGenerate 1-3 broad tags.\n### Chat History:\n<chat_history>\nUSER: Hi\n</chat_history>";
     vec![
+        ("a title for Claude Code", "title", says(title), Some("housekeeping")),
+        ("tags for Open WebUI", "tags", says(tags), Some("housekeeping")),
         ("a plain message", "plain", says("Hello."), None),
         ("text over 300 KB", "long", says(&"word ".repeat(70_000)), Some("over_limit")),
         ("text over the budget", "large", says(&"word ".repeat(30_000)), None),

@@ -10,6 +10,7 @@ mod cases;
 mod faults;
 mod keys;
 mod memory;
+mod programs;
 mod provider;
 mod responses;
 mod sdk;

@@ -10,7 +10,7 @@ use super::turn::{Step, Stop, halves, usage_of};
 /// What is wrong, with the HTTP status.
 type Problem = (u16, String);
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "model",
     "max_tokens",
     "messages",
@@ -23,6 +23,7 @@ const FIELDS: [&str; 12] = [
     "metadata",
     "top_p",
     "top_k",
+    "thinking",
 ];
 const BREAKPOINTS_MAX: usize = 4;
 /// Ours, and the one that the provider's current SDK sends.
@@ -40,7 +41,7 @@ pub fn check(request: &Recorded) -> Result<(), Problem> {
     if header("content-type").is_none_or(|kind| !kind.starts_with("application/json")) {
         return bad("content-type must be application/json");
     }
-    let body = &request.body;
+    let body = &without_betas(&request.body, header("anthropic-beta").unwrap_or_default());
     only(body, &FIELDS, "")?;
     if body["model"].as_str().is_none_or(str::is_empty) {
         return bad("model: Field required");
@@ -57,13 +58,37 @@ pub fn check(request: &Recorded) -> Result<(), Problem> {
     }
     check_tools(body)?;
     check_messages(body)?;
-    let breakpoints = body.to_string().matches("\"cache_control\"").count();
+    let breakpoints = request.body.to_string().matches("\"cache_control\"").count();
     if breakpoints > BREAKPOINTS_MAX {
         return bad(&format!(
             "A maximum of 4 blocks with cache_control may be provided. Found {breakpoints}."
         ));
     }
     Ok(())
+}
+
+fn array<'a>(body: &'a mut Value, field: &str) -> Option<&'a mut Vec<Value>> {
+    body.get_mut(field)?.as_array_mut()
+}
+
+/// The request without what the betas that it names allow beside the plain format. Known are those of Claude Code.
+fn without_betas(body: &Value, named: &str) -> Value {
+    let has = |beta: &str| named.split(',').any(|one| one.trim().starts_with(beta));
+    let mut body = body.clone();
+    let allowed = [("context-management-", "context_management"), ("effort-", "output_config")];
+    for (_, field) in allowed.into_iter().filter(|(beta, _)| has(beta)) {
+        body.as_object_mut().and_then(|body| body.remove(field));
+    }
+    if let Some(tools) = array(&mut body, "tools").filter(|_| has("advanced-tool-use-")) {
+        for tool in tools {
+            tool.as_object_mut().and_then(|tool| tool.remove("defer_loading"));
+        }
+    }
+    // Instructions and an effort of their own between the turns.
+    if let Some(messages) = array(&mut body, "messages").filter(|_| has("per-turn-control-")) {
+        messages.retain(|message| message["role"] != "system");
+    }
+    body
 }
 
 fn check_tools(body: &Value) -> Result<(), Problem> {

@@ -78,6 +78,11 @@ fn check_messages(messages: &[Value]) -> Result<(), Problem> {
     if messages.is_empty() {
         return bad("[] is too short - 'messages'");
     }
+    // Clients may end with instructions, as aider does; ours stand first.
+    let messages = match messages {
+        [rest @ .., last] if last["role"] == "system" && !rest.is_empty() => rest,
+        all => all,
+    };
     let mut open: Vec<&str> = Vec::new();
     for (place, message) in messages.iter().enumerate() {
         let at = format!("messages.[{place}]");

@@ -15,6 +15,7 @@ use throughline_engine::tokens;
 use throughline_engine::trace::ModelParameters;
 use throughline_upstream::model::Api;
 
+use super::housekeeping::is_housekeeping;
 use super::user_words::{answers_tools, said, words};
 
 /// A request and what was found in it.
@@ -46,6 +47,8 @@ pub enum Unusable {
     Unreadable(String),
     /// Nobody says anything in it.
     NoUserMessage,
+    /// The program asks about the conversation.
+    Housekeeping,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +101,9 @@ impl<'a> ClientBody<'a> {
         }
         let is_users = |(_, message): &(_, Value)| is_users(message);
         let user_at = messages.iter().rposition(is_users).ok_or(Unusable::NoUserMessage)?;
+        if is_housekeeping(&messages[user_at].1["content"]) {
+            return Err(Unusable::Housekeeping);
+        }
         let model = outline.model.and_then(|model| {
             Some((place(text, model.get()), serde_json::from_str(model.get()).ok()?))
         });
@@ -165,6 +171,7 @@ impl Unusable {
         match self {
             Self::Unreadable(_) => "unreadable",
             Self::NoUserMessage => "no_user_message",
+            Self::Housekeeping => "housekeeping",
         }
     }
 
@@ -173,6 +180,7 @@ impl Unusable {
         match self {
             Self::Unreadable(reason) => reason.clone(),
             Self::NoUserMessage => "no message of a user is in the request".into(),
+            Self::Housekeeping => "the program asks about the conversation itself".into(),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! - [`upstreams`]: where requests go. [`client`]: who asks, and with whose credential. [`thread`]: the session that a
 //!   request belongs to.
 //! - [`client_body`], [`user_words`], [`splice`], [`calls`]: a request read, and added to without touching the rest.
+//!   [`housekeeping`]: requests that are left as they are.
 //! - [`reply`], [`through`]: the routes. [`forward`], [`keep`]: the way there and back, and the turn that is left.
 //!   [`answer_form`]: what an answer becomes. [`headers`], [`notes`]: what passes, and what we say.
 //! - [`handed_on`]: a request that was handed on, again. [`stored`]: an answer again. [`refusal`]: errors.
@@ -24,6 +25,7 @@ mod client_body;
 mod forward;
 pub mod handed_on;
 mod headers;
+mod housekeeping;
 mod keep;
 mod notes;
 pub mod refusal;
