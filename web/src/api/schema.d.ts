@@ -4611,7 +4611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shares"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4657,7 +4657,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4666,7 +4666,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` says where it is. */
+            /** @description It has changed, or exists already; `current_version` is its version. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4710,7 +4710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shares"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6019,7 +6019,7 @@ export interface operations {
     shares_show: {
         parameters: {
             query?: {
-                /** @description At most this many, 1–1000. */
+                /** @description The maximum number of results, 1–1000. */
                 limit?: number;
                 /** @description `asc` for oldest first, `desc` for newest first. */
                 order?: components["schemas"]["Direction"];
@@ -6044,7 +6044,7 @@ export interface operations {
                     "application/json": components["schemas"]["SharedConversation"];
                 };
             };
-            /** @description There is none, or it belongs to somebody else. */
+            /** @description It does not exist, or it belongs to another user. */
             404: {
                 headers: {
                     [name: string]: unknown;

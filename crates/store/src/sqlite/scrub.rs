@@ -132,8 +132,12 @@ fn number(bytes: &[u8], at: usize) -> u32 {
 
 /// Zeroes the gaps of `pages`, or of all, and answers how many it has looked at.
 fn zero_gaps_of(file: &File, pages: Option<&BTreeSet<u32>>) -> io::Result<u64> {
-    let mut header = [0; 24];
+    let mut header = [0; 100];
     file.read_exact_at(&mut header, 0)?;
+    // With auto-vacuum, which our files do not have, there are pages whose first byte only looks like a type.
+    if number(&header, 52) != 0 {
+        return Ok(0);
+    }
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
         bytes => u64::from(bytes),
@@ -203,9 +207,10 @@ mod tests {
                  CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT);",
             )
             .unwrap();
-        for round in 1..20_usize {
-            for id in 0..60_usize {
-                let text = format!("word{id}x ").repeat(1 + (id * 31 + round * 17) % 120);
+        for round in 1..20_u32 {
+            for id in 0..60_u32 {
+                let times = 1 + (id * 31 + round * 17) % 120;
+                let text = format!("word{id}x ").repeat(times as usize);
                 connection
                     .execute("INSERT OR REPLACE INTO row VALUES (?1, ?2)", (id, text))
                     .unwrap();
@@ -225,7 +230,7 @@ mod tests {
         let path = folder.path().join("moved.db");
         let connection = moved_rows(&path);
         let mut all = None;
-        for id in 0..60_usize {
+        for id in 0..60_u32 {
             connection.execute("DELETE FROM row WHERE id = ?1", [id]).unwrap();
             let looked_at = empty_wal(&connection).unwrap().expect("nobody is in the way");
             assert!(!holds(&path, &format!("word{id}x")), "row {id}");

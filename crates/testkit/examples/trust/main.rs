@@ -98,8 +98,7 @@ fn attack_all(settings: &Settings) -> Result<bool, String> {
         chosen.into_iter().map(|promise| (promise, Found::default())).collect();
     let mut rounds = 0;
     loop {
-        for at in 0..all.len() {
-            let (promise, found) = &mut all[at];
+        for (promise, found) in &mut all {
             if rounds == 0 {
                 break_promise(promise, found, &binaries, settings.seed, &counts);
             }
