@@ -187,7 +187,7 @@ pub async fn piece_text(
     if turn == record.turn {
         return Ok(text_of(piece, record, layout));
     }
-    let found = sessions.turns(session, turn - 1..turn).await?.into_iter().next();
+    let found = sessions.turn(session, turn).await?;
     Ok(found.and_then(|found| text_of(piece, &found, layout)))
 }
 

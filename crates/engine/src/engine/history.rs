@@ -103,10 +103,7 @@ impl Engine {
     ) -> Result<(LoadedSession, Arc<TurnRecord>)> {
         authorize(caller, Action::Read)?;
         let loaded = self.sessions.load(&caller.session_key(id)).await?;
-        let record = match turn {
-            0 => None,
-            turn => self.sessions.turns(&loaded, turn - 1..turn).await?.into_iter().next(),
-        };
+        let record = self.sessions.turn(&loaded, turn).await?;
         let turns = loaded.head.turns;
         let missing = || Error::NoTurn { session: id.clone(), turn, turns };
         Ok((loaded.clone(), record.ok_or_else(missing)?))

@@ -38,7 +38,9 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         return Ok(0);
     }
     let others = sessions.turns(&loaded, 0..count).await?;
-    let others = others.into_iter().filter(|record| !turns.contains(&record.turn));
+    // A damaged record may have no number of its own.
+    let others =
+        others.into_iter().filter(|record| record.turn > 0 && !turns.contains(&record.turn));
     let others: Vec<Arc<TurnRecord>> = others.collect();
     let said = said_in(&others);
     let is_said = |name: &str| said.contains(&name.to_lowercase());

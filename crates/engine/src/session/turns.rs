@@ -95,6 +95,12 @@ impl Sessions {
         Ok(turns)
     }
 
+    /// One turn; none where the session has no turn of that number.
+    pub async fn turn(&self, loaded: &LoadedSession, turn: u64) -> Result<Option<Arc<TurnRecord>>> {
+        let Some(at) = turn.checked_sub(1) else { return Ok(None) };
+        Ok(self.turns(loaded, at..turn).await?.into_iter().next())
+    }
+
     /// Single turns by their numbers, in that order.
     pub async fn turns_at(
         &self,
@@ -103,10 +109,13 @@ impl Sessions {
     ) -> Result<Vec<Arc<TurnRecord>>> {
         let cached = self.cache.get(&loaded.key).filter(|c| c.version == loaded.version);
         let tail = cached.as_ref().map(|cached| &cached.tail);
-        let tail_start = loaded.head.turns - tail.map_or(0, |tail| tail.len() as u64);
+        let tail_start = loaded.head.turns.saturating_sub(tail.map_or(0, |tail| tail.len() as u64));
         let recent = tail.into_iter().flatten().filter(|record| turns.contains(&record.turn));
-        let older: Vec<u64> =
-            turns.iter().filter(|turn| **turn <= tail_start).map(|turn| turn - 1).collect();
+        let older: Vec<u64> = turns
+            .iter()
+            .filter(|turn| **turn <= tail_start)
+            .filter_map(|turn| turn.checked_sub(1))
+            .collect();
         let mut found = Vec::new();
         if !older.is_empty() {
             let read = self.store.entries_at(&loaded.key, &older).await.map_err(Error::from);

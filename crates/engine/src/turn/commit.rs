@@ -202,10 +202,7 @@ impl Pipeline {
         session: &LoadedSession,
         turn: u64,
     ) -> Result<Arc<TurnRecord>> {
-        let found = match turn {
-            0 => None,
-            turn => self.sessions.turns(session, turn - 1..turn).await?.into_iter().next(),
-        };
+        let found = self.sessions.turn(session, turn).await?;
         let (id, turns) = (&session.head.id, session.head.turns);
         found.ok_or_else(|| Error::NoTurn { session: id.clone(), turn, turns })
     }

@@ -334,7 +334,7 @@ async fn client_body(
         let base = body.base;
         kept.push(body);
         let Some(turn) = base else { break };
-        let found = sessions.turns(session, turn - 1..turn).await?.into_iter().next();
+        let found = sessions.turn(session, turn).await?;
         next = found.and_then(|record| record.client_body.clone());
         if next.is_none() {
             return Ok(None);
