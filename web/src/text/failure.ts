@@ -15,7 +15,7 @@ export interface Failure {
 const CAUSES: [RegExp, string][] = [
   [/\b40[13]\b|unauthor|credential|api key|invalid.{0,10}key/i, "The model's provider did not accept the key."],
   [/\b429\b|rate.?limit|slow down|quota/i, "The model's provider asks to slow down, or a quota is used up."],
-  [/timed?.?out|in time|no answer within|took longer/i, 'The model did not answer in time.'],
+  [/timed?.?out|in time|\bno (answer|response|output|word) (within|for)|complete within|took longer/i, 'The model did not answer in time.'],
   [/unreachable|cannot be reached|connect|dns|refused to connect/i, 'The model could not be reached.'],
   [/\b404\b|not found|no such model/i, 'The provider does not know this model.'],
   [/\b5\d\d\b|overloaded/i, "The model's provider failed."],
