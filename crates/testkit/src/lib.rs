@@ -14,6 +14,7 @@
 //! - [`file_faults`]: kills our binary at, or fails, any single call that changes a file.
 //! - [`power_cut`]: records file operations and simulates a power cut at any moment.
 //! - [`fuzz`]: fuzzing with a stored corpus. [`trust`]: counts for the trust report.
+//! - [`frames`]: reads compressed text out of raw bytes.
 //! - [`seeded`]: reproducible random choices. [`twins`]: one plan on several stores in parallel.
 
 pub mod collector;
@@ -22,6 +23,7 @@ pub mod fault_proxy;
 pub mod fault_run;
 pub mod file_faults;
 pub mod fixed_clock;
+pub mod frames;
 pub mod fuzz;
 pub mod peer;
 pub mod power_cut;

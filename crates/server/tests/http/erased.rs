@@ -3,22 +3,19 @@
 //! Live records are read from the store itself, heads and derived ones too, whatever form they are kept in. What belongs to
 //! no record is looked for in the files, plain and in every compressed frame that they hold.
 
-use std::io::Read;
 use std::path::Path;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use throughline_engine::access::Grants;
 use throughline_engine::store::Found;
+use throughline_testkit::frames::unpacked;
 use throughline_testkit::trust;
 
 use crate::app::TestApp;
 use crate::isolation::{call, fill, on_store};
 
 const PROMISE: &str = "erase and byte scan";
-/// What a compressed frame begins with.
-const FRAME: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
-
 /// Every file below a folder, as bytes.
 fn bytes_below(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
@@ -27,18 +24,6 @@ fn bytes_below(folder: &Path) -> Vec<u8> {
         all.extend(if path.is_dir() { bytes_below(&path) } else { std::fs::read(path).unwrap() });
     }
     all
-}
-
-/// What the compressed frames within `bytes` hold, as far as they are whole.
-fn unpacked(bytes: &[u8]) -> Vec<u8> {
-    let starts = bytes.windows(FRAME.len()).enumerate().filter(|(_, window)| *window == FRAME);
-    let mut found = Vec::new();
-    for (at, _) in starts {
-        let decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
-        // What comes after the frame, or instead of its end, is an error.
-        let _ = decoder.single_frame().read_to_end(&mut found);
-    }
-    found
 }
 
 /// All that the store answers, decoded.

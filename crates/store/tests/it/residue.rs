@@ -4,13 +4,13 @@
 //! read and unpacked, and what belongs to no row must be zero.
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use bytes::Bytes;
 use throughline_engine::store::{Change, Expected, Store, Version};
 use throughline_store::sqlite::Sqlite;
 use throughline_store::url::BUSY_WAIT;
+use throughline_testkit::frames::unpacked;
 use throughline_testkit::seeded::Seeded;
 use throughline_testkit::trust;
 
@@ -24,22 +24,9 @@ const COMMITS: u64 = 400;
 const FILES: u64 = 2;
 /// Any number will do.
 const SEED: u64 = 20_261_116;
-const FRAME: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
 fn holds(bytes: &[u8], word: &str) -> bool {
     bytes.windows(word.len()).any(|window| window == word.as_bytes())
-}
-
-/// What the compressed frames within `bytes` hold, as far as they are whole.
-fn unpacked(bytes: &[u8]) -> Vec<u8> {
-    let starts = bytes.windows(FRAME.len()).enumerate().filter(|(_, window)| *window == FRAME);
-    let mut found = Vec::new();
-    for (at, _) in starts {
-        let decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
-        // What comes after the frame, or instead of its end, is an error.
-        let _ = decoder.single_frame().read_to_end(&mut found);
-    }
-    found
 }
 
 /// Bytes that belong to no row and are not zero: gaps and freed places of pages with rows, and pages that are free.
