@@ -88,6 +88,30 @@ test('from the second turn on the panel begins with what changed, and why', asyn
   await close();
 });
 
+test('what another conversation or the memory brought in says where it was said, and opens there', async () => {
+  const plans = await server.api('POST', '/conversations', { agent: 'demo', title: 'Summer plans' });
+  await server.api('POST', `/conversations/${plans.id}/turns`, { message: 'Remember that my boat is called Marigold.', reply: 'A fine name.' });
+  await server.api('POST', `/conversations/${plans.id}/turns`, { message: 'In August we sail from Kotor to Hvar.', reply: 'A fine plan.' });
+  const later = await server.api('POST', '/conversations', { agent: 'demo', title: 'Autumn' });
+  await server.api('POST', '/chat', { message: 'What did I say about where we sail from in August, and what is my boat called?', conversation_id: later.id });
+  const { pieces } = await server.api('GET', `/conversations/${later.id}/turns/1/context`);
+  const kinds = pieces.filter((piece) => piece.included).map((piece) => piece.source.kind);
+  assert.ok(kinds.includes('elsewhere') && kinds.includes('fact'), `both came in: ${kinds}`);
+  const { page, close } = await openPage(browser, server.url, { path: `/#/c/${later.id}/1` });
+  const recalled = page.locator('.pieces[data-kind=recalled]');
+  await recalled.locator('.piece-line', { hasText: 'Something remembered about you' }).first().click();
+  await recalled.getByRole('link', { name: 'Memory page' }).waitFor();
+  await recalled.getByRole('link', { name: 'turn 1 of “Summer plans”' }).waitFor();
+  const turn = pieces.find((piece) => piece.source.kind === 'elsewhere' && piece.source.turn === 2);
+  assert.ok(turn, 'the turn about August was recalled');
+  await recalled.locator('.piece-line', { hasText: 'Another conversation, turn 2, what you said' }).click();
+  await assertAccessible(page, 'where pieces come from');
+  await shot(page, 'origins');
+  await recalled.getByRole('link', { name: 'turn 2 of “Summer plans”' }).click();
+  await page.locator('article.row[aria-label="Turn 2"]', { hasText: 'Kotor' }).waitFor();
+  await close();
+});
+
 test('the heading names the turn that is shown, also while another is on its way', async () => {
   const { page, panel, close } = await open(3);
   await panel.getByLabel('Since turn').waitFor();

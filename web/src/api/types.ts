@@ -296,6 +296,8 @@ export type Source =
   | { kind: 'entity'; entity: string; name: string }
   | { kind: 'history'; turn: number; part: 'message' | 'results' | 'reply' }
   | { kind: 'recalled'; turn: number; part: 'message' | 'results' | 'reply'; on?: string }
+  | { kind: 'elsewhere'; session: string; turn: number; part: 'message' | 'results' | 'reply'; on: string }
+  | { kind: 'fact'; id: string; at: string }
   | { kind: 'earlier_result'; turn: number; on?: string }
   | { kind: 'day'; on: string; of: string }
   | { kind: 'client_request'; bytes: number }

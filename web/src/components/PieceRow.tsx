@@ -4,6 +4,7 @@ import type { Piece } from '../api/types';
 import { modeOf, nameOf } from '../text/kinds';
 import { percent, tokens } from '../text/numbers';
 import { Badge } from './Badge';
+import { PieceOrigin } from './PieceOrigin';
 import { PieceText } from './PieceText';
 
 export function PieceRow({ piece, session, turn, why }: { piece: Piece; session: string; turn: number; why: string }) {
@@ -17,7 +18,7 @@ export function PieceRow({ piece, session, turn, why }: { piece: Piece; session:
         <span class="tokens">{tokens(piece.tokens)}</span>
         {why && <span class="why">{why}</span>}
       </button>
-      {open.value && <div class="piece-more"><PieceText piece={piece} session={session} turn={turn} /></div>}
+      {open.value && <div class="piece-more"><PieceOrigin source={piece.source} /><PieceText piece={piece} session={session} turn={turn} /></div>}
     </div>
   );
 }

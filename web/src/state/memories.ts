@@ -25,6 +25,10 @@ export function memories(words: string, cursor: string | null = null): Promise<P
   return get(`/memories${query({ q: words, limit: 50, cursor })}`);
 }
 
+export function memory(id: string): Promise<Memory> {
+  return get(at('memories', id));
+}
+
 export function addMemory(text: string): Promise<Memory> {
   return change('POST', '/memories', { text });
 }

@@ -35,6 +35,12 @@ export async function moreSessions() {
   nextCursor.value = answer.next_cursor;
 }
 
+/** The title of one of the user's conversations, from the list where it is there. */
+export async function titleOf(id: string): Promise<string> {
+  const { title } = sessions.value.find((session) => session.id === id) ?? (await get<Conversation>(at('conversations', id)));
+  return title ?? id;
+}
+
 /** Puts a changed head into the list. */
 export function replace(session: Conversation) {
   sessions.value = sessions.value.map((known) => (known.id === session.id ? session : known));

@@ -29,6 +29,8 @@ const KIND_OF: Record<Source['kind'], Kind> = {
   topic: 'entities',
   entity: 'entities',
   recalled: 'recalled',
+  elsewhere: 'recalled',
+  fact: 'recalled',
   earlier_result: 'recalled',
   history: 'history',
   message: 'message',
@@ -72,6 +74,10 @@ export function nameOf(source: Source): string {
       return `Turn ${source.turn}, ${PART[source.part] ?? source.part}`;
     case 'recalled':
       return `Turn ${source.turn}, ${PART[source.part] ?? source.part}${source.on ? `, of ${source.on}` : ''}`;
+    case 'elsewhere':
+      return `Another conversation, turn ${source.turn}, ${PART[source.part] ?? source.part}, of ${source.on}`;
+    case 'fact':
+      return 'Something remembered about you';
     case 'earlier_result':
       return `Turn ${source.turn}, earlier result${source.on ? `, of ${source.on}` : ''}`;
     case 'day':
