@@ -17,7 +17,6 @@ use serde::Serialize;
 
 use crate::entity::{Entity, Noticed};
 use crate::hash::ContentHash;
-use crate::history;
 use crate::memory::Recalled;
 use crate::piece::Piece;
 use crate::resolve::{LookedUp, Reader};
@@ -49,11 +48,14 @@ pub struct EnrichmentKey {
     session: Key,
     message: ContentHash,
     reader: Reader,
+    /// Tokens of older turns that it has room for.
+    recall_tokens: u32,
 }
 
 impl EnrichmentKey {
-    pub fn new(session: &Key, message: &str, reader: Reader) -> Self {
-        Self { session: session.clone(), message: ContentHash::of(message), reader }
+    pub fn new(session: &Key, message: &str, reader: Reader, recall_tokens: u32) -> Self {
+        let (session, message) = (session.clone(), ContentHash::of(message));
+        Self { session, message, reader, recall_tokens }
     }
 }
 
@@ -152,6 +154,6 @@ fn weight(enrichment: &Enrichment) -> usize {
     let pieces: usize = enrichment.about.iter().map(|piece| piece.text.len() + 256).sum();
     let recalled = enrichment.recalled.iter();
     let recalled: usize =
-        recalled.map(|one| history::text_of(&one.record, one.part).len() + 256).sum();
+        recalled.map(|one| one.record.message.len() + one.record.reply.len() + 256).sum();
     ENTRY_BYTES + pieces + recalled + enrichment.vector.len() * size_of::<f32>()
 }

@@ -10,11 +10,12 @@
 mod across;
 mod cells;
 mod keep;
+mod reading;
 mod segment;
 mod stored;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ use crate::worklist::Worklist;
 use across::UserMemory;
 pub use across::{AcrossQuery, elsewhere, standing};
 use cells::Cells;
+use reading::Reading;
+pub use reading::RecallBounds;
 use stored::StoredIndex;
 
 /// Turns read from the log at once while catching up.
@@ -87,6 +90,17 @@ pub struct Recalled {
     pub session: Option<SessionId>,
 }
 
+impl Recalled {
+    /// Tokens of its words; tool results are not counted.
+    fn tokens(&self) -> u32 {
+        match self.part {
+            HistoryPart::Message => self.record.tokens.message,
+            HistoryPart::Reply => self.record.tokens.reply,
+            HistoryPart::Results => 0,
+        }
+    }
+}
+
 impl Memory {
     /// Holds `bytes_max` of indexes: of sessions a half, of users the other.
     pub fn new(
@@ -134,13 +148,15 @@ impl Memory {
         Ok(memory.known.clone())
     }
 
-    /// At most `parts_max` parts of earlier turns that fit the message, best first.
+    /// Parts of earlier turns that fit the message, best first, as many as `bounds` allow. What `is_counted` denies
+    /// takes no room.
     pub async fn search(
         &self,
         sessions: &Sessions,
         loaded: &LoadedSession,
         (message, vector): (&str, &[f32]),
-        parts_max: usize,
+        bounds: RecallBounds,
+        is_counted: impl Fn(&TurnRecord) -> bool,
     ) -> Result<Vec<Recalled>> {
         if loaded.head.turns == 0 {
             return Ok(Vec::new());
@@ -148,22 +164,32 @@ impl Memory {
         let cell = self.cell(loaded);
         let mut memory = cell.lock().await;
         self.catch_up(sessions, loaded, &mut memory).await?;
-        let mut hits: Vec<Hit> = memory.index.search(message, vector, parts_max, |_| false);
+        let mut hits: Vec<Hit> = memory.index.search(message, vector, bounds.parts_max, |_| false);
         self.sessions.weigh(&loaded.key, &cell, memory.turns, || memory.index.bytes());
         drop(memory);
         hits.retain(|hit| hit.score >= SCORE_MIN);
-        let turns: BTreeSet<u64> = hits.iter().map(|hit| hit.turn).collect();
-        let read = sessions.turns_at(loaded, &turns).await?;
-        let standing: HashMap<u64, Arc<TurnRecord>> = read
-            .into_iter()
-            .filter(|record| loaded.head.uses(record))
-            .map(|record| (record.turn, record))
-            .collect();
-        let recalled = hits.iter().filter_map(|hit| {
-            let record = standing.get(&hit.turn)?.clone();
-            Some(Recalled { record, part: part_of(hit.part), score: hit.score, session: None })
-        });
-        Ok(recalled.collect())
+        let mut standing: HashMap<u64, Arc<TurnRecord>> = HashMap::new();
+        let mut recalled: Vec<Recalled> = Vec::new();
+        let mut reading = Reading::of(bounds.tokens);
+        let mut rest = hits.as_slice();
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(reading.step().min(rest.len()));
+            let turns = now.iter().map(|hit| hit.turn).filter(|turn| !standing.contains_key(turn));
+            let read = sessions.turns_at(loaded, &turns.collect()).await?;
+            let used = read.into_iter().filter(|record| loaded.head.uses(record));
+            standing.extend(used.map(|record| (record.turn, record)));
+            let found = recalled.len();
+            recalled.extend(now.iter().filter_map(|hit| {
+                let record = standing.get(&hit.turn)?.clone();
+                Some(Recalled { record, part: part_of(hit.part), score: hit.score, session: None })
+            }));
+            let counted = recalled[found..].iter().filter(|found| is_counted(&found.record));
+            if !reading.goes_on(now.len(), counted.map(Recalled::tokens).sum()) {
+                break;
+            }
+            rest = later;
+        }
+        Ok(recalled)
     }
 
     fn cell(&self, loaded: &LoadedSession) -> Arc<Mutex<SessionMemory>> {

@@ -88,7 +88,7 @@ impl ReceiptDiff {
             self.moved.push(MovedPiece { source, first, second, changed });
         } else if changed {
             let tokens = [first.tokens, second.tokens];
-            let (first, second) = (first.hash.clone(), second.hash.clone());
+            let (first, second) = (first.hash, second.hash);
             self.changed.push(ChangedPiece { source, first, second, tokens });
         } else {
             self.same += 1;

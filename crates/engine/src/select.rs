@@ -152,7 +152,7 @@ impl Selector {
         let vector = self.embed(message).await.unwrap_or_default();
         let hits = indexed.index.rank(message, &vector, documents.len(), &[]);
         let by_hash = |hit: &ItemHit| documents.iter().find(|d| d.hash.as_str() == hit.id);
-        hits.iter().filter_map(|hit| Some((by_hash(hit)?.hash.clone(), hit.score))).collect()
+        hits.iter().filter_map(|hit| Some((by_hash(hit)?.hash, hit.score))).collect()
     }
 
     /// All tools ranked against a message, best first.

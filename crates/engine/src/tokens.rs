@@ -55,7 +55,7 @@ pub fn count_content(hash: &ContentHash, text: &str) -> u32 {
     }
     COUNTED.get(hash).unwrap_or_else(|| {
         let tokens = count(text);
-        COUNTED.insert(hash.clone(), tokens);
+        COUNTED.insert(*hash, tokens);
         tokens
     })
 }

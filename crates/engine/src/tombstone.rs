@@ -78,7 +78,7 @@ pub(crate) async fn write(
             Found::Missing | Found::Unchanged => (Expected::Absent, None),
         };
         let when = clock.now().max(last_activity);
-        let tombstone = Tombstone::after(before, hash.clone(), when, life);
+        let tombstone = Tombstone::after(before, hash, when, life);
         let head = serde_json::to_vec(&tombstone).map_err(|error| Error::Unreadable {
             what: format!("the tombstone {hash}"),
             reason: error.to_string(),

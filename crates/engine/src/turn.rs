@@ -327,7 +327,9 @@ impl Pipeline {
     /// **notice**, **resolve**, **recall**, **select**, **fit**: the request for a message.
     async fn assemble(&self, turn: &Turn, input: &TurnInput) -> Result<AssembledRequest> {
         let (session, head) = (&turn.session, &turn.session.head);
-        let (enrichment, known) = self.enrich(turn, input).await?;
+        let budget = self.budget(turn, input.budget_tokens);
+        let room = self.recall_room(turn, &input.message, budget);
+        let (enrichment, known) = self.enrich(turn, input, room).await?;
 
         let message = (input.message.as_str(), enrichment.vector.as_slice());
         let items = match input.without_tools {
@@ -335,13 +337,12 @@ impl Pipeline {
             false => turn.items.clone(),
         };
         let mut recalled = enrichment.recalled.clone();
-        recalled.extend(self.recall_across(turn, message).await?);
+        recalled.extend(self.recall_across(turn, message, room).await?);
         let mode = match head.settings.mode {
             Some(mode) => (mode, "set for the session".to_owned()),
             None => mode::infer(&input.message, &head.last_tools()).decided(),
         };
         let zone = head.settings.zone(&self.limits.timezone);
-        let budget = self.budget(turn, input.budget_tokens);
         let Shown { prefix, history, is_whole, recent } =
             self.shown(session, turn.kind, &zone, budget.total_tokens).await?;
         let offer = self.offer(turn, prefix.as_ref(), budget);
@@ -362,6 +363,7 @@ impl Pipeline {
             understanding: Understanding { noticed, known, found: enrichment.found.clone() },
             about: enrichment.about.clone(),
             recalled,
+            room,
             facts: self.facts_for(turn, message).await?,
             client: None,
             no_model: turn.model.is_err() && turn.kind != TurnKind::Recorded,

@@ -82,7 +82,7 @@ impl Engine {
         let at = place(caller, key)?;
         let seconds = i64::try_from(self.limits().turn_seconds_max).unwrap_or(i64::MAX);
         let until = self.now() + SignedDuration::from_secs(seconds);
-        let remembered = Remembered { body: key.body.clone(), until };
+        let remembered = Remembered { body: key.body, until };
         match self.store().commit(&at, Expected::Absent, self.noted(&remembered, None)).await {
             Ok(version) => Ok(Some(Reserved { key: at, version, remembered })),
             Err(StoreError::Conflict { .. }) => Ok(None),

@@ -204,7 +204,7 @@ impl Engine {
                 allowed: allowed as u64,
             });
         }
-        let (id, title) = (id.clone(), head.title.clone());
+        let (id, title) = (*id, head.title.clone());
         Ok(Share { id, up_to_turn: head.turns, title, created_at, expires_at })
     }
 }

@@ -8,16 +8,18 @@
 //! Invariant: an index is found by the scope of the caller's own session; no id that a caller sends leads to
 //! another's.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
 use super::stored::{MadeOf, StoredIndex};
-use super::{Memory, Recalled, SCORE_MIN, part_of};
+use super::{Memory, Reading, RecallBounds, Recalled, SCORE_MIN, part_of};
 use crate::agent::MemoryScope;
 use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::history;
 use crate::id::{AgentName, SessionId};
 use crate::piece::Source;
 use crate::search::{Hit, TURNS_EACH, TurnIndex, TurnUnit};
@@ -111,8 +113,8 @@ pub struct AcrossQuery<'a> {
     pub vector: &'a [f32],
     /// How far the session remembers.
     pub scope: MemoryScope,
-    /// The most parts of turns.
-    pub parts_max: usize,
+    /// How much is recalled.
+    pub bounds: RecallBounds,
 }
 
 impl UserMemory {
@@ -179,20 +181,37 @@ impl Memory {
             let other_agent = wanted.scope == MemoryScope::Agent && agent != own.agent.as_ref();
             *id == own.id || other_agent
         };
-        let looked_for = (wanted.message, wanted.vector, wanted.parts_max);
+        let bounds = wanted.bounds;
+        let looked_for = (wanted.message, wanted.vector, bounds.parts_max);
         let mut located = self.locate(sessions, scope, looked_for, hidden).await?;
         located.retain(|(.., hit)| hit.score >= SCORE_MIN);
-        let mut found: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
-        for (session, turn, _) in &located {
-            found.entry(session.clone()).or_default().insert(*turn);
+        let mut recalled: Vec<Recalled> = Vec::new();
+        // Sessions repeat each other; the same words are told once.
+        let mut told = HashSet::new();
+        let mut reading = Reading::of(bounds.tokens);
+        let mut rest = located.as_slice();
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(reading.step().min(rest.len()));
+            let mut named: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
+            for (session, turn, _) in now {
+                named.entry(session.clone()).or_default().insert(*turn);
+            }
+            let standing = standing(sessions, scope, &named).await?;
+            let found = recalled.len();
+            recalled.extend(now.iter().filter_map(|(session, turn, hit)| {
+                let record = standing.get(&(session.clone(), *turn))?.clone();
+                let (part, score) = (part_of(hit.part), hit.score);
+                Some(Recalled { record, part, score, session: Some(session.clone()) })
+            }));
+            let new = recalled[found..].iter().filter(|found| {
+                told.insert(ContentHash::of(&history::text_of(&found.record, found.part)))
+            });
+            if !reading.goes_on(now.len(), new.map(Recalled::tokens).sum()) {
+                break;
+            }
+            rest = later;
         }
-        let standing = standing(sessions, scope, &found).await?;
-        let recalled = located.into_iter().filter_map(|(session, turn, hit)| {
-            let record = standing.get(&(session.clone(), turn))?.clone();
-            let (part, score) = (part_of(hit.part), hit.score);
-            Some(Recalled { record, part, score, session: Some(session) })
-        });
-        Ok(recalled.collect())
+        Ok(recalled)
     }
 
     /// Where the user's sessions hold what fits a text by itself, best first: session, turn and hit. The words are
@@ -226,6 +245,9 @@ impl Memory {
         let mut excluded = vec![false; user.numbered.len()];
         for (id, held) in &user.sessions {
             excluded[held.number as usize] = !held.is_open || hidden(id, held.agent.as_ref());
+        }
+        if excluded.iter().all(|excluded| *excluded) {
+            return Ok(Vec::new());
         }
         let excluded = |number: u64| excluded[(number / TURNS_EACH) as usize];
         let hits = user.index.search(message, vector, parts_max, excluded);

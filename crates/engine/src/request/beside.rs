@@ -16,7 +16,7 @@ use crate::hash::ContentHash;
 use crate::history;
 use crate::id::SessionId;
 use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
-use crate::lexicon::{self, AsksBack};
+use crate::lexicon::AsksBack;
 use crate::memory::Recalled;
 use crate::mode;
 use crate::persona;
@@ -26,14 +26,10 @@ use crate::search::split_name;
 use crate::select::Selected;
 
 use super::Material;
+use super::recall_room::{ELSEWHERE_PART, RecallRoom};
 
 /// Present pieces that a receipt names.
 const PRESENT_NAMED_MAX: usize = 20;
-/// The part of the room for recalled turns that is left to the user's other sessions: one in so many.
-const ELSEWHERE_PART: u32 = 5;
-
-/// A session with fewer turns than this has little of its own to recall.
-const YOUNG_TURNS: u64 = 8;
 
 /// What could stand beside the message.
 pub struct Beside {
@@ -63,18 +59,8 @@ pub struct Beside {
 impl Beside {
     /// What could stand beside the message of `material`.
     pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
-        let (limits, input) = (material.limits, material.input);
-        let asked = asks(&input.message);
-        let (share, most) = match asked {
-            AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
-            AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
-            // What a conversation begins with may go on with another.
-            AsksBack::No if material.head.turns == 0 => {
-                (limits.recall_share, limits.recall_tokens_max / 4)
-            }
-            AsksBack::No => (0.0, 0),
-        };
-        let recall_room = material.budget.share(share).min(most);
+        let input = material.input;
+        let RecallRoom { asks, tokens: recall_room, elsewhere: elsewhere_room } = material.room;
         let mut others: Vec<Piece> = preferences(material).into_iter().collect();
         let (facts, said_here) = facts(material);
         others.extend(facts);
@@ -87,20 +73,17 @@ impl Beside {
             others.extend(guidance(material, selected));
             others.extend(calm(material));
         }
-        let sends = |text: &str| {
-            let earlier = material.client.map_or(&[][..], |client| &client.earlier);
-            earlier.iter().any(|earlier| earlier.trim() == text.trim())
-        };
+        let sends = |text: &str| material.client.is_some_and(|client| client.sends(text));
         let recalled = material.recalled.iter().filter(|found| !sends(&found.record.message));
         let pieces = recalled.map(|found| recalled_piece(found, material));
         let (mut elsewhere, recalled): (Vec<Piece>, Vec<Piece>) =
             pieces.partition(|piece| matches!(piece.source, Source::Elsewhere { .. }));
         // The same words in several sessions are told once.
-        let mut told: HashSet<ContentHash> = recalled.iter().map(|p| p.hash.clone()).collect();
-        elsewhere.retain(|piece| told.insert(piece.hash.clone()));
+        let mut told: HashSet<ContentHash> = recalled.iter().map(|p| p.hash).collect();
+        elsewhere.retain(|piece| told.insert(piece.hash));
         // A question leaves some room to other sessions, however long this one is.
         let others_want: u32 = elsewhere.iter().map(cost).sum();
-        let kept_for_others = match asked {
+        let kept_for_others = match asks {
             AsksBack::Yes | AsksBack::Perhaps => others_want.min(recall_room / ELSEWHERE_PART),
             AsksBack::No => 0,
         };
@@ -109,10 +92,7 @@ impl Beside {
             recall_tokens: 0,
             recall_room,
             own_room: recall_room - kept_for_others,
-            elsewhere_room: match material.head.turns < YOUNG_TURNS {
-                true => recall_room,
-                false => recall_room / ELSEWHERE_PART,
-            },
+            elsewhere_room,
             tells_days: material.client.is_none_or(|client| client.earlier.is_empty()),
             today: material.now.to_zoned(material.zone.clone()).date(),
             others,
@@ -214,12 +194,6 @@ impl Beside {
     }
 }
 
-/// Whether a message asks for something that was said earlier.
-pub fn asks(message: &str) -> AsksBack {
-    let (speaker, said) = split_name(message);
-    lexicon::asks_back(said, speaker.is_some())
-}
-
 /// What a stream shows.
 struct Present {
     texts: HashMap<ContentHash, u64>,
@@ -238,7 +212,7 @@ impl Present {
                     present.recalled.insert((*turn, *part));
                 }
                 _ => {
-                    present.texts.insert(sent.piece.hash.clone(), sent.since);
+                    present.texts.insert(sent.piece.hash, sent.since);
                 }
             }
         }
@@ -358,7 +332,7 @@ fn facts(material: &Material<'_>) -> (Vec<Piece>, HashMap<ContentHash, u64>) {
         pieces.iter().zip(&material.facts).filter_map(|(piece, FactHit { fact, .. })| {
             let source =
                 fact.source.as_ref().filter(|source| source.session == material.head.id)?;
-            (fact.kind != FactKind::Instruction).then(|| (piece.hash.clone(), source.turn))
+            (fact.kind != FactKind::Instruction).then_some((piece.hash, source.turn))
         });
     let said_here = said_here.collect();
     let room = material.budget.share(material.limits.facts_share);

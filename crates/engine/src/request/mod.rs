@@ -11,6 +11,7 @@
 mod beside;
 mod client;
 mod prefix;
+mod recall_room;
 mod report;
 mod window;
 
@@ -40,9 +41,10 @@ use crate::session::head::{SessionHead, Summary};
 use crate::session::record::TurnRecord;
 use crate::tool::ToolDefinition;
 
-pub use beside::{Beside, asks};
+pub use beside::Beside;
 pub use client::{Addition, addition, place};
 pub use prefix::{Prefix, PrefixCache};
+pub use recall_room::{RecallRoom, asks};
 pub(crate) use report::must_be_kept;
 use report::{Report, Spent};
 use window::Window;
@@ -81,6 +83,13 @@ pub struct ClientRequest {
     pub body: String,
     /// Tokens of its texts.
     pub tokens: u32,
+}
+
+impl ClientRequest {
+    /// Whether the client sends a text itself.
+    pub fn sends(&self, text: &str) -> bool {
+        self.earlier.iter().any(|earlier| earlier.trim() == text.trim())
+    }
 }
 
 /// A request that is ready to be sent, with its receipt.
@@ -132,6 +141,8 @@ pub struct Material<'a> {
     pub about: Vec<Piece>,
     /// Parts of earlier turns that fit, best first.
     pub recalled: Vec<Recalled>,
+    /// What they may take.
+    pub room: RecallRoom,
     /// Facts about the user that are worth showing, best first.
     pub facts: Vec<FactHit>,
     /// The client whose own request this is added to; its instructions, tools and settings stay its own.

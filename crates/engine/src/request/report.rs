@@ -71,7 +71,7 @@ impl Report<'_> {
             if fate.is_none() && kept_in.is_none() && must_be_kept(&sent.piece.source) {
                 kept_in = material.head.contents.get(&sent.piece.hash).copied();
                 if kept_in.is_none() {
-                    contents.insert(sent.piece.hash.clone(), sent.piece.text.to_string());
+                    contents.insert(sent.piece.hash, sent.piece.text.to_string());
                 }
             }
             let since = (sent.since != NEW).then_some(sent.since);
@@ -134,7 +134,7 @@ fn receipt_piece(
         rank: piece.rank,
         score: piece.score,
         tokens: piece.tokens,
-        hash: piece.hash.clone(),
+        hash: piece.hash,
         kept_in,
         since,
         dropped,

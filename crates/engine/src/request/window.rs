@@ -19,7 +19,7 @@ use super::prefix::{NEW, Prefix};
 use super::{Beside, ClientRequest, Material, client};
 
 /// Condensed turns that a receipt names one by one.
-const CONDENSED_NAMED_MAX: usize = 64;
+const CONDENSED_NAMED_MAX: usize = 32;
 
 /// What stands between the frame and what is new.
 pub(super) struct Window {

@@ -64,12 +64,7 @@ pub fn turn(
         push_bounded(&mut head.tool_history, execution, TOOL_HISTORY_MAX);
     }
     if let Some(key) = key {
-        let answered = AnsweredKey {
-            key: key.key.clone(),
-            body: key.body.clone(),
-            turn: record.turn,
-            version: 0,
-        };
+        let answered = AnsweredKey { key: key.key, body: key.body, turn: record.turn, version: 0 };
         push_bounded(&mut head.answered, answered, keys_max);
     }
     head.under_way.retain(|work| work.until > now && key.is_none_or(|k| k.key != work.key));
@@ -90,10 +85,10 @@ fn keep_places(head: &mut SessionHead, record: &mut TurnRecord) {
         }
     }
     for hash in record.contents.keys() {
-        head.contents.insert(hash.clone(), turn);
+        head.contents.insert(*hash, turn);
     }
     while head.contents.len() > CONTENTS_MAX {
-        let oldest = head.contents.iter().min_by_key(|(_, turn)| **turn).map(|(h, _)| h.clone());
+        let oldest = head.contents.iter().min_by_key(|(_, turn)| **turn).map(|(h, _)| *h);
         oldest.map(|hash| head.contents.remove(&hash));
     }
 }

@@ -82,7 +82,7 @@ pub struct AwaitedCall {
 impl PendingTurn {
     /// The key of the request that led to it.
     pub fn request_key(&self) -> Option<RequestKey> {
-        let (key, body) = self.key.clone()?;
+        let (key, body) = self.key?;
         Some(RequestKey { shown: String::new(), key, body })
     }
 

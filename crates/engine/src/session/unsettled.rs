@@ -69,7 +69,7 @@ impl UnsettledTurn {
 
     /// The key of the request that led to it.
     pub fn request_key(&self) -> Option<RequestKey> {
-        let (key, body) = self.key.clone()?;
+        let (key, body) = self.key?;
         Some(RequestKey { shown: String::new(), key, body })
     }
 

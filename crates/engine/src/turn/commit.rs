@@ -167,7 +167,7 @@ impl Pipeline {
                 observer(record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
             }
             if let (Some(receipt), Some(sent)) = (&record.receipt, sent) {
-                self.prefixes.keep(&turn.session, receipt.request_hash.clone(), sent);
+                self.prefixes.keep(&turn.session, receipt.request_hash, sent);
             }
             self.note_facts_used(caller, record).await;
             self.gather_facts(caller, turn, record).await;

@@ -122,7 +122,7 @@ impl TurnDraft {
             awaited,
             said: answer.text,
             resumed: None,
-            key: key.map(|key| (key.key.clone(), key.body.clone())),
+            key: key.map(|key| (key.key, key.body)),
         })
     }
 }

@@ -23,6 +23,7 @@ use crate::hash::ContentHash;
 use crate::id::SessionId;
 use crate::layout;
 use crate::lexicon::AsksBack;
+use crate::memory::RecallBounds;
 use crate::mode::PromptMode;
 use crate::model::{Block, Usage};
 use crate::notice::{self, Understood};
@@ -165,18 +166,21 @@ impl Pipeline {
         let (noticed, known) = (&understanding.noticed, &understanding.known);
         let vector = self.selector.embed(&request.message).await?;
         let message = (request.message.as_str(), vector.as_slice());
-        let parts_max = self.limits.recalled_parts;
+        let budget = self.budget(turn, None);
+        let room = self.recall_room(turn, &request.message, budget);
+        let bounds = RecallBounds { parts_max: self.limits.recalled_parts, tokens: room.tokens };
+        // What the client sends itself is not added.
+        let is_added = |record: &TurnRecord| head.shows(record) && !request.sends(&record.message);
         let mut recalled = match self.memory_scope(turn) {
             MemoryScope::Off => Vec::new(),
-            _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
+            _ => self.memory.search(&self.sessions, session, message, bounds, is_added).await?,
         };
         recalled.retain(|found| head.shows(&found.record));
         let understood = Understood { noticed, entities: &head.entities, known };
         let about = notice::about(&understood, &recalled, &self.packs, self.clock.now());
-        recalled.extend(self.recall_across(turn, message).await?);
+        recalled.extend(self.recall_across(turn, message, room).await?);
 
         let zone = head.settings.zone(&self.limits.timezone);
-        let budget = self.budget(turn, None);
         let kind = TurnKind::DropIn;
         let shown = self.shown(session, kind, &zone, budget.total_tokens).await?;
         let assembled = request::assemble(Material {
@@ -191,6 +195,7 @@ impl Pipeline {
             understanding,
             about,
             recalled,
+            room,
             facts: self.facts_for(turn, message).await?,
             client: Some(request),
             no_model: false,
@@ -308,7 +313,7 @@ pub async fn handed_on(
     let (Some(hash), ReplyForm::Model { model }) = (&receipt.handed_on_hash, &record.form) else {
         return Ok(None);
     };
-    let (model, hash) = (model.clone(), hash.clone());
+    let (model, hash) = (model.clone(), *hash);
     if receipt.layout == layout::FIRST {
         let (body, addition) = first_layout(sessions, session, record).await?;
         return Ok(Some(ForwardedRequest { body, addition, model, hash }));

@@ -108,7 +108,7 @@ impl Pipeline {
                 if head.under_way.iter().any(|work| work.key == key.key) {
                     return Err(Error::UnderWay { key: key.shown.clone() });
                 }
-                head.under_way.push(UnderWay { key: key.key.clone(), until });
+                head.under_way.push(UnderWay { key: key.key, until });
                 Ok(Step::Commit(None, ()))
             })
             .await?;

@@ -145,7 +145,7 @@ impl Pipeline {
                 until: self.turn_ends(),
                 kind: turn.kind,
                 message: message.to_owned(),
-                key: key.map(|key| (key.key.clone(), key.body.clone())),
+                key: key.map(|key| (key.key, key.body)),
                 calls: Vec::new(),
             },
         }

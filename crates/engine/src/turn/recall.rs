@@ -6,15 +6,16 @@ use std::time::Duration;
 use super::{Pipeline, RECALLED_PARTS_UNASKED, Turn};
 use crate::access::Caller;
 use crate::agent::MemoryScope;
+use crate::budget::Budget;
 use crate::enrich::{Enrichment, EnrichmentKey, MadeOf};
 use crate::entity::KnownEntities;
 use crate::error::Result;
 use crate::fact::{Fact, FactDraft, FactHit, FactKind, FactSource, Trust, gather};
 use crate::lexicon::AsksBack;
-use crate::memory::{AcrossQuery, Recalled};
+use crate::memory::{AcrossQuery, RecallBounds, Recalled};
 use crate::notice::{self, Understanding, Understood};
 use crate::piece::Source;
-use crate::request::{self, TurnInput};
+use crate::request::{RecallRoom, TurnInput};
 use crate::resolve::{self, LookedUp, Reader};
 use crate::search::split_name;
 use crate::session::record::{TurnKind, TurnRecord};
@@ -30,6 +31,7 @@ impl Pipeline {
         &self,
         turn: &Turn,
         input: &TurnInput,
+        room: RecallRoom,
     ) -> Result<(Arc<Enrichment>, Arc<KnownEntities>)> {
         let session = &turn.session;
         let reader = match (&turn.model, turn.kind) {
@@ -37,7 +39,7 @@ impl Pipeline {
             _ => Reader::Model,
         };
         let known = self.memory.known(&self.sessions, session).await?;
-        let key = EnrichmentKey::new(&session.key, &input.message, reader);
+        let key = EnrichmentKey::new(&session.key, &input.message, reader, room.tokens);
         let made_of = MadeOf { version: session.version, agents: turn.agents_generation };
         if let Some(enrichment) = self.cached_enrichment(&key, made_of).await {
             let known = notice::with_found_entities(known, &enrichment.found, session);
@@ -56,13 +58,14 @@ impl Pipeline {
 
         let vector = self.selector.embed(&input.message).await?;
         let message = (input.message.as_str(), vector.as_slice());
-        let parts_max = match request::asks(&input.message) {
+        let parts_max = match room.asks {
             AsksBack::Yes | AsksBack::Perhaps => self.limits.recalled_parts,
             AsksBack::No => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
         };
+        let bounds = RecallBounds { parts_max, tokens: room.tokens };
         let recalled = match self.memory_scope(turn) {
             MemoryScope::Off => Vec::new(),
-            _ => self.memory.search(&self.sessions, session, message, parts_max).await?,
+            _ => self.memory.search(&self.sessions, session, message, bounds, |_| true).await?,
         };
 
         let entities = &session.head.entities;
@@ -76,6 +79,11 @@ impl Pipeline {
         Ok((enrichment, known))
     }
 
+    /// Tokens that recalled turns may take in the request for a message.
+    pub(super) fn recall_room(&self, turn: &Turn, message: &str, budget: Budget) -> RecallRoom {
+        RecallRoom::of(message, turn.session.head.turns, budget, &self.limits)
+    }
+
     /// How far the session remembers.
     pub(super) fn memory_scope(&self, turn: &Turn) -> MemoryScope {
         turn.session.head.settings.memory.unwrap_or(turn.agent.memory)
@@ -87,9 +95,10 @@ impl Pipeline {
         &self,
         turn: &Turn,
         (message, vector): (&str, &[f32]),
+        room: RecallRoom,
     ) -> Result<Vec<Recalled>> {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
-        let asks = match request::asks(message) {
+        let asks = match room.asks {
             AsksBack::Yes => true,
             // What named speakers ask each other is asked of the moment.
             AsksBack::Perhaps => split_name(message).0.is_none() || session.head.turns == 0,
@@ -100,7 +109,8 @@ impl Pipeline {
         }
         // Sessions repeat each other; the same words are told once.
         let parts_max = 2 * self.limits.recalled_parts;
-        let wanted = AcrossQuery { session, message, vector, scope, parts_max };
+        let bounds = RecallBounds { parts_max, tokens: room.elsewhere };
+        let wanted = AcrossQuery { session, message, vector, scope, bounds };
         self.memory.search_across(&self.sessions, &wanted).await
     }
 

@@ -126,7 +126,7 @@ async fn a_link_expires_by_the_clock_and_its_record_is_swept() {
     bench.clock.advance(Duration::from_secs(1));
     assert_eq!((seen(&bench, 1).await, said(&bench, 2).await.len()), (None, 1));
     let listed = bench.engine.shares(&bench.caller, &session()).await.unwrap();
-    assert_eq!(listed.iter().map(|share| share.id.clone()).collect::<Vec<_>>(), [token(2).id()]);
+    assert_eq!(listed.iter().map(|share| share.id).collect::<Vec<_>>(), [token(2).id()]);
     let sweep = bench.engine.sweep_expired(&bench.caller, &NoCopies).await.unwrap();
     assert_eq!((sweep.shares, records(&bench).await), (1, 1));
     // A record that no session lists goes, too.

@@ -167,7 +167,7 @@ impl Erasures {
     /// Adds one.
     pub fn add(&mut self, erasure: Erasure) {
         if !erasure.turns.is_empty() {
-            self.turns.entry(erasure.key.clone()).or_default().push(erasure);
+            self.turns.entry(erasure.key).or_default().push(erasure);
             return;
         }
         let Erasure { key, at, life, .. } = erasure;
@@ -227,7 +227,7 @@ impl Erasures {
     /// The tombstones of the keys that were erased whole.
     pub fn tombstones(&self) -> impl Iterator<Item = Tombstone> {
         self.whole.iter().map(|(key, of_key)| Tombstone {
-            key: key.clone(),
+            key: *key,
             at: of_key.at,
             lives: of_key.lives.iter().copied().collect(),
             unknown_at: of_key.unknown_at,

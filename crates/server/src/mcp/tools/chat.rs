@@ -185,7 +185,7 @@ async fn ask(
 ) -> Result<InputRequiredResult> {
     let input = turn_input(arguments, true);
     let assembled = call.mcp.engine.prepare(&call.caller, &loaded.head.id, &input).await?;
-    let carried = Carried { asked: assembled.receipt.request_hash.clone(), round };
+    let carried = Carried { asked: assembled.receipt.request_hash, round };
     let state = call.mcp.seal.seal(&carried, &bound(call, loaded, arguments)).await?;
     let input = InputRequest::CreateMessage(input_request(&assembled.request));
     let inputs = InputRequests::from([(INPUT.to_owned(), input)]);

@@ -1,0 +1,45 @@
+//! How much of a request recalled turns may take: by what the message asks for, and by how much there is to recall.
+
+use crate::budget::Budget;
+use crate::lexicon::{self, AsksBack};
+use crate::limits::Limits;
+use crate::search::split_name;
+
+/// The part of the room for recalled turns that is left to the user's other sessions: one in so many.
+pub(super) const ELSEWHERE_PART: u32 = 5;
+/// A session with fewer turns than this has little of its own to recall.
+const YOUNG_TURNS: u64 = 8;
+
+/// Tokens that recalled turns may take in a request.
+#[derive(Debug, Clone, Copy)]
+pub struct RecallRoom {
+    /// Whether the message asks for something that was said earlier.
+    pub asks: AsksBack,
+    /// All of them.
+    pub tokens: u32,
+    /// Those of the user's other sessions.
+    pub elsewhere: u32,
+}
+
+impl RecallRoom {
+    /// The room for a message to a session of `turns` turns.
+    pub fn of(message: &str, turns: u64, budget: Budget, limits: &Limits) -> Self {
+        let asks = asks(message);
+        let (share, most) = match asks {
+            AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
+            AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
+            // What a conversation begins with may go on with another.
+            AsksBack::No if turns == 0 => (limits.recall_share, limits.recall_tokens_max / 4),
+            AsksBack::No => (0.0, 0),
+        };
+        let tokens = budget.share(share).min(most);
+        let elsewhere = if turns < YOUNG_TURNS { tokens } else { tokens / ELSEWHERE_PART };
+        Self { asks, tokens, elsewhere }
+    }
+}
+
+/// Whether a message asks for something that was said earlier.
+pub fn asks(message: &str) -> AsksBack {
+    let (speaker, said) = split_name(message);
+    lexicon::asks_back(said, speaker.is_some())
+}
