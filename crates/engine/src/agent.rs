@@ -20,7 +20,6 @@ use crate::tool::ToolName;
 /// A named definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    /// Its name.
     pub name: AgentName,
     /// What it is for.
     pub description: String,
@@ -86,7 +85,6 @@ pub struct Document {
     pub include: IncludeMode,
     /// Lower comes first.
     pub priority: i32,
-    /// The text.
     pub text: Arc<str>,
     /// The text's hash.
     pub hash: ContentHash,

@@ -12,7 +12,6 @@ use crate::tool::{ToolDefinition, ToolListing, Tools};
 /// A tool and whether it may run.
 #[derive(Debug, Clone)]
 pub struct KnownTool {
-    /// Its definition.
     pub definition: ToolDefinition,
     /// Whether it may run.
     pub pin: PinState,

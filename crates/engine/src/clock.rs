@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 /// Tells the time and makes ids.
 pub trait Clock: Send + Sync + 'static {
-    /// Now.
     fn now(&self) -> Timestamp;
 
     /// A new time-ordered id (UUIDv7).

@@ -24,7 +24,6 @@ pub struct NewSession {
     pub id: Option<SessionId>,
     /// The agent; the default one when absent.
     pub agent: Option<AgentName>,
-    /// A title.
     pub title: Option<String>,
     /// Labels.
     pub tags: Vec<String>,
@@ -32,7 +31,6 @@ pub struct NewSession {
     pub persona: Option<Persona>,
     /// The preset that the persona is made from; the agent's when neither is given.
     pub preset: Option<String>,
-    /// Settings.
     pub settings: Settings,
     /// The idempotency key of the creation.
     pub key: Option<RequestKey>,

@@ -19,7 +19,6 @@ pub enum Error {
     /// No such turn in that session.
     #[error("session {session} has no turn {turn}; it has {turns}")]
     NoTurn {
-        /// Which session.
         session: SessionId,
         /// The turn asked for.
         turn: u64,
@@ -31,7 +30,6 @@ pub enum Error {
     Missing {
         /// `agent`, `preset`, `item`, `tool`…
         kind: &'static str,
-        /// Its name.
         name: String,
         /// What there is, for the hint.
         known: Vec<String>,
@@ -39,9 +37,7 @@ pub enum Error {
     /// The turn has no receipt, or its content was not kept.
     #[error("turn {turn} of session {session} has no {what}")]
     NotKept {
-        /// Which session.
         session: SessionId,
-        /// Which turn.
         turn: u64,
         /// `context data`, `stored request`…
         what: &'static str,
@@ -93,7 +89,6 @@ pub enum Error {
     /// Other writers were faster, too many times.
     #[error("session {session} was changed by others {attempts} times while this was written")]
     Contended {
-        /// Which session.
         session: SessionId,
         /// How often it was tried.
         attempts: usize,
@@ -101,25 +96,21 @@ pub enum Error {
     /// The idempotency key was used with another request.
     #[error("the idempotency key {key} was used for another request")]
     KeyReused {
-        /// The key.
         key: String,
     },
     /// The same idempotency key is being worked on.
     #[error("the request with the idempotency key {key} is under way")]
     UnderWay {
-        /// The key.
         key: String,
     },
     /// A call was begun under the key, and the process ended before its answer was kept.
     #[error("the call with the idempotency key {key} was begun, and what came of it is not known")]
     OutcomeUnknown {
-        /// The key.
         key: String,
     },
     /// The session has no such approval waiting.
     #[error("session {session} has no call {call} waiting for approval")]
     NoApproval {
-        /// Which session.
         session: SessionId,
         /// The call's id.
         call: String,
@@ -127,7 +118,6 @@ pub enum Error {
     /// The session is not one that can be shared.
     #[error("session {session} cannot be shared: {reason}")]
     NotShareable {
-        /// Which session.
         session: SessionId,
         /// Why.
         reason: &'static str,
@@ -138,7 +128,6 @@ pub enum Error {
     /// The session was archived or has expired.
     #[error("session {session} is {state}")]
     Inactive {
-        /// Which session.
         session: SessionId,
         /// `deleted` or `expired`.
         state: &'static str,
@@ -152,7 +141,6 @@ pub enum Error {
     /// There is no such agent.
     #[error("there is no agent {name}")]
     NoAgent {
-        /// Its name.
         name: AgentName,
         /// Agents there are.
         known: Vec<String>,
@@ -176,7 +164,6 @@ pub enum Error {
     Unreadable {
         /// Which thread or entry.
         what: String,
-        /// The reason.
         reason: String,
     },
 }

@@ -17,16 +17,13 @@ pub enum TurnEvent {
     ToolCall {
         /// The call's id.
         id: String,
-        /// Which tool.
         tool: ToolName,
-        /// The arguments.
         arguments: Value,
     },
     /// A tool has answered.
     ToolResult {
         /// The call's id.
         id: String,
-        /// Which tool.
         tool: ToolName,
         /// Whether it succeeded.
         ok: bool,

@@ -62,7 +62,6 @@ pub enum Trust {
 /// The sentence that a fact was gathered from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactSource {
-    /// The session.
     pub session: SessionId,
     /// The turn, from 1.
     pub turn: u64,

@@ -99,7 +99,6 @@ pub struct Document {
     pub turn: u64,
     /// Which text of it.
     pub part: Part,
-    /// The text.
     pub text: String,
 }
 
@@ -132,7 +131,6 @@ pub enum Words {
 /// One document that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
-    /// The session.
     pub session: SessionId,
     /// The turn, counted from 1; 0 for the title.
     pub turn: u64,

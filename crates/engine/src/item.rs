@@ -11,19 +11,14 @@ use crate::tool::ToolName;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ItemName {
-    /// A rule.
     Rule {
-        /// Its name.
         name: String,
     },
-    /// A reference.
     Reference {
-        /// Its name.
         name: String,
     },
     /// A tool, which only server and name together identify.
     Tool {
-        /// The server.
         #[serde(rename = "serverName")]
         server: String,
         /// The tool.

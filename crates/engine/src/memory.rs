@@ -77,9 +77,7 @@ pub struct Memory {
 /// A part of an earlier turn that fits a message.
 #[derive(Debug, Clone)]
 pub struct Recalled {
-    /// The turn.
     pub record: Arc<TurnRecord>,
-    /// Which part of it.
     pub part: HistoryPart,
     /// How well it fits, 0–1.
     pub score: f32,

@@ -68,11 +68,9 @@ impl From<Mode> for PromptMode {
 /// A mode, how sure it is, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inferred {
-    /// The mode.
     pub mode: PromptMode,
     /// 0–1; under [`weights::CUE_MIN`] no guidance goes along.
     pub confidence: f32,
-    /// Why.
     pub why: String,
 }
 

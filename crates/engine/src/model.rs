@@ -64,7 +64,6 @@ pub struct ModelRequest {
 /// A stretch of instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemBlock {
-    /// The text.
     pub text: String,
     /// Whether a provider's prompt cache should keep all up to here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -81,7 +80,6 @@ pub enum Role {
     Assistant,
 }
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.

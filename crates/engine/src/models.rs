@@ -44,7 +44,6 @@ pub enum ModelOwner {
 /// The model that answers a turn.
 #[derive(Clone)]
 pub struct ModelChoice {
-    /// The model.
     pub model: Arc<dyn Model>,
     /// Words the result of a query; the same model unless the agent names another.
     pub formatter: Arc<dyn Model>,

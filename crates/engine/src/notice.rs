@@ -23,7 +23,6 @@ use crate::session::record::EntityMention;
 pub struct GivenThing {
     /// Its type.
     pub kind: Kind,
-    /// Its id.
     pub id: Option<String>,
     /// What the caller knows of it.
     pub data: Option<Value>,

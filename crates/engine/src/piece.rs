@@ -30,9 +30,7 @@ pub struct Piece {
     pub score: Option<f32>,
     /// The text as it is sent.
     pub text: Arc<str>,
-    /// Its tokens.
     pub tokens: u32,
-    /// Its hash.
     pub hash: ContentHash,
 }
 
@@ -54,21 +52,18 @@ pub enum Source {
     Calm,
     /// A rule of the agent.
     Rule {
-        /// Its name.
         name: String,
         /// How it came in.
         mode: IncludeMode,
     },
     /// A reference of the agent.
     Reference {
-        /// Its name.
         name: String,
         /// How it came in.
         mode: IncludeMode,
     },
     /// A tool's definition.
     Tool {
-        /// The server.
         server: String,
         /// The tool.
         name: String,
@@ -88,14 +83,11 @@ pub enum Source {
     Entity {
         /// Its type.
         entity: String,
-        /// Its name.
         name: String,
     },
     /// An older turn that matters for the message.
     Recalled {
-        /// Which turn.
         turn: u64,
-        /// Which part of it.
         part: HistoryPart,
         /// The day it was said, in the user's time zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,11 +95,8 @@ pub enum Source {
     },
     /// A turn of another session of the same user that matters for the message.
     Elsewhere {
-        /// Which session.
         session: SessionId,
-        /// Which of its turns.
         turn: u64,
-        /// Which part of it.
         part: HistoryPart,
         /// The day it was said, in the user's time zone.
         on: Date,
@@ -121,7 +110,6 @@ pub enum Source {
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {
-        /// Which turn.
         turn: u64,
         /// The day it was answered, in the user's time zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,9 +124,7 @@ pub enum Source {
     },
     /// A recent turn, verbatim.
     History {
-        /// Which turn.
         turn: u64,
-        /// Which part of it.
         part: HistoryPart,
     },
     /// What the user prefers, as the session's settings say.
@@ -203,7 +189,6 @@ pub enum Position {
     System,
     /// Before the history, as quoted data.
     Preface,
-    /// The history.
     History,
     /// Beside a message: what came in with it, and stays there.
     Aside,
@@ -239,7 +224,6 @@ pub enum Rank {
     RecentResults,
     /// The last exchange.
     RecentHistory,
-    /// Items of the session.
     SessionItem,
     /// Never left out.
     Required,
@@ -248,7 +232,6 @@ pub enum Rank {
 /// A piece of a request that was sent.
 #[derive(Debug, Clone)]
 pub struct SentPiece {
-    /// The piece.
     pub piece: Piece,
     /// The turn with which it came into the request.
     pub since: u64,

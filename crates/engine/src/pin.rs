@@ -52,7 +52,6 @@ pub enum PinPolicy {
 pub struct Pin {
     /// The definition as it was approved.
     pub definition: ToolDefinition,
-    /// Its fingerprint.
     pub fingerprint: String,
     /// When.
     pub approved_at: Timestamp,

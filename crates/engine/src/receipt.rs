@@ -22,7 +22,6 @@ pub struct Receipt {
     pub layout: u32,
     /// The prompt mode and why it was inferred.
     pub mode: PromptMode,
-    /// Why that mode.
     pub mode_why: String,
     /// What there was to spend, and what was spent.
     pub budget: BudgetReport,
@@ -122,7 +121,6 @@ pub struct BudgetReport {
     pub factor: f32,
 }
 
-/// One piece of a receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReceiptPiece {
     /// Where it came from.
@@ -136,9 +134,7 @@ pub struct ReceiptPiece {
     /// Its match with the message, 0–1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Its tokens.
     pub tokens: u32,
-    /// Its hash.
     pub hash: ContentHash,
     /// The turn whose record keeps the text; absent where the turn that it quotes has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -55,7 +55,6 @@ pub type OperatorRules = BTreeMap<String, ServerRules>;
 /// What a person decided about a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
     /// What was decided.

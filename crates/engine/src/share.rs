@@ -70,14 +70,12 @@ impl fmt::Debug for ShareToken {
 pub struct ShareRecord {
     /// The owner.
     pub scope: Scope,
-    /// The session.
     pub session: SessionId,
     /// When the link expires.
     pub expires_at: Timestamp,
 }
 
 impl ShareRecord {
-    /// The key of the session.
     pub fn session_key(&self) -> Key {
         let (scope, id) = (self.scope.clone(), self.session.clone().into());
         Key { scope, kind: Kind::Session, id }

@@ -224,14 +224,12 @@ pub enum Found {
     Missing,
     /// It is still at the version that the caller knows.
     Unchanged,
-    /// The head.
     Head(Head),
 }
 
 /// A head as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Its version.
     pub version: Version,
     /// Entries in the log.
     pub entries: u64,
@@ -253,7 +251,6 @@ pub enum Expected {
 pub struct Change {
     /// When, by the engine's clock; orders [`Store::list`].
     pub at: Timestamp,
-    /// The new head.
     pub head: Bytes,
     /// Entries added at the end of the log.
     pub append: Vec<Bytes>,
@@ -288,7 +285,6 @@ pub struct Page {
 pub struct PageMark {
     /// When it was last changed.
     pub changed_at: Timestamp,
-    /// Its id.
     pub id: ThreadId,
 }
 
@@ -297,7 +293,6 @@ pub struct PageMark {
 pub struct ListedThread {
     /// Its full name.
     pub key: Key,
-    /// Its version.
     pub version: Version,
     /// Entries in its log.
     pub entries: u64,

@@ -59,7 +59,6 @@ pub fn turn_waits_for_tools(span: &Span) {
 pub struct ModelParameters {
     /// The longest reply, in tokens.
     pub reply_tokens_max: Option<u32>,
-    /// The temperature.
     pub temperature: Option<f64>,
 }
 
@@ -125,7 +124,6 @@ fn used(span: &Span, usage: Usage) {
     span.record("gen_ai.usage.cache_creation.input_tokens", number(usage.cache_write_tokens));
 }
 
-/// One call of a tool.
 pub fn tool_call(tool: &ToolName, id: &str) -> Span {
     tracing::info_span!(
         target: TARGET,

@@ -136,7 +136,6 @@ pub enum TurnOutcome {
     Finished {
         /// The session after it.
         session: LoadedSession,
-        /// The turn.
         record: Arc<TurnRecord>,
         /// Whether the same key had made it before.
         repeated: bool,

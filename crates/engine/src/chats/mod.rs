@@ -63,7 +63,6 @@ impl ChatFormat {
 pub struct Chat {
     /// Its id in the other product; empty where there is none.
     pub id: String,
-    /// Its title.
     pub title: Option<String>,
     /// When it was begun.
     pub created_at: Option<Timestamp>,

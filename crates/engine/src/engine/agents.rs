@@ -17,7 +17,6 @@ use crate::tool::ToolName;
 use super::Engine;
 use crate::turn::check_version;
 
-/// An item of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentItem {
     /// Which.
@@ -37,7 +36,6 @@ pub struct AgentItem {
 /// An item of a session, and whether it still exists.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionItemView {
-    /// The item.
     #[serde(flatten)]
     pub item: SessionItem,
     /// Whether the agent no longer has it.
@@ -53,7 +51,6 @@ impl Engine {
         Ok(items_of(&agent, &tools))
     }
 
-    /// The items of a session.
     pub async fn session_items(
         &self,
         caller: &Caller,

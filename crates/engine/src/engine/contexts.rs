@@ -32,9 +32,7 @@ pub enum StartingPoint {
     /// Nothing: the draft says all.
     #[default]
     Blank,
-    /// A preset.
     Preset(String),
-    /// A template.
     Template(String),
 }
 

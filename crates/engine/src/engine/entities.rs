@@ -48,9 +48,7 @@ pub struct EntityList {
 /// A session that is about a thing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RelatedSession {
-    /// The session.
     pub session_id: SessionId,
-    /// Its title.
     pub title: Option<String>,
     /// How often the user mentioned the thing.
     pub mention_count: u32,

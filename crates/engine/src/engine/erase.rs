@@ -22,7 +22,6 @@ use super::Engine;
 /// What went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErasureReceipt {
-    /// The session.
     pub session: SessionId,
     /// When.
     pub at: Timestamp,

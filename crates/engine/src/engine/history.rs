@@ -94,7 +94,6 @@ impl Engine {
         Ok(HistoryPage { turns, next, withheld: loaded.head.withheld.clone() })
     }
 
-    /// One turn.
     pub async fn turn(
         &self,
         caller: &Caller,

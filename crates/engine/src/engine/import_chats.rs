@@ -39,11 +39,8 @@ pub struct ImportedChats {
 /// A new session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedChat {
-    /// Its id.
     pub session: SessionId,
-    /// Its title.
     pub title: Option<String>,
-    /// Its turns.
     pub turns: u64,
 }
 

@@ -14,7 +14,6 @@ pub const LIMIT_MAX: usize = 1_000;
 /// Heads read at once.
 const READS_AT_ONCE: usize = 16;
 
-/// Which sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SessionQuery {
     /// At most this many, 1–1000.
@@ -30,7 +29,6 @@ pub struct SessionQuery {
 /// An answer.
 #[derive(Debug)]
 pub struct SessionList {
-    /// The sessions.
     pub sessions: Vec<LoadedSession>,
     /// Where the next answer begins.
     pub next: Option<PageMark>,

@@ -35,7 +35,6 @@ pub struct SaidMessage {
     pub role: Role,
     /// What.
     pub content: String,
-    /// Its tokens.
     pub tokens: u32,
     /// When.
     pub at: Timestamp,

@@ -108,7 +108,6 @@ pub struct Parts {
     pub embedder: Arc<dyn Embedder>,
     /// Time and ids.
     pub clock: Arc<dyn Clock>,
-    /// Agents.
     pub agents: AgentBook,
     /// Domain knowledge.
     pub packs: PackSet,
@@ -340,7 +339,6 @@ impl Engine {
         self.clock.now()
     }
 
-    /// A new id.
     pub fn new_id(&self) -> uuid::Uuid {
         self.clock.id()
     }

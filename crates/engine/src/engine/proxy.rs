@@ -37,7 +37,6 @@ pub const FOUND_MAX: usize = 50;
 /// A tool that fits a query.
 #[derive(Debug, Clone)]
 pub struct FoundTool {
-    /// The tool.
     pub tool: KnownTool,
     /// How well it fits, 0–1.
     pub score: f32,
@@ -52,9 +51,7 @@ pub struct ToolRequest {
     pub agent: Option<AgentName>,
     /// Whether a person at a terminal asks for it, who may also call tools that are added by hand.
     pub by_hand: bool,
-    /// The tool.
     pub tool: ToolName,
-    /// Its arguments.
     pub arguments: Value,
     /// The same key answers the same, and runs nothing again.
     pub key: Option<RequestKey>,

@@ -21,7 +21,6 @@ pub struct SessionPatch {
     pub title: Option<Option<String>>,
     /// New labels.
     pub tags: Option<Vec<String>>,
-    /// New settings.
     pub settings: Option<Settings>,
     /// A new persona; `Some(None)` takes it away.
     pub persona: Option<Option<Persona>>,
@@ -29,7 +28,6 @@ pub struct SessionPatch {
     pub active: Option<bool>,
     /// Days from now until it expires.
     pub extend_days: Option<u32>,
-    /// A new agent.
     pub agent: Option<AgentName>,
 }
 

@@ -31,13 +31,11 @@ pub struct Statistics {
     pub failed_turns: u64,
     /// Of those: turns in which tools were called.
     pub turns_with_tools: u64,
-    /// Calls of tools.
     pub tool_calls: u64,
     /// Messages that were heated.
     pub heated_messages: u64,
     /// Tokens of the user's messages.
     pub message_tokens: u64,
-    /// Tokens of the replies.
     pub reply_tokens: u64,
     /// Tokens over the whole conversation.
     pub usage: TokenUsage,

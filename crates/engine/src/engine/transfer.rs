@@ -28,9 +28,7 @@ pub const EXPORT_FORMAT: &str = "throughline.session/1";
 pub struct Export {
     /// [`EXPORT_FORMAT`].
     pub format: String,
-    /// The head.
     pub head: SessionHead,
-    /// The turns.
     pub turns: Vec<TurnRecord>,
 }
 

@@ -30,9 +30,7 @@ pub struct UserErasure {
     pub user: UserId,
     /// When.
     pub at: Timestamp,
-    /// Sessions.
     pub sessions: u64,
-    /// Memories.
     pub memories: u64,
     /// Files of memory tools.
     pub files: u64,

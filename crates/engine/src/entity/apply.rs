@@ -18,7 +18,6 @@ use crate::pack::{Action, ENTITY_ALIASES_MAX, PackSet};
 /// When something happened: in which turn, and at what time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// The turn.
     pub turn: u64,
     /// The time.
     pub now: Timestamp,

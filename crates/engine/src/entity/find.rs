@@ -16,7 +16,6 @@ const POSTINGS_MAX: usize = 2000;
 pub struct Reference {
     /// Its id; where none is known, its slug or name.
     pub spec_id: String,
-    /// Its name.
     pub name: String,
     /// When it was last mentioned.
     pub mentioned_at: Timestamp,

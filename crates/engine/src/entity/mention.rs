@@ -65,7 +65,6 @@ pub struct Mention {
     /// Its name; empty where the message gives only an id.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The entity it was recognised as, if it was known before.
@@ -192,7 +191,6 @@ pub struct Correction {
 /// What a message is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topic {
-    /// The entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityRef>,
     /// What about it, or of which type.

@@ -163,7 +163,6 @@ impl Entity {
 /// Where an entity was mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MentionContext {
-    /// The turn.
     pub turn: u64,
     /// The words around it.
     pub text: String,

@@ -23,7 +23,6 @@ pub enum Resolution {
     One(Box<Entity>),
     /// Several: to be asked about.
     Several(Vec<Entity>),
-    /// None.
     None,
 }
 

@@ -56,7 +56,6 @@ pub struct Forgotten {
 /// What one turn spoke of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Focus {
-    /// The turn.
     pub turn: u64,
     /// The refs, the main one first.
     pub refs: Vec<EntityRef>,

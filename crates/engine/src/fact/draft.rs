@@ -69,11 +69,9 @@ impl FactDraft {
 /// What a person corrects in a fact; what is absent stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FactPatch {
-    /// The new text.
     pub text: Option<String>,
     /// The new subject; an empty one removes it.
     pub subject: Option<String>,
-    /// The new kind.
     pub kind: Option<FactKind>,
 }
 

@@ -41,7 +41,6 @@ pub enum FileCommand {
     Create {
         /// The file.
         path: String,
-        /// Its text.
         file_text: String,
     },
     /// Replaces a text that occurs once.
@@ -59,7 +58,6 @@ pub enum FileCommand {
         path: String,
         /// The line, 0 for the beginning.
         insert_line: i64,
-        /// The text.
         insert_text: String,
     },
     /// Erases a file, or a folder with all its files.

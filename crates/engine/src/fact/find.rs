@@ -24,7 +24,6 @@ const ANSWER_MAX: usize = 100;
 /// A fact without a word of the query is found from this score, on the 0–1 scale of thresholds.
 const MEANING_MIN: f32 = 0.5;
 
-/// Which facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FactFilter {
     /// Only of this kind.
@@ -51,7 +50,6 @@ pub struct FactList {
 /// A fact that a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactHit {
-    /// The fact.
     pub fact: Fact,
     /// How well it fits, 0–1.
     pub score: f32,

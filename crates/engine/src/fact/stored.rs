@@ -40,7 +40,6 @@ const USED_EVERY: SignedDuration = SignedDuration::from_hours(24);
 /// What was forgotten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
-    /// Facts.
     pub facts: u64,
     /// What the store removed, earlier versions included.
     pub stored: Erased,

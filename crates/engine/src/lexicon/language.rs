@@ -17,7 +17,6 @@ const MESSAGE_BYTES_MAX: usize = 4096;
 pub struct Language {
     /// Its code: `en`.
     pub code: String,
-    /// Its name.
     pub name: String,
     script: Script,
     words: HashMap<Class, HashSet<String>>,

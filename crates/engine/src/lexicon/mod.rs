@@ -65,7 +65,6 @@ impl Lexicon {
         }
     }
 
-    /// The languages.
     pub fn languages(&self) -> &[Language] {
         &self.languages
     }

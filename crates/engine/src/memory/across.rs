@@ -105,9 +105,7 @@ struct Stored {
 pub struct AcrossQuery<'a> {
     /// The session that asks.
     pub session: &'a LoadedSession,
-    /// The message.
     pub message: &'a str,
-    /// Its vector.
     pub vector: &'a [f32],
     /// How far the session remembers.
     pub scope: MemoryScope,

@@ -94,7 +94,6 @@ fn forgotten(head: &SessionHead) -> u64 {
     head.entities.forgotten.iter().map(|gone| gone.turn + 1).sum()
 }
 
-/// A stored index.
 #[derive(Debug)]
 pub(super) struct StoredIndex {
     pub made_of: MadeOf,

@@ -215,10 +215,8 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NumberMeans {
-    /// The id.
     #[default]
     Id,
-    /// The name.
     Name,
     /// Neither: "port 8080" names no interface.
     Nothing,
@@ -265,11 +263,8 @@ pub enum Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
-    /// Its id.
     Id,
-    /// Its name.
     Name,
-    /// Its slug.
     Slug,
 }
 

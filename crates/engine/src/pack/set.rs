@@ -130,7 +130,6 @@ impl PackSet {
         self.packs.iter().map(|pack| (pack.name.as_str(), pack.description.as_str()))
     }
 
-    /// All types.
     pub fn types(&self) -> &[EntityType] {
         &self.types
     }

@@ -185,6 +185,5 @@ impl Check {
 pub struct Resolver {
     /// The tool's name on whichever server has it.
     pub tool: String,
-    /// The arguments.
     pub arguments: BTreeMap<String, Value>,
 }

@@ -65,7 +65,6 @@ impl Named {
         }
     }
 
-    /// Remembers it.
     pub fn remember(&self, words: &mut ToolWords) {
         words.extend(self.words.iter().copied());
         self.closed.iter().for_each(|server| words.close(server));

@@ -14,9 +14,7 @@ use super::{Preset, PresetSettings};
 /// What a caller wants a persona to be; what is absent stays.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PersonaDraft {
-    /// Its name.
     pub name: Option<String>,
-    /// The prompt.
     pub system_prompt: Option<String>,
     /// The character.
     pub personality: Option<String>,
@@ -82,11 +80,9 @@ impl PersonaDraft {
 /// What a caller wants a preset to be; what is absent stays.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PresetDraft {
-    /// Its name.
     pub name: Option<String>,
     /// What it is good for.
     pub description: Option<String>,
-    /// The prompt.
     pub system_prompt: Option<String>,
     /// The character.
     pub personality: Option<String>,

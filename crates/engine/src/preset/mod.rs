@@ -32,7 +32,6 @@ pub const METADATA_BYTES_MAX: usize = 16 * 1024;
 /// A starting point for a persona.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preset {
-    /// Its id.
     pub id: String,
     /// Its name for people.
     pub name: String,

@@ -12,7 +12,6 @@ use super::draft::PersonaDraft;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
-    /// Its id.
     pub id: String,
     /// Its name for people; the name of contexts made from it.
     pub name: String,

@@ -74,7 +74,6 @@ pub enum Verdict {
 
 /// Makes calls; the only way there is.
 pub struct ToolRunner {
-    /// The tools.
     pub tools: Arc<dyn Tools>,
     /// Which of them may run.
     pub pins: Arc<Pins>,
@@ -84,7 +83,6 @@ pub struct ToolRunner {
     pub limits: Arc<Limits>,
 }
 
-/// The calls of one turn.
 #[derive(Clone, Copy)]
 pub struct TurnCalls<'a> {
     /// Makes them.

@@ -58,9 +58,7 @@ pub struct ReplyPorts {
 pub struct ReplyRequest<'a> {
     /// What replying needs from outside.
     pub ports: &'a ReplyPorts,
-    /// The session.
     pub session: &'a LoadedSession,
-    /// The agent.
     pub agent: &'a Agent,
     /// The tools that may be called: those of the request.
     pub tools: &'a [KnownTool],
@@ -72,11 +70,9 @@ pub struct ReplyRequest<'a> {
     pub taint: &'a Mutex<Taint>,
     /// Where calls are noted before they are made.
     pub notes: &'a CallNotes,
-    /// The assembled request.
     pub assembled: &'a AssembledRequest,
     /// Chat or query.
     pub kind: TurnKind,
-    /// The message.
     pub message: &'a str,
     /// What became of the facts that it asks to forget.
     pub forgetting: Option<&'a Forgetting>,
@@ -138,7 +134,6 @@ pub enum ReplyOutcome {
     Paused(Answer, Vec<AwaitedCall>),
 }
 
-/// Answers.
 pub async fn answer(request: ReplyRequest<'_>) -> ReplyOutcome {
     match request.model {
         Ok(model) => converse::answer(request, model).await,

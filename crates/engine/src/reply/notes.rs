@@ -12,7 +12,6 @@ use crate::store::Key;
 
 /// Where the calls of one turn are noted.
 pub struct CallNotes {
-    /// Sessions.
     pub sessions: Arc<Sessions>,
     /// The session.
     pub key: Key,

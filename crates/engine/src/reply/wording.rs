@@ -32,7 +32,6 @@ pub fn results(calls: &[CallRecord]) -> String {
     parts.join("\n\n")
 }
 
-/// One result.
 pub fn result(call: &CallRecord) -> String {
     let Some(output) = &call.output else {
         let why = call.error.as_deref().unwrap_or("it gave no reason");

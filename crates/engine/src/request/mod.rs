@@ -50,7 +50,6 @@ use window::Window;
 /// The message and what comes with it.
 #[derive(Debug, Clone, Default)]
 pub struct TurnInput {
-    /// The message.
     pub message: String,
     /// Named texts that came with it: a workflow's specification, a client's own instructions.
     pub given: Vec<(String, String)>,
@@ -86,7 +85,6 @@ pub struct ClientRequest {
 /// A request that is ready to be sent, with its receipt.
 #[derive(Debug, Clone)]
 pub struct AssembledRequest {
-    /// The request.
     pub request: ModelRequest,
     /// What it was made of: every piece, also those that it shares with the request before.
     pub receipt: Receipt,
@@ -144,7 +142,6 @@ pub struct Material<'a> {
     pub parameters: Parameters,
     /// Bounds.
     pub limits: &'a Limits,
-    /// Now.
     pub now: Timestamp,
     /// The user's time zone.
     pub zone: TimeZone,

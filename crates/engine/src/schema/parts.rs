@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 pub enum SubschemaTarget<'a> {
     /// The same value.
     Here,
-    /// One property.
     Property(&'a str),
     /// Every property, or its name.
     Properties,

@@ -45,7 +45,6 @@ pub enum Part {
 pub struct Hit {
     /// The turn's number.
     pub turn: u64,
-    /// Which part of it.
     pub part: Part,
     /// How well it fits, 0–1, on the scale that thresholds use.
     pub score: f32,

@@ -20,7 +20,6 @@ pub const VERSION: u32 = 1;
 pub struct TurnUnit {
     /// The turn's number in its session.
     pub turn: u64,
-    /// Which part of it.
     pub part: Part,
     /// The day on which it was said, where that is known.
     pub day: Option<Date>,
@@ -32,7 +31,6 @@ pub struct TurnUnit {
     pub speaker: Vec<WordHash>,
     /// Its words and those of its date, each with how often it occurs.
     pub words: Vec<(WordHash, u16)>,
-    /// Its vector.
     pub vector: Packed,
 }
 

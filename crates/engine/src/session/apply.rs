@@ -25,7 +25,6 @@ const TITLE_CHARACTERS: usize = 60;
 pub struct RequestKey {
     /// The key as the caller wrote it, for messages.
     pub shown: String,
-    /// Hash of the key.
     pub key: ContentHash,
     /// Hash of the request's body.
     pub body: ContentHash,

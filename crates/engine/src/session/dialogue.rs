@@ -180,13 +180,10 @@ pub struct Term {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// A thing.
     Thing(Thing),
     /// A value of a field.
     Choice {
-        /// The field.
         field: String,
-        /// The value.
         value: Value,
     },
     /// A word that results must have as a value.
@@ -201,7 +198,6 @@ pub struct Thing {
     pub kind: Kind,
     /// What it is called.
     pub label: String,
-    /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Values that identify it, by their keys.
@@ -228,7 +224,6 @@ impl Thing {
 pub struct RowAt {
     /// The turn; 0 until it is committed.
     pub turn: u64,
-    /// Which of its calls.
     pub call: usize,
     /// Which row of the result.
     pub row: usize,

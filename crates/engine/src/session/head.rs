@@ -54,7 +54,6 @@ pub const PURGE_GRACE: jiff::SignedDuration = jiff::SignedDuration::from_hours(7
 pub struct SessionHead {
     /// [`FORMAT`].
     pub format: u32,
-    /// Its id.
     pub id: SessionId,
     /// Which of the sessions that had this id, one after the other; also in copies of it. Drawn when it is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,7 +223,6 @@ pub struct Summary {
     pub to: u64,
     /// The notes.
     pub text: String,
-    /// Their tokens.
     pub tokens: u32,
     /// Who made them: a model's name, or `extraction`.
     pub by: String,
@@ -238,7 +236,6 @@ pub struct Summary {
 /// A tool execution, in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolExecution {
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
     /// In which turn; its record has the result.
@@ -288,7 +285,6 @@ pub struct Pruning {
 /// A request that was answered: the same key answers the same turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnsweredKey {
-    /// Hash of the key.
     pub key: ContentHash,
     /// Hash of the request's body.
     pub body: ContentHash,
@@ -302,7 +298,6 @@ pub struct AnsweredKey {
 /// A keyed request that is being worked on by some copy of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnderWay {
-    /// Hash of the key.
     pub key: ContentHash,
     /// After this, it is taken to have died.
     pub until: Timestamp,
@@ -321,7 +316,6 @@ pub struct ClientRound {
 /// Where a fork began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedFrom {
-    /// The session.
     pub session: SessionId,
     /// The last turn that was taken along.
     pub turn: u64,

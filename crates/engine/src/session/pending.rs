@@ -59,10 +59,8 @@ pub struct PendingTurn {
 pub struct AwaitedCall {
     /// The call's id.
     pub id: String,
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// The arguments.
     pub arguments: Value,
     /// Why it needs approval.
     pub reason: String,

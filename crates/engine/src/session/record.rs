@@ -19,7 +19,6 @@ use crate::tool::{ToolName, ToolOutput};
 
 use super::client_body::ClientBody;
 
-/// A turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnRecord {
     /// Its number, from 1 without gaps.
@@ -154,7 +153,6 @@ pub enum ReplyForm {
     /// The application that recorded the turn.
     #[default]
     Caller,
-    /// A model.
     Model {
         /// `provider/model`.
         model: String,
@@ -179,10 +177,8 @@ pub enum ReplyForm {
 pub struct CallRecord {
     /// The call's id.
     pub id: String,
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// The arguments.
     pub arguments: Value,
     /// What the tool answered; absent when it could not be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,7 +254,6 @@ pub struct EntityMention {
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// Its id in the user's system.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -38,9 +38,7 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 pub struct LoadedSession {
     /// Where it is stored.
     pub key: Key,
-    /// Its version.
     pub version: Version,
-    /// Its head.
     pub head: Arc<SessionHead>,
 }
 

@@ -35,7 +35,6 @@ pub struct UnsettledTurn {
     /// The request's idempotency key and body, hashed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<(ContentHash, ContentHash)>,
-    /// The calls.
     pub calls: Vec<UnsettledCall>,
 }
 
@@ -44,10 +43,8 @@ pub struct UnsettledTurn {
 pub struct UnsettledCall {
     /// The call's id.
     pub id: String,
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// The arguments.
     pub arguments: Value,
     /// Whether the server says that the same call twice does no more than once.
     #[serde(default)]

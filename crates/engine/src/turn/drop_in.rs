@@ -221,7 +221,6 @@ impl Pipeline {
 }
 
 impl DropInTurn {
-    /// The session.
     pub fn session(&self) -> &SessionId {
         &self.turn.session.head.id
     }

@@ -23,7 +23,6 @@ pub(super) enum Means {
     Own(Option<Field>),
     /// The name of a thing of any kind.
     AnyName,
-    /// One of its choices.
     Choice,
     /// Yes or no.
     Flag,
@@ -31,7 +30,6 @@ pub(super) enum Means {
     Limit,
     /// Free text that is searched for.
     Search,
-    /// A path.
     Path,
     /// A time zone.
     Zone,

@@ -33,7 +33,6 @@ pub(super) enum Role {
     Quoted,
     /// A path, a time, a date, a zone.
     Literal(Literal),
-    /// A number.
     Number,
     /// A word of the lexicon with a part to play.
     Word(Class),
