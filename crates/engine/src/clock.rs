@@ -1,11 +1,10 @@
-//! The engine's clock and its source of chance, both given from outside.
+//! The engine's source of time and ids, provided from outside.
 //!
-//! Invariant: no other module of the engine asks the operating system for the time or for randomness.
+//! Invariant: no other engine module asks the operating system for the time or for randomness.
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Tells the time and makes ids.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 
