@@ -1,24 +1,21 @@
-//! Content hashes: the name under which a text is kept and recognised.
+//! Content hashes, which identify stored texts.
 //!
-//! Invariant: the first 128 bits of SHA-256, as 32 lower-case hexadecimal digits; stable for ever, since
-//! receipts hold them.
+//! Invariant: the first 128 bits of SHA-256 as 32 lower-case hexadecimal digits. This never changes, because
+//! receipts contain them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The hash of a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ContentHash(String);
 
 impl ContentHash {
-    /// The hash of `text`.
     pub fn of(text: &str) -> Self {
         Self::of_bytes(text.as_bytes())
     }
 
-    /// The hash of `bytes`.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         use fmt::Write;
         let digest = Sha256::digest(bytes);
@@ -29,7 +26,6 @@ impl ContentHash {
         Self(text)
     }
 
-    /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
