@@ -1,3 +1,4 @@
+//! Names of entity types.
 
 use std::fmt;
 
