@@ -74,24 +74,15 @@ pub enum Error {
     },
     /// Other writers won the race too many times.
     #[error("session {session} was changed by others during each of {attempts} attempts to write")]
-    Contended {
-        session: SessionId,
-        attempts: usize,
-    },
+    Contended { session: SessionId, attempts: usize },
     #[error("the idempotency key {key} was used for another request")]
-    KeyReused {
-        key: String,
-    },
+    KeyReused { key: String },
     /// A request with the same idempotency key is in progress.
     #[error("the request with the idempotency key {key} is still in progress")]
-    UnderWay {
-        key: String,
-    },
+    UnderWay { key: String },
     /// The process ended before the outcome of the call was stored.
     #[error("the call with the idempotency key {key} was started, but its outcome is unknown")]
-    OutcomeUnknown {
-        key: String,
-    },
+    OutcomeUnknown { key: String },
     /// No such call is waiting for approval.
     #[error("session {session} has no call {call} waiting for approval")]
     NoApproval {
@@ -100,10 +91,7 @@ pub enum Error {
         call: String,
     },
     #[error("session {session} cannot be shared: {reason}")]
-    NotShareable {
-        session: SessionId,
-        reason: &'static str,
-    },
+    NotShareable { session: SessionId, reason: &'static str },
     /// The link is not valid. The message does not say why, so that it cannot be probed.
     #[error("the link is not valid: it is incomplete, has expired or was revoked")]
     NoShare,
@@ -115,9 +103,7 @@ pub enum Error {
         state: &'static str,
     },
     #[error("this credential may not {action}")]
-    Forbidden {
-        action: Action,
-    },
+    Forbidden { action: Action },
     #[error("there is no agent {name}")]
     NoAgent {
         name: AgentName,
@@ -278,7 +264,9 @@ impl Error {
             Self::ToolNotApproved { .. } => "review the definition, then approve the tool".into(),
             Self::Upstream(_) => "what was said is kept; try again".into(),
             Self::Store(StoreError::Refused { hint, .. }) => hint.clone(),
-            Self::Store(StoreError::Unavailable { .. }) => "try again when the store is available".into(),
+            Self::Store(StoreError::Unavailable { .. }) => {
+                "try again when the store is available".into()
+            }
             Self::Store(StoreError::Damaged { .. }) => {
                 "run throughline check to see what is damaged, then throughline repair".into()
             }

@@ -13,18 +13,9 @@ pub enum TurnEvent {
     /// The request has been assembled.
     Context(Box<Receipt>),
     /// A tool is called.
-    ToolCall {
-        id: String,
-        tool: ToolName,
-        arguments: Value,
-    },
+    ToolCall { id: String, tool: ToolName, arguments: Value },
     /// A tool has returned.
-    ToolResult {
-        id: String,
-        tool: ToolName,
-        ok: bool,
-        text: String,
-    },
+    ToolResult { id: String, tool: ToolName, ok: bool, text: String },
     /// A call waits for approval.
     Approval(AwaitedCall),
     /// The next part of the reply.

@@ -104,19 +104,13 @@ name!(
     UserId,
     "user"
 );
-name!(
-    SessionId,
-    "session id"
-);
+name!(SessionId, "session id");
 name!(
     /// A stored thread of any kind; a session's thread has the session's id.
     ThreadId,
     "thread id"
 );
-name!(
-    AgentName,
-    "agent"
-);
+name!(AgentName, "agent");
 
 impl From<SessionId> for ThreadId {
     fn from(id: SessionId) -> Self {

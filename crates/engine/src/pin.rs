@@ -89,9 +89,9 @@ impl PinState {
             Self::New => Some("nobody has approved it yet".into()),
             Self::Changed(_) => Some("its definition has changed since it was approved".into()),
             Self::Refused(reason) => Some(reason.clone()),
-            Self::LookAlike => Some(
-                "its name imitates another one, and nobody has approved it yet".into(),
-            ),
+            Self::LookAlike => {
+                Some("its name imitates another one, and nobody has approved it yet".into())
+            }
         }
     }
 

@@ -245,7 +245,10 @@ fn not_kept(session: &LoadedSession, record: &TurnRecord) -> Error {
 fn differs(session: &LoadedSession, record: &TurnRecord, receipt: &Receipt) -> Error {
     Error::Unreadable {
         what: format!("the request of turn {} of session {}", record.turn, session.head.id),
-        reason: format!("the stored data does not reproduce the request with hash {}", receipt.request_hash),
+        reason: format!(
+            "the stored data does not reproduce the request with hash {}",
+            receipt.request_hash
+        ),
     }
 }
 

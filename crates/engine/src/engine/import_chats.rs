@@ -51,7 +51,10 @@ impl Engine {
     ) -> Result<ImportedChats> {
         authorize(caller, Action::Write)?;
         let format = format.or_else(|| ChatFormat::detect(text)).ok_or_else(|| {
-            Error::invalid("format", "the file is not in a known format: chatgpt, claude or markdown")
+            Error::invalid(
+                "format",
+                "the file is not in a known format: chatgpt, claude or markdown",
+            )
         })?;
         let chats = chats::read(text, format)?;
         if chats.len() > CHATS_MAX {

@@ -101,9 +101,7 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
         say(
             20,
             "unfinished",
-            format!(
-                "\"{mark}\" looks like a placeholder. Fill it in or remove it."
-            ),
+            format!("\"{mark}\" looks like a placeholder. Fill it in or remove it."),
         );
     }
     found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));

@@ -86,8 +86,12 @@ impl Changes {
         };
         match tokio::time::timeout(LOOK_LIMIT, looking).await {
             Ok(Ok(version)) => return Some(ChangeMark(version)),
-            Ok(Err(error)) => tracing::warn!(%error, "cannot read the state of changes; cached look-ups are not used"),
-            Err(_) => tracing::warn!("reading the state of changes timed out; cached look-ups are not used"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot read the state of changes; cached look-ups are not used")
+            }
+            Err(_) => tracing::warn!(
+                "reading the state of changes timed out; cached look-ups are not used"
+            ),
         }
         None
     }
@@ -97,8 +101,12 @@ impl Changes {
         let Some(store) = &self.store else { return };
         match tokio::time::timeout(MOVE_LIMIT, self.make_wanted(store.as_ref())).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "cannot announce a change to other servers; retrying later"),
-            Err(_) => tracing::warn!("announcing a change to other servers timed out; retrying later"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot announce a change to other servers; retrying later")
+            }
+            Err(_) => {
+                tracing::warn!("announcing a change to other servers timed out; retrying later")
+            }
         }
     }
 

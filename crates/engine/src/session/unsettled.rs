@@ -68,7 +68,8 @@ impl UnsettledTurn {
 
     /// The record of a turn that was never finished.
     pub fn record(&self, now: Timestamp) -> TurnRecord {
-        let why = "the server stopped during the call; it is unknown whether the call was carried out";
+        let why =
+            "the server stopped during the call; it is unknown whether the call was carried out";
         let calls = self.calls.iter().map(|call| CallRecord {
             id: call.id.clone(),
             tool: call.tool.clone(),

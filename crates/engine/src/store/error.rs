@@ -21,18 +21,10 @@ pub enum StoreError {
     },
     /// The store was written by a newer version, lacks a required feature, or has unsafe settings.
     #[error("{what} is refused: {reason}")]
-    Refused {
-        what: String,
-        reason: String,
-        hint: String,
-    },
+    Refused { what: String, reason: String, hint: String },
     /// A head, entry or change exceeds the backend's limit.
     #[error("{what} has {size} bytes; the limit is {limit}")]
-    TooLarge {
-        what: String,
-        size: u64,
-        limit: u64,
-    },
+    TooLarge { what: String, size: u64, limit: u64 },
     /// The store did not answer, or not in time. Nothing has changed unless `outcome_unknown`.
     #[error("the store {what} cannot be reached: {reason}")]
     Unavailable {

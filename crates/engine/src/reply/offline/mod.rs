@@ -219,8 +219,9 @@ async fn call(asked: &ReplyRequest<'_>, planned: Planned) -> Verdict {
     let suspicion = if planned.tool.seems_to_change() && !planned.is_vouched_for {
         Some("it would change something that only a tool has named".to_owned())
     } else {
-        (!permission::asks_plainly(asked.message))
-            .then(|| "it would change something, and the message does not clearly ask for that".to_owned())
+        (!permission::asks_plainly(asked.message)).then(|| {
+            "it would change something, and the message does not clearly ask for that".to_owned()
+        })
     };
     let call = RequestedCall {
         id: format!("call_{}", asked.ports.clock.id().simple()),

@@ -19,11 +19,23 @@ pub(super) enum Role {
     /// The first word of a tool's name, if it is an action.
     Command,
     /// A word for a kind of thing.
-    Kind { kind: Kind, many: bool, narrower: Option<String> },
+    Kind {
+        kind: Kind,
+        many: bool,
+        narrower: Option<String>,
+    },
     /// A name, with the kind suggested by its form or the adjacent words.
-    Name { kind: Option<Kind>, is_sure: bool, id: Option<String> },
+    Name {
+        kind: Option<Kind>,
+        is_sure: bool,
+        id: Option<String>,
+    },
     /// A reference.
-    Pointer { number: Number, kinds: Option<Vec<Kind>>, is_possessive: bool },
+    Pointer {
+        number: Number,
+        kinds: Option<Vec<Kind>>,
+        is_possessive: bool,
+    },
     /// "the power one": the one of those shown that has these words.
     Pick,
     /// Text in quotation marks.
