@@ -1,7 +1,8 @@
-//! Switches that break a guarantee on purpose, to prove that the test attacking it fails.
+//! Switches that break a guarantee on purpose, to prove that the attack on it notices.
 //!
-//! The server chooses a switch from `THROUGHLINE_SABOTAGE` at its start, in a build with the feature `sabotage`, which no
-//! shipped build has. The trust program (`scripts/trust`) runs every attack once with its switch and reports that it failed.
+//! In a build with the feature `sabotage`, which no shipped build has, the server reads a switch from
+//! `THROUGHLINE_SABOTAGE` at startup. `scripts/trust` runs every attack once with its switch and reports that the
+//! broken guarantee was noticed.
 //!
 //! Invariant: without the feature [`is`] is the constant `false`, so no branch behind it is compiled in.
 

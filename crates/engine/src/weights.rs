@@ -79,7 +79,7 @@ pub const RECALL_QUESTION: f32 = -0.08;
 /// Match of any turn by a named speaker, if the message asks only what they said.
 pub const RECALL_SAID_FIT: f32 = 0.6;
 
-// --- the way without a model (crate::reply)
+// --- offline replies (crate::reply::offline)
 
 /// Minimum similarity, besides a small edit distance, of a name suggested for one that was not found.
 pub const NEAR_MIN: f64 = 0.85;

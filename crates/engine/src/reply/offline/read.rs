@@ -13,38 +13,29 @@ use crate::pack::{Grammar, Kind, PackSet};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
+    /// No meaning here.
     Filler,
     /// The verb of a request.
     Verb(Family),
     /// The first word of a tool's name, if it is an action.
     Command,
     /// A word for a kind of thing.
-    Kind {
-        kind: Kind,
-        many: bool,
-        narrower: Option<String>,
-    },
+    Kind { kind: Kind, many: bool, narrower: Option<String> },
     /// A name, with the kind suggested by its form or the adjacent words.
-    Name {
-        kind: Option<Kind>,
-        is_sure: bool,
-        id: Option<String>,
-    },
+    Name { kind: Option<Kind>, is_sure: bool, id: Option<String> },
     /// A reference.
-    Pointer {
-        number: Number,
-        kinds: Option<Vec<Kind>>,
-        is_possessive: bool,
-    },
+    Pointer { number: Number, kinds: Option<Vec<Kind>>, is_possessive: bool },
     /// "the power one": the one of those shown that has these words.
     Pick,
     /// Text in quotation marks.
     Quoted,
     /// A path, a time, a date, a zone.
     Literal(Literal),
+    /// In digits or words.
     Number,
     /// A word of the lexicon with a role of its own.
     Word(Class),
+    /// Must be accounted for before anything is called.
     Content,
 }
 
