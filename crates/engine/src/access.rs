@@ -1,7 +1,7 @@
 //! Authentication results and the function that authorizes every call.
 //!
-//! The server turns a credential into a [`Caller`]. Every public engine call authorizes it here; REST, MCP, the
-//! page and the command line have no other check.
+//! The server turns a credential into a [`Caller`]. Every engine call for a caller authorizes it here; REST, MCP,
+//! the page and the command line have no other check. Only a read-only link is opened by its token alone.
 //!
 //! Invariant: a caller reaches only threads in its own scope, because keys are built from it.
 

@@ -1,6 +1,6 @@
 //! The engine's source of time and ids, provided from outside.
 //!
-//! Invariant: no other engine module asks the operating system for the time or for randomness.
+//! Invariant: timestamps and ids come only from here. Durations are measured with the monotonic clock.
 
 use jiff::Timestamp;
 use uuid::Uuid;

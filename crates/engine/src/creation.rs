@@ -1,4 +1,4 @@
-//! Creates sessions; nothing else does.
+//! Creates new, empty sessions. Imports and forks create theirs with turns.
 
 use std::sync::Arc;
 

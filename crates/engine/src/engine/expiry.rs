@@ -1,11 +1,12 @@
-//! Expiry of contexts, and of sessions with a time to live: counted from the last activity, with a warning, first
-//! soft, and final only after a copy was made.
+//! Expiry of contexts, and of sessions with a time to live: counted from the last activity, with a warning, and
+//! soft before it is final.
 //!
 //! Expiry is computed from the head on every access, so no job has to run on time. The daily sweep archives
 //! expired sessions and, after a grace period for contexts, purges them: first the hook makes a copy, then the
 //! session is erased.
 //!
-//! Invariant: nothing is purged unless the hook made a copy.
+//! Invariant: the sweep erases nothing unless the hook made a copy. A backend with its own expiry (Redis) drops a
+//! session at the same time by itself, without a copy.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};

@@ -9,7 +9,7 @@
 //!
 //! - [`policy`]: decisions of people ([`crate::rule`]). [`decisions`]: their storage.
 //! - [`name`], [`prose`], [`words`]: evidence in names and descriptions. [`arguments`], [`schema`],
-//! [`statement`], [`shell`]: evidence in arguments.
+//!   [`statement`], [`shell`]: evidence in arguments.
 //! - [`taint`], [`named`], [`forms`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
 //!
 //! Invariant: [`permission`] is a pure function, and in doubt it asks.

@@ -1,4 +1,5 @@
-//! Runs tool calls of a turn; there is no other way to call a tool.
+//! Runs the tool calls of turns and of callers outside a turn. Only look-ups ([`crate::resolve`]) call tools
+//! otherwise.
 //!
 //! A call is checked in this order: the tool is in the turn's list, its definition is the pinned one, the
 //! arguments match its schema, and it is permitted ([`crate::permission`]). A call that may change something is

@@ -3,7 +3,7 @@
 //! If a configured model fails before it has said or done anything, the offline reply replaces it, and the record
 //! says so. After that, what was said is kept and the failure is reported.
 //!
-//! Invariant: a tool is called only through [`call::TurnCalls`], which checks pins, schema and permission.
+//! Invariant: a reply calls tools only through [`call::TurnCalls`], which checks pins, schema and permission.
 
 pub mod call;
 mod converse;

@@ -1,4 +1,5 @@
-//! A turn that is not in the log yet. Only this file makes a [`TurnRecord`].
+//! A turn that is not in the log yet, and its [`TurnRecord`]. Imports, and turns that a server left unfinished,
+//! make their own records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
