@@ -153,8 +153,8 @@ pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
 /// Matching earlier turns, and a sentence about what is missing.
 pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
     let plain = format!(
-        "This was answered without a model ({why}), so only tools, references and what the conversation \
-         already holds can be used."
+        "This was answered without a model ({why}), so only tools, references and earlier \
+         messages can be used."
     );
     let wanted = stems(asked.message);
     // Without a model it is unknown whether merely similar words answer anything.
