@@ -4,7 +4,7 @@
 //! learnt from the usage reported with each reply, and the budget is scaled by it. Pieces keep their plain
 //! counts, so receipts stay comparable.
 //!
-//! Invariant: counting never fails, and its cost is bounded by [`EXACT_BYTES_MAX`].
+//! Invariant: counting never fails, and its cost is bounded by `EXACT_BYTES_MAX`.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock, RwLock};
