@@ -1,9 +1,9 @@
-//! Who is asking, and the one function that decides whether they may.
+//! Authentication results and the function that authorizes every call.
 //!
-//! A caller is made from a credential by the server. Every public call of the engine starts here; REST,
-//! MCP, the page and the command line have no other gate.
+//! The server turns a credential into a [`Caller`]. Every engine call for a caller authorizes it here; REST, MCP,
+//! the page and the command line have no other check. Only a read-only link is opened by its token alone.
 //!
-//! Invariant: a caller reaches only threads of its own scope, because keys are built from it.
+//! Invariant: a caller reaches only threads in its own scope, because keys are built from it.
 
 use crate::error::{Error, Result};
 pub use crate::grants::{Action, Grants};
@@ -11,23 +11,21 @@ use crate::id::{SessionId, TenantId, ThreadId, UserId};
 use crate::sabotage::{self, Switch};
 use crate::store::{Key, Kind, Scope};
 
-/// A credential, understood.
+/// An authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Whose threads it reaches.
+    /// The tenant and user whose data it reaches.
     pub scope: Scope,
-    /// What it may do.
     pub grants: Grants,
 }
 
-/// Whether `caller` may do `action`. The one gate of the product.
+/// Fails unless `caller` may do `action`.
 pub fn authorize(caller: &Caller, action: Action) -> Result<()> {
     let may = caller.grants >= Grants::needed_to(action) || sabotage::is(Switch::IgnoreGrants);
     if may { Ok(()) } else { Err(Error::Forbidden { action }) }
 }
 
-/// `caller` with the data of another user of the same tenant, which takes an administrator; anybody may name
-/// themselves.
+/// `caller` acting for another user of the same tenant, which requires admin rights unless it is the same user.
 pub fn acting_for(caller: &Caller, user: &UserId) -> Result<Caller> {
     if caller.scope.user != *user {
         authorize(caller, Action::Administer)?;
@@ -37,7 +35,7 @@ pub fn acting_for(caller: &Caller, user: &UserId) -> Result<Caller> {
 }
 
 impl Caller {
-    /// The person at this machine, when no keys are in use.
+    /// The local user, when no API keys are configured.
     pub fn local() -> Self {
         Self { scope: local_scope(), grants: Grants::Admin }
     }
@@ -53,12 +51,12 @@ impl Caller {
     }
 }
 
-/// Where the sessions of a keyless installation live.
+/// The scope of sessions in an installation without API keys.
 pub fn local_scope() -> Scope {
     scope("local", "local")
 }
 
-/// Where the installation's own records live: keys, pins, jobs.
+/// The scope of the installation's own records: keys, pins, jobs.
 pub fn system_scope() -> Scope {
     scope("_system", "_system")
 }

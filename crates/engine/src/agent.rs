@@ -1,8 +1,7 @@
-//! Agents: what is available to a conversation, as configuration defines it.
+//! Agents: what configuration makes available to a session.
 //!
-//! An agent names rules, references, MCP servers with their tools, each with an include mode; a persona
-//! to start with; packs; models for its roles; and rules about calls ([`crate::permission`]). Where the definitions
-//! are read from is the server's business; here they are values.
+//! An agent has rules, references and MCP servers with an include mode each, a preset, packs, models by role, and
+//! permission rules ([`crate::permission`]). The server reads the definitions; here they are values.
 //!
 //! Invariant: item names are unique within their type, and the book always has a default agent.
 
@@ -17,12 +16,9 @@ use crate::id::AgentName;
 use crate::piece::IncludeMode;
 use crate::tool::ToolName;
 
-/// A named definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    /// Its name.
     pub name: AgentName,
-    /// What it is for.
     pub description: String,
     /// Rules, by priority then name.
     pub rules: Vec<Document>,
@@ -34,33 +30,31 @@ pub struct Agent {
     pub preset: Option<String>,
     /// Packs it uses, by name; all of them when empty.
     pub packs: Vec<String>,
-    /// Models by role.
     pub models: AgentModels,
-    /// Tool-name patterns (`*` matches any run) whose calls need approval each time.
+    /// Tool-name patterns (`*` matches any run) whose calls always need approval.
     pub approve: Vec<String>,
-    /// Patterns of tools whose calls run unasked.
+    /// Patterns of tools that run without approval.
     pub allow: Vec<String>,
     /// Patterns of tools that never run.
     pub deny: Vec<String>,
-    /// Patterns of tools that only read, whatever their server says.
+    /// Patterns of tools treated as read-only, whatever their server says.
     pub reads: Vec<String>,
-    /// How far its sessions remember.
     pub memory: MemoryScope,
-    /// Whether reading tools are asked before a model is, where the message can be read without one.
+    /// Whether read-only tools are tried before a model, if the message can be understood without one.
     pub look_up_first: bool,
 }
 
-/// How far a session remembers.
+/// What a session can recall.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryScope {
-    /// Nothing beyond what is shown word for word.
+    /// Only the history in the request.
     Off,
     /// Its own turns.
     Session,
-    /// Also the user's other sessions with the same agent.
+    /// Also the user's other sessions with this agent.
     Agent,
-    /// Also all other sessions of the same user.
+    /// Also all other sessions of the user.
     #[default]
     User,
 }
@@ -80,45 +74,44 @@ impl MemoryScope {
 pub struct Document {
     /// Its name, unique among the agent's rules or references.
     pub name: String,
-    /// What it is about; searched together with the text.
+    /// What it is about; searched along with the text.
     pub description: String,
-    /// How it gets into a conversation.
+    /// How it gets into a session.
     pub include: IncludeMode,
     /// Lower comes first.
     pub priority: i32,
-    /// The text.
     pub text: Arc<str>,
-    /// The text's hash.
+    /// Hash of `text`.
     pub hash: ContentHash,
 }
 
-/// A server as an agent uses it.
+/// An MCP server as used by an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentServer {
     /// The server's name in configuration.
     pub server: String,
-    /// The mode of its tools that have none of their own.
+    /// The mode of tools without their own.
     pub include: Option<IncludeMode>,
-    /// Modes of single tools.
+    /// Modes of individual tools.
     pub tools: BTreeMap<String, IncludeMode>,
 }
 
-/// Which model does what; names of configured models.
+/// Names of configured models by role.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentModels {
-    /// Replies in conversations.
+    /// Replies.
     pub chat: Option<String>,
     /// Chooses a tool for a query.
     pub selector: Option<String>,
-    /// Words a result.
+    /// Phrases a tool result.
     pub formatter: Option<String>,
-    /// Condenses older turns.
+    /// Summarizes older turns.
     pub summarizer: Option<String>,
 }
 
 impl Agent {
-    /// An agent with nothing in it.
+    /// An agent without content.
     pub fn plain(name: AgentName) -> Self {
         Self {
             name,
@@ -146,7 +139,7 @@ impl Agent {
     }
 }
 
-/// `*` matches any run of characters; everything else is itself.
+/// Matches a pattern in which `*` stands for any run of characters.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -165,7 +158,6 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// All agents, replaced as a whole when configuration changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentBook {
     default: AgentName,
@@ -174,7 +166,7 @@ pub struct AgentBook {
 }
 
 impl AgentBook {
-    /// A book of `agents`; the plain agent `default` is added when `default` is not among them.
+    /// Adds a plain agent named `default` if `agents` has none.
     pub fn new(default: AgentName, agents: impl IntoIterator<Item = Agent>) -> Self {
         let mut agents: BTreeMap<_, _> =
             agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))).collect();
@@ -182,12 +174,12 @@ impl AgentBook {
         Self { default, agents, problems: Vec::new() }
     }
 
-    /// The same book, with what is wrong where it was read from.
+    /// Adds problems found while reading the definitions.
     pub fn with_problems(self, problems: Vec<String>) -> Self {
         Self { problems, ..self }
     }
 
-    /// What is wrong where it was read from, by the file's name.
+    /// Problems found while reading the definitions, each with its file name.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -201,27 +193,24 @@ impl AgentBook {
         })
     }
 
-    /// All agents by name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Agent>> {
         self.agents.values()
     }
 
-    /// The agent for sessions that name none.
+    /// The agent of sessions that name none.
     pub fn default_name(&self) -> &AgentName {
         &self.default
     }
 }
 
-/// The agents in force. They are replaced as a whole; a turn keeps the ones it started with.
+/// The current agents. They are replaced as a whole; a turn keeps those it started with.
 pub struct Agents(RwLock<(u64, Arc<AgentBook>)>);
 
 impl Agents {
-    /// Starts with `book`.
     pub fn new(book: AgentBook) -> Self {
         Self(RwLock::new((0, Arc::new(book))))
     }
 
-    /// The current book.
     pub fn current(&self) -> Arc<AgentBook> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
@@ -231,7 +220,6 @@ impl Agents {
         self.0.read().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Replaces the book.
     pub fn replace(&self, book: AgentBook) {
         let mut agents = self.0.write().unwrap_or_else(PoisonError::into_inner);
         *agents = (agents.0 + 1, Arc::new(book));

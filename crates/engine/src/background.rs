@@ -1,10 +1,8 @@
-//! What happens after a turn, in the background: index, condense, look things up, store what recall derived, give
-//! up waiting.
+//! Background work after a turn: index, summarize, look up entities, store recall indexes, expire approvals.
 //!
-//! Each is derived from the log, so nothing needs to be queued durably: what is behind can always be
-//! told from a session's head, and [`Background::find_due`] finds it after a restart. Work that costs (a
-//! model, a tool) is leased in the store, so that several copies of the server do it once. Every result
-//! loses politely to a newer version.
+//! All of it is derived from the log, so no durable queue is needed: a session's head shows what is due, and
+//! [`Background::find_due`] finds it after a restart. Costly work (a model, a tool) is leased in the store, so
+//! that only one of several servers does it. A result is discarded if the session has changed meanwhile.
 //!
 //! Invariant: nothing here delays a reply or rewrites history.
 
@@ -37,37 +35,34 @@ use crate::turn::{Pipeline, session_tools};
 use crate::worklist::Worklist;
 use crate::{summary, tokens};
 
-/// How long a lease holds; a copy that died gives way after it.
+/// Duration of a lease; after it, another server takes over from one that died.
 const LEASE: SignedDuration = SignedDuration::from_secs(120);
-/// How long turns are gathered before their sessions are worked on, so that a busy session is not indexed
-/// with every turn. A search does not wait for it: it catches up first.
+/// Delay that collects turns, so that a busy session is not indexed after every one. A search does not wait for
+/// it: it catches up first.
 const GATHERING: Duration = Duration::from_millis(300);
-/// How far back a restart looks for more than an index that is behind.
+/// How far back a restart checks sessions for work other than indexing.
 const CHANGED_LATELY: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// How long after its last turn the index of a session is stored: not with every turn of a conversation.
+/// How long a session must be idle before its recall index is stored.
 const RESTED: Duration = Duration::from_secs(20);
-/// Turns that are not left unstored, although a conversation goes on.
+/// Maximum number of turns not in the stored index, even while the session is active.
 const UNSTORED_TURNS_MAX: u64 = 512;
-/// Sessions looked at per step of a sweep.
+/// Threads read per step of a scan.
 const SWEEP_SESSIONS: usize = 256;
 
-/// What became of a session's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkOutcome {
-    /// All that was due is done.
     Done,
-    /// Another copy holds the lease; a copy that died still holds it for a while.
+    /// Another server holds the lease, possibly one that died.
     HeldElsewhere,
 }
 
-/// A lease on the costly work of one session.
+/// A lease on the costly work of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lease {
     holder: uuid::Uuid,
     pub(crate) until: Timestamp,
 }
 
-/// Does what is due after turns.
 pub struct Background {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) turns: Arc<Pipeline>,
@@ -83,7 +78,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Works through the list until `stop`.
+    /// Processes the work list until `stop`.
     pub async fn run_until(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             for key in self.work.take_all() {
@@ -93,7 +88,7 @@ impl Background {
                 match self.work_on(&key).await {
                     Ok(WorkOutcome::Done) | Err(Error::NoSession(_)) => self.work.succeeded(&key),
                     Ok(WorkOutcome::HeldElsewhere) => {
-                        // Another copy works on it, or died over it.
+                        // Another server works on it, or died while doing so.
                         let lease = Duration::try_from(LEASE).unwrap_or(GATHERING);
                         self.work.look_later(&key, lease);
                     }
@@ -117,13 +112,13 @@ impl Background {
         }
     }
 
-    /// Puts every session that is behind on the list: after a restart, or after others wrote. Erases what was
-    /// derived of sessions that are gone.
+    /// Adds every session with due work to the list: after a restart, or after other servers wrote. Erases
+    /// indexes of sessions that no longer exist.
     pub async fn find_due(&self) -> Result<u64> {
         let mut after: Option<Key> = None;
         let mut found = 0;
-        // Sessions of one user without a stored index of their last version, until that is seen: it comes after
-        // them in the order of keys.
+        // Sessions of one user whose stored index is missing or outdated. A user's indexes come after the
+        // sessions in key order and remove entries from this map.
         let mut not_stored: HashMap<ThreadId, ListedThread> = HashMap::new();
         loop {
             let listed = self.sessions.store().scan(after.as_ref(), SWEEP_SESSIONS).await?;
@@ -151,7 +146,7 @@ impl Background {
         Ok(found + self.add_not_stored(&mut not_stored))
     }
 
-    /// Has sessions of one user stored once they rest; answers how many do already.
+    /// Schedules storing the indexes of one user's sessions; returns how many are idle already.
     fn add_not_stored(&self, not_stored: &mut HashMap<ThreadId, ListedThread>) -> u64 {
         let mut found = 0;
         for (_, listed) in not_stored.drain() {
@@ -166,7 +161,7 @@ impl Background {
         found
     }
 
-    /// Takes a session off the list whose index was stored after its last change.
+    /// Removes the session if its index was stored after its last change; erases an index without a session.
     async fn check_stored(
         &self,
         index: &ListedThread,
@@ -183,13 +178,13 @@ impl Background {
         Ok(())
     }
 
-    /// How long a session that was changed then is left alone; none where it has rested.
+    /// Time until a session changed at `changed_at` counts as idle; `None` if it does already.
     fn time_to_rest(&self, changed_at: Timestamp) -> Option<Duration> {
         let since = self.clock.now().duration_since(changed_at);
         RESTED.checked_sub(since.try_into().unwrap_or_default()).filter(|wait| !wait.is_zero())
     }
 
-    /// Stores what recall has derived of a session, once it rests or much of it is not stored.
+    /// Stores the recall index of a session once it is idle or too many turns are missing from it.
     async fn store_index(&self, loaded: &LoadedSession) -> Result<()> {
         let memory = &self.turns.memory;
         match self.time_to_rest(loaded.head.last_activity) {
@@ -201,8 +196,8 @@ impl Background {
         }
     }
 
-    /// Whether the index is behind; for a session that was changed lately, also whether something else
-    /// is due, since a search may have brought the index up before the rest was done.
+    /// Whether the index is behind. For a recently changed session, also whether other work is due, because a
+    /// search may have updated the index first.
     async fn is_behind(&self, listed: &ListedThread) -> Result<bool> {
         let key = &listed.key;
         if let Some(index) = self.indexer.index() {
@@ -221,13 +216,13 @@ impl Background {
         }))
     }
 
-    /// Whether work that costs is due.
+    /// Whether costly work is due.
     fn is_due(&self, loaded: &LoadedSession) -> bool {
         self.summarizer(loaded).is_some()
             || resolve::open(&loaded.head, &self.packs).next().is_some()
     }
 
-    /// The model that can improve on the notes of a session, where they are extracted sentences.
+    /// The model to replace an extracted summary with, and that summary.
     fn summarizer(&self, loaded: &LoadedSession) -> Option<(Arc<dyn Model>, Summary)> {
         let summary = loaded.head.summary.as_ref()?;
         let extracted = self.limits.summaries && summary.by == summary::EXTRACTION;
@@ -236,7 +231,6 @@ impl Background {
         Some((model, summary.clone()))
     }
 
-    /// Does what is due for one session.
     pub async fn work_on(&self, key: &Key) -> Result<WorkOutcome> {
         let Some(loaded) = self.sessions.find(key).await? else {
             self.sessions.store().erase(&key.derived()).await?;
@@ -249,7 +243,7 @@ impl Background {
         }
         let Some(lease) = self.lease(key).await? else { return Ok(WorkOutcome::HeldElsewhere) };
         let outcome = async {
-            // Another copy may have done it between the look above and the lease.
+            // Another server may have done it before this one got the lease.
             let loaded = self.sessions.load(key).await?;
             self.condense(&loaded).await?;
             self.look_up_things(&loaded).await
@@ -257,13 +251,13 @@ impl Background {
         .await;
         self.sessions.store().erase(&lease).await?;
         outcome?;
-        // Last, since it is of the session's last version.
+        // Last, because it needs the latest version of the session.
         let loaded = self.sessions.load(key).await?;
         self.store_index(&loaded).await.map(|()| WorkOutcome::Done)
     }
 
-    /// Has a model write the notes on turns that a request condensed by extraction. They are shown from the
-    /// next compaction on. Where the model fails, the extracted notes stay.
+    /// Lets a model rewrite a summary that was extracted. It is used from the next compaction on. If the model
+    /// fails, the extracted summary stays.
     async fn condense(&self, loaded: &LoadedSession) -> Result<()> {
         let Some((model, before)) = self.summarizer(loaded) else { return Ok(()) };
         let mut turns = self.sessions.turns(loaded, before.modelled_to..before.to).await?;
@@ -272,7 +266,7 @@ impl Background {
         let text = match written {
             Ok(text) => text,
             Err(error) => {
-                tracing::warn!(%error, "the notes on older turns stay extracted sentences");
+                tracing::warn!(%error, "summarizing failed; keeping the extracted summary");
                 return Ok(());
             }
         };
@@ -297,7 +291,7 @@ impl Background {
         Ok(())
     }
 
-    /// Looks up, through the user's own tools, things that were named but not yet found.
+    /// Looks up entities that were mentioned but not found yet, using the user's tools.
     async fn look_up_things(&self, loaded: &LoadedSession) -> Result<()> {
         if resolve::open(&loaded.head, &self.packs).next().is_none() {
             return Ok(());
@@ -322,7 +316,7 @@ impl Background {
         Ok(())
     }
 
-    /// The lease on a session's costly work, if no other copy holds it.
+    /// Leases a session's costly work; `None` if another server holds it.
     async fn lease(&self, key: &Key) -> Result<Option<Key>> {
         let name = crate::hash::ContentHash::of(&key.to_string());
         let at = Key { scope: system_scope(), kind: Kind::Job, id: ThreadId::new(name.as_str())? };

@@ -1,9 +1,10 @@
-//! What there is to spend, and which of the pieces beside a message are worth it.
+//! The token budget, and which pieces fit into it besides the message.
 //!
-//! Room is given by usefulness for the message: the highest rank first, then the best score. A piece that does
-//! not fit is left out and the next is tried, so nothing is left out while there is room for it.
+//! Highest rank first, then best score. If a piece does not fit, the next one is tried, so nothing is dropped
+//! while there is room for it.
 //!
-//! Invariant: what is required is never left out; every piece that is has its reason.
+//! Invariant: a dropped piece has a reason. Required pieces come first; a request whose required pieces do not
+//! fit is an error.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,27 +15,26 @@ use crate::piece::{Piece, Position, Rank, SentPiece};
 use crate::receipt::{BudgetReport, DropReason, Parameters};
 use crate::session::head::SessionHead;
 
-/// What there is to spend.
+/// Token limits of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// The window less the reply, in our tokens.
+    /// The context window minus the reply, in our tokens.
     pub total_tokens: u32,
-    /// History's share.
     pub history_tokens: u32,
-    /// What is brought in beside one message at most.
+    /// Maximum for pieces added to one message.
     pub enrichment_tokens: u32,
     /// Share at which a warning is recorded.
     pub warning_share: f32,
-    /// The model's count relative to ours.
+    /// The model's token count relative to ours.
     pub factor: f32,
 }
 
-/// What a window holds beside the history: instructions, the message, the reply.
+/// Room for instructions, message and reply besides the history.
 const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
 
 impl Budget {
-    /// What a request of the session may spend: `wanted` where the caller says, else the model's window less
-    /// the reply. `model_window` is the model's own, where it is known; `factor` its count relative to ours.
+    /// The budget of a request: `wanted` if given, else the window minus the reply. `model_window` is the model's
+    /// own, if known; `factor` is its token count relative to ours.
     pub fn of(
         head: &SessionHead,
         limits: &Limits,
@@ -43,7 +43,7 @@ impl Budget {
         (model_window, factor): (Option<u32>, f32),
     ) -> Self {
         let persona = head.persona.as_ref();
-        // A persona that wants more history than the window holds says that its model has a larger one.
+        // A persona that asks for more history than the window holds implies a larger window.
         let persona_window = persona
             .map_or(0, |persona| persona.history_tokens_max.saturating_add(WINDOW_OVERHEAD_TOKENS));
         let window = model_window.unwrap_or(limits.context_tokens).max(persona_window);
@@ -59,7 +59,6 @@ impl Budget {
         }
     }
 
-    /// A share of the whole, in tokens.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -70,7 +69,6 @@ impl Budget {
         (self.total_tokens as f32 * share) as u32
     }
 
-    /// What was spent of it.
     pub fn report(self, used: u32, considered: u32) -> BudgetReport {
         #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 24 bits")]
         let share = used as f32 / self.total_tokens.max(1) as f32;
@@ -95,29 +93,27 @@ fn scaled(tokens: u32, factor: f32) -> u32 {
     (tokens as f32 / factor.max(0.25)) as u32
 }
 
-/// Pieces in the order of sending, each with its fate.
+/// Pieces in the order they are sent, each with the reason if it was dropped.
 #[derive(Debug, Clone)]
 pub struct Fitted {
     /// All pieces that were considered.
     pub pieces: Vec<(Arc<SentPiece>, Option<DropReason>)>,
-    /// What was spent.
     pub report: BudgetReport,
 }
 
-/// Tokens of a piece with its frame.
+/// Tokens of a piece including its frame.
 pub fn cost(piece: &Piece) -> u32 {
     let framed = matches!(piece.place, Position::History | Position::Message);
     piece.tokens + if framed { MESSAGE_FRAME_TOKENS } else { 1 }
 }
 
-/// Tokens of pieces that must be sent.
+/// Tokens of the required pieces.
 pub fn required<'a>(pieces: impl Iterator<Item = &'a Piece>) -> u32 {
     pieces.filter(|piece| piece.rank == Rank::Required).map(cost).sum()
 }
 
-/// Which of `pieces` fit into `room`, in the order in which they are given: highest rank first, then best
-/// score, then as given; recalled pieces take `recall_room` at most, and all that is not required
-/// `enrichment_room`.
+/// Decides which of `pieces` fit into `room`: highest rank first, then best score, then in the order given.
+/// Recalled pieces take at most `recall_room`, and all pieces that are not required at most `enrichment_room`.
 pub fn choose(
     pieces: &[Piece],
     room: u32,
@@ -156,7 +152,7 @@ pub fn choose(
     fates
 }
 
-/// What recalled pieces cost together: one frame, and a line for each day among them.
+/// Tracks the cost of recalled pieces: one frame, and a line for each day.
 struct Recall {
     left: u32,
     days: Vec<Option<jiff::civil::Date>>,

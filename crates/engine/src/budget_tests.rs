@@ -1,4 +1,4 @@
-//! What fits beside a message, checked in shorthand: `R10.8` is recalled, 10 tokens, score 0.8.
+//! Which pieces fit, in shorthand: `R10.8` is recalled, 10 tokens, score 0.8.
 
 use super::*;
 use crate::piece::{HistoryPart, IncludeMode, Source};
@@ -25,7 +25,7 @@ fn parse(word: &str) -> Piece {
     Piece::counted(source, "", Position::Aside, rank, "text", tokens).scored(score)
 }
 
-/// `-` marks what was left out of the room, `~` what its share had no room for.
+/// `-` marks pieces over the window, `~` those over their share.
 #[track_caller]
 fn check(pieces: &str, room: u32, shares: (u32, u32), expected: &str) {
     let parsed: Vec<Piece> = pieces.split(' ').map(parse).collect();

@@ -1,6 +1,6 @@
 //! The tools of an agent's servers, and whether each may run.
 //!
-//! Listing asks every server, so a turn does it once and hands the result on.
+//! Listing queries every server, so a turn does it once and passes the result on.
 
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use crate::tool::{ToolDefinition, ToolListing, Tools};
 /// A tool and whether it may run.
 #[derive(Debug, Clone)]
 pub struct KnownTool {
-    /// Its definition.
     pub definition: ToolDefinition,
     /// Whether it may run.
     pub pin: PinState,
@@ -25,7 +24,6 @@ pub struct ToolCatalog {
 }
 
 impl ToolCatalog {
-    /// The tools of `tools`, checked against `pins`.
     pub fn new(tools: Arc<dyn Tools>, pins: Arc<Pins>) -> Self {
         Self { tools, pins }
     }
@@ -35,7 +33,7 @@ impl ToolCatalog {
         Ok(self.with_unavailable(agent).await?.0)
     }
 
-    /// The tools of an agent's servers, and which of its servers have none now, with the reason.
+    /// The tools of an agent's servers, and its servers without tools, with the reason.
     pub async fn with_unavailable(
         &self,
         agent: &Agent,
@@ -56,7 +54,7 @@ impl ToolCatalog {
         Ok((self.with_pins(tools).await?, unavailable))
     }
 
-    /// All tools, and the servers that could not be asked with the reason.
+    /// All tools, and the servers that could not be listed, with the reason.
     pub async fn all(&self) -> Result<(Vec<KnownTool>, Vec<(String, String)>)> {
         let ToolListing { tools, unavailable } = self.tools.list().await;
         Ok((self.with_pins(tools).await?, unavailable))

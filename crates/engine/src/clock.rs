@@ -1,13 +1,11 @@
-//! The engine's clock and its source of chance, both given from outside.
+//! The engine's source of time and ids, provided from outside.
 //!
-//! Invariant: no other module of the engine asks the operating system for the time or for randomness.
+//! Invariant: timestamps and ids come only from here. Durations are measured with the monotonic clock.
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Tells the time and makes ids.
 pub trait Clock: Send + Sync + 'static {
-    /// Now.
     fn now(&self) -> Timestamp;
 
     /// A new time-ordered id (UUIDv7).

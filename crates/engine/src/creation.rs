@@ -1,4 +1,4 @@
-//! Creating sessions: the one place that does.
+//! Creates new, empty sessions. Imports and forks create theirs with turns.
 
 use std::sync::Arc;
 
@@ -17,40 +17,28 @@ use crate::session::apply::RequestKey;
 use crate::session::head::{AnsweredKey, SessionHead, Settings};
 use crate::session::{LoadedSession, Sessions};
 
-/// A session to be created.
 #[derive(Debug, Clone, Default)]
 pub struct NewSession {
-    /// Its id; made here when absent.
+    /// Generated if absent.
     pub id: Option<SessionId>,
-    /// The agent; the default one when absent.
+    /// The default agent if absent.
     pub agent: Option<AgentName>,
-    /// A title.
     pub title: Option<String>,
-    /// Labels.
     pub tags: Vec<String>,
-    /// How the assistant carries itself.
     pub persona: Option<Persona>,
-    /// The preset that the persona is made from; the agent's when neither is given.
+    /// The preset for the persona; the agent's if neither is given.
     pub preset: Option<String>,
-    /// Settings.
     pub settings: Settings,
-    /// The idempotency key of the creation.
+    /// The idempotency key of the request.
     pub key: Option<RequestKey>,
 }
 
-/// Creates sessions.
 pub struct SessionCreator {
-    /// Where they are stored.
     pub sessions: Arc<Sessions>,
-    /// Whose items they get.
     pub agents: Arc<Agents>,
-    /// The tools among those.
     pub catalog: Arc<ToolCatalog>,
-    /// Where personas come from.
     pub presets: Arc<Presets>,
-    /// Time and ids.
     pub clock: Arc<dyn Clock>,
-    /// Bounds.
     pub limits: Arc<Limits>,
 }
 
@@ -89,7 +77,7 @@ impl SessionCreator {
     }
 }
 
-/// The session's items: its own, and the `always` tools of servers that could not be asked when it was created.
+/// The session's items, plus `always` tools of servers that could not be listed when it was created.
 pub(crate) fn session_items(
     agent: &Agent,
     head: &SessionHead,
@@ -108,7 +96,7 @@ pub(crate) fn session_items(
     items
 }
 
-/// Keeps the tools of servers that could be asked since the session was created.
+/// Stores the tools of servers that could not be listed when the session was created.
 pub(crate) fn keep_late_items(agent: &Agent, head: &mut SessionHead, tools: &[KnownTool]) {
     if head.unlisted_servers.is_empty() {
         return;
@@ -118,7 +106,7 @@ pub(crate) fn keep_late_items(agent: &Agent, head: &mut SessionHead, tools: &[Kn
     head.unlisted_servers.retain(|server| !listed(server));
 }
 
-/// Items that are in every session of the agent.
+/// Items included in every session of the agent.
 fn always_items(agent: &Agent, tools: &[KnownTool]) -> Vec<SessionItem> {
     let always = |item| SessionItem { item, mode: IncludeMode::Always };
     let rules = agent.rules.iter().filter(|rule| rule.include == IncludeMode::Always);
@@ -160,7 +148,7 @@ pub(crate) fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<Str
     let mut unique = Vec::with_capacity(tags.len());
     for tag in tags {
         if tag.trim().is_empty() || tag.chars().count() > limits.title_characters_max {
-            return Err(Error::invalid("tags", "a tag has 1-200 characters"));
+            return Err(Error::invalid("tags", "a tag must have 1-200 characters"));
         }
         if !unique.contains(&tag) {
             unique.push(tag);

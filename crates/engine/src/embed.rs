@@ -1,9 +1,8 @@
-//! What turns text into vectors, as the engine sees it.
+//! The embedder port: turns text into vectors.
 //!
-//! Implementations live in `throughline-upstream`. An embedder never decides what is relevant; it only
-//! measures, and [`crate::search`] ranks.
+//! Implemented in `throughline-upstream`. An embedder does not decide what is relevant; [`crate::search`] ranks.
 //!
-//! Invariant: vectors of one embedder have one length and are of unit length (or all zero).
+//! Invariant: vectors of one embedder have the same dimensions and unit length (or are all zero).
 
 use async_trait::async_trait;
 
@@ -12,13 +11,11 @@ use crate::failure::UpstreamError;
 /// A unit vector.
 pub type Vector = Vec<f32>;
 
-/// Turns texts into vectors.
 #[async_trait]
 pub trait Embedder: Send + Sync + 'static {
     /// Name and revision; part of every cache key.
     fn name(&self) -> &str;
 
-    /// Length of each vector.
     fn dimensions(&self) -> usize;
 
     /// One vector for each text, in order.

@@ -1,12 +1,12 @@
-//! What a message is enriched with – what it means, what is known of that, older turns that fit – and a
-//! cache of it by session and message.
+//! A message's enrichment – its meaning, known facts about that, matching older turns – and a cache of it by
+//! session and message.
 //!
-//! An application that prepares and then asks, or asks again after a failure, does not pay twice.
-//! Bounded by bytes and by age. An entry says which version of the session and which agents it was made
-//! from, and is only used for exactly these; so losing, expiring or racing entries costs time, never
-//! correctness. Erasing a session takes its entries along.
+//! An application that prepares and then asks, or retries after a failure, does not pay twice. The cache is
+//! bounded by bytes and age. An entry records the session version and agents it was made from and is used only
+//! for these, so a lost, expired or racing entry costs time, never correctness. Erasing a session removes its
+//! entries.
 //!
-//! Invariant: what a session was before a change is never served after it.
+//! Invariant: an entry made before a session changed is never served afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,27 +22,22 @@ use crate::piece::Piece;
 use crate::resolve::{LookedUp, Reader};
 use crate::store::{Key, Version};
 
-/// What an entry weighs beside its texts, in bytes.
+/// Size of an entry besides its texts, in bytes.
 const ENTRY_BYTES: usize = 1 << 10;
 
-/// What was gathered for a message.
 #[derive(Debug)]
 pub struct Enrichment {
-    /// The message's vector.
     pub vector: Vec<f32>,
-    /// What was noticed in the message.
     pub noticed: Noticed,
-    /// What was looked up for it.
+    /// Entities looked up for it.
     pub found: Vec<Entity>,
-    /// When that was.
     pub looked_up: LookedUp,
-    /// Parts of earlier turns that fit, best first.
+    /// Matching parts of earlier turns, best first.
     pub recalled: Vec<Recalled>,
-    /// What is told of the things that the message is about.
+    /// Pieces about the entities in the message.
     pub about: Vec<Piece>,
 }
 
-/// What is asked for: a message to a session, for a reader.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EnrichmentKey {
     session: Key,
@@ -59,7 +54,7 @@ impl EnrichmentKey {
     }
 }
 
-/// What an enrichment was made from.
+/// The inputs of an enrichment; an entry is valid only while they are unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MadeOf {
     pub version: Version,
@@ -73,7 +68,6 @@ struct CacheEntry {
     enrichment: Arc<Enrichment>,
 }
 
-/// The entries and their figures.
 pub struct Enrichments {
     kept: moka::sync::Cache<EnrichmentKey, CacheEntry>,
     life: Duration,
@@ -81,17 +75,14 @@ pub struct Enrichments {
     misses: AtomicU64,
 }
 
-/// How often an enrichment was there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct EnrichmentStatistics {
-    /// Messages whose enrichment was there.
     pub hits: u64,
-    /// Messages that were enriched anew.
     pub misses: u64,
 }
 
 impl Enrichments {
-    /// None yet; each holds for `life`, all of them `bytes_max` at most.
+    /// Entries live for `life` and take at most `bytes_max` in total.
     pub fn new(bytes_max: u64, life: Duration) -> Self {
         let kept = moka::sync::Cache::builder()
             .max_capacity(bytes_max)
@@ -115,7 +106,7 @@ impl Enrichments {
         kept.map(|kept| kept.enrichment)
     }
 
-    /// Counts a message whose enrichment was there and could be used, or not.
+    /// Counts a cache hit or miss.
     pub fn count(&self, hit: bool) {
         let counter = if hit { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -133,17 +124,16 @@ impl Enrichments {
         }
     }
 
-    /// Forgets a session.
+    /// Drops the entries of a session.
     pub fn forget(&self, session: &Key) {
         let session = session.clone();
         let done = self.kept.invalidate_entries_if(move |key, _| key.session == session);
         if let Err(error) = done {
-            tracing::warn!(%error, "all enrichments are forgotten instead of one session's");
+            tracing::warn!(%error, "cannot drop one session's enrichments; dropping all");
             self.kept.invalidate_all();
         }
     }
 
-    /// The figures.
     pub fn statistics(&self) -> EnrichmentStatistics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         EnrichmentStatistics { hits: count(&self.hits), misses: count(&self.misses) }

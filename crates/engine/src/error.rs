@@ -1,168 +1,120 @@
-//! What can go wrong in the engine, and what a caller can do about it.
+//! The engine's errors, and what a caller can do about them.
 //!
-//! [`Error::code`] is stable for ever; [`Error::fault`] says what kind of failure it is; only transports
-//! turn that into a status.
+//! [`Error::code`] never changes; [`Error::fault`] classifies the error; only transports map that to a status.
 //!
-//! Invariant: a message says what failed, with the name; a hint says what to try.
+//! Invariant: a message says what failed and names it; a hint says what to try.
 
 use crate::failure::UpstreamError;
 use crate::grants::Action;
 use crate::id::{AgentName, InvalidName, SessionId};
 use crate::store::StoreError;
 
-/// The engine's one error.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No such session for this caller.
     #[error("there is no session {0}")]
     NoSession(SessionId),
-    /// No such turn in that session.
     #[error("session {session} has no turn {turn}; it has {turns}")]
     NoTurn {
-        /// Which session.
         session: SessionId,
-        /// The turn asked for.
         turn: u64,
-        /// Turns it has.
+        /// Number of turns in the session.
         turns: u64,
     },
-    /// Something else that was named does not exist.
+    /// A named thing other than a session, turn or agent does not exist.
     #[error("there is no {kind} {name}")]
     Missing {
         /// `agent`, `preset`, `item`, `tool`…
         kind: &'static str,
-        /// Its name.
         name: String,
-        /// What there is, for the hint.
+        /// Existing names, for the hint.
         known: Vec<String>,
     },
-    /// The turn has no receipt, or its content was not kept.
+    /// The turn has no receipt, or its content was not stored.
     #[error("turn {turn} of session {session} has no {what}")]
     NotKept {
-        /// Which session.
         session: SessionId,
-        /// Which turn.
         turn: u64,
         /// `context data`, `stored request`…
         what: &'static str,
     },
-    /// A session of that id exists already.
-    #[error("there is a session {0} already")]
+    #[error("session {0} already exists")]
     SessionExists(SessionId),
-    /// A field has a value that is not allowed.
     #[error("{field} is not valid: {reason}")]
     Invalid {
         /// The field's name in the request.
         field: String,
-        /// The value's problem, with the range that is allowed.
+        /// The problem, with the allowed range.
         reason: String,
     },
-    /// A name broke the rule for names.
     #[error(transparent)]
     InvalidName(#[from] InvalidName),
-    /// More than a named limit.
+    /// A configured limit is exceeded.
     #[error("{what} is {size}; the limit {limit} is {allowed}")]
     OverLimit {
-        /// What is too large or too many.
         what: String,
-        /// How large or many.
         size: u64,
         /// The limit's name in configuration.
         limit: &'static str,
-        /// The limit.
         allowed: u64,
     },
-    /// What must be sent does not fit the model's window.
+    /// The required pieces do not fit the model's window.
     #[error("the message and what must go with it take {needed} tokens; the budget is {budget}")]
     OverBudget {
-        /// Tokens of what cannot be dropped.
+        /// Tokens of the required pieces.
         needed: u32,
-        /// Tokens there are.
         budget: u32,
     },
-    /// The caller's version is not the current one.
     #[error("{what} is at version {current}, not {given}")]
     VersionConflict {
-        /// Which session or preset.
+        /// The session or preset.
         what: String,
-        /// The version the caller gave.
         given: u64,
-        /// The version it is at.
         current: u64,
     },
-    /// Other writers were faster, too many times.
-    #[error("session {session} was changed by others {attempts} times while this was written")]
-    Contended {
-        /// Which session.
-        session: SessionId,
-        /// How often it was tried.
-        attempts: usize,
-    },
-    /// The idempotency key was used with another request.
+    /// Other writers won the race too many times.
+    #[error("session {session} was changed by others during each of {attempts} attempts to write")]
+    Contended { session: SessionId, attempts: usize },
     #[error("the idempotency key {key} was used for another request")]
-    KeyReused {
-        /// The key.
-        key: String,
-    },
-    /// The same idempotency key is being worked on.
-    #[error("the request with the idempotency key {key} is under way")]
-    UnderWay {
-        /// The key.
-        key: String,
-    },
-    /// A call was begun under the key, and the process ended before its answer was kept.
-    #[error("the call with the idempotency key {key} was begun, and what came of it is not known")]
-    OutcomeUnknown {
-        /// The key.
-        key: String,
-    },
-    /// The session has no such approval waiting.
+    KeyReused { key: String },
+    /// A request with the same idempotency key is in progress.
+    #[error("the request with the idempotency key {key} is still in progress")]
+    UnderWay { key: String },
+    /// The process ended before the outcome of the call was stored.
+    #[error("the call with the idempotency key {key} was started, but its outcome is unknown")]
+    OutcomeUnknown { key: String },
+    /// No such call is waiting for approval.
     #[error("session {session} has no call {call} waiting for approval")]
     NoApproval {
-        /// Which session.
         session: SessionId,
         /// The call's id.
         call: String,
     },
-    /// The session is not one that can be shared.
     #[error("session {session} cannot be shared: {reason}")]
-    NotShareable {
-        /// Which session.
-        session: SessionId,
-        /// Why.
-        reason: &'static str,
-    },
-    /// A link that opens nothing: which of its reasons it is, is not said.
-    #[error("the link opens nothing: it is not complete, has expired or was revoked")]
+    NotShareable { session: SessionId, reason: &'static str },
+    /// The link is not valid. The message does not say why, so that it cannot be probed.
+    #[error("the link is not valid: it is incomplete, has expired or was revoked")]
     NoShare,
     /// The session was archived or has expired.
     #[error("session {session} is {state}")]
     Inactive {
-        /// Which session.
         session: SessionId,
         /// `deleted` or `expired`.
         state: &'static str,
     },
-    /// The credential lacks the scope.
     #[error("this credential may not {action}")]
-    Forbidden {
-        /// What was tried.
-        action: Action,
-    },
-    /// There is no such agent.
+    Forbidden { action: Action },
     #[error("there is no agent {name}")]
     NoAgent {
-        /// Its name.
         name: AgentName,
-        /// Agents there are.
+        /// Existing agents.
         known: Vec<String>,
     },
-    /// A tool may not run as it is now defined.
+    /// The tool's current definition is not approved.
     #[error("tool {tool} may not run: {reason}")]
     ToolNotApproved {
         /// `server:name`.
         tool: String,
-        /// Why.
         reason: String,
     },
     /// A model, tool or embedder failed.
@@ -171,46 +123,40 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is stored for a session cannot be understood.
+    /// Stored data cannot be decoded.
     #[error("{what} cannot be read: {reason}")]
     Unreadable {
-        /// Which thread or entry.
+        /// The thread or entry.
         what: String,
-        /// The reason.
         reason: String,
     },
 }
 
-/// What kind of failure it is, for whoever must react.
+/// The class of an error, by what a caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not there, or not for this caller.
+    /// Absent, or not visible to this caller.
     Missing,
-    /// The request is wrong.
     Invalid,
-    /// The request is too large.
     TooLarge,
-    /// The credential does not allow it.
     Forbidden,
     /// Somebody else changed it first.
     Conflict,
-    /// The same idempotency key with another request.
+    /// The idempotency key was used for another request.
     KeyMismatch,
     /// A model, tool or embedder failed.
     Upstream,
     /// The store cannot be reached.
     Unavailable,
-    /// A fault of ours, or of the stored data.
+    /// A bug, or damaged data.
     Internal,
 }
 
 impl Error {
-    /// A value that is not allowed.
     pub fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Invalid { field: field.into(), reason: reason.into() }
     }
 
-    /// What kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoSession(_)
@@ -245,7 +191,7 @@ impl Error {
         }
     }
 
-    /// The name of this failure; stable for ever.
+    /// A name of the error that never changes.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSession(_) => "no_session",
@@ -281,7 +227,7 @@ impl Error {
         }
     }
 
-    /// What to try.
+    /// What the caller can try.
     pub fn hint(&self) -> String {
         match self {
             Self::NoSession(_) => "list the sessions, or create one".into(),
@@ -289,7 +235,7 @@ impl Error {
             Self::NoTurn { turns, .. } => format!("turns count from 1 to {turns}"),
             Self::Missing { kind: "memory", .. } => "list the memories, or search for it".into(),
             Self::Missing { known, .. } | Self::NoAgent { known, .. } => listed(known),
-            Self::NotKept { .. } => "only turns that the engine assembled have it".into(),
+            Self::NotKept { .. } => "only turns whose request the engine assembled have one".into(),
             Self::SessionExists(_) => "leave the id out, or use the existing session".into(),
             Self::Invalid { .. } => "correct the field and send the request again".into(),
             Self::InvalidName(_) => {
@@ -306,21 +252,23 @@ impl Error {
             Self::KeyReused { .. } => "use a new key for a new request".into(),
             Self::UnderWay { .. } => "wait, then send the same request with the same key".into(),
             Self::OutcomeUnknown { .. } => {
-                "look whether it took effect; if not, call it with a new key".into()
+                "check whether it took effect; if not, repeat the call with a new key".into()
             }
             Self::NoApproval { .. } => "it was answered, has expired, or never existed".into(),
             Self::Inactive { .. } => "restore it by PATCH with active: true".into(),
             Self::NotShareable { .. } => {
-                "private sessions, and those without a turn, are not shared".into()
+                "private sessions and sessions without turns cannot be shared".into()
             }
-            Self::NoShare => "ask whoever sent it for a new one".into(),
-            Self::Forbidden { .. } => "use a key or a token with that scope".into(),
-            Self::ToolNotApproved { .. } => "look at the definition, then approve the tool".into(),
+            Self::NoShare => "ask the sender for a new one".into(),
+            Self::Forbidden { .. } => "use an API key or token with that scope".into(),
+            Self::ToolNotApproved { .. } => "review the definition, then approve the tool".into(),
             Self::Upstream(_) => "what was said is kept; try again".into(),
             Self::Store(StoreError::Refused { hint, .. }) => hint.clone(),
-            Self::Store(StoreError::Unavailable { .. }) => "try again when it is back".into(),
+            Self::Store(StoreError::Unavailable { .. }) => {
+                "try again when the store is available".into()
+            }
             Self::Store(StoreError::Damaged { .. }) => {
-                "throughline check names what is damaged, throughline repair mends it".into()
+                "run throughline check to see what is damaged, then throughline repair".into()
             }
             Self::Store(_) | Self::Unreadable { .. } => "run throughline check".into(),
         }
@@ -336,5 +284,4 @@ fn listed(known: &[String]) -> String {
     format!("there are: {}{more}", shown.join(", "))
 }
 
-/// The engine's results.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

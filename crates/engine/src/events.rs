@@ -1,4 +1,4 @@
-//! What a turn tells while it runs, and to whom.
+//! Events of a running turn.
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -8,55 +8,37 @@ use crate::receipt::Receipt;
 use crate::session::pending::AwaitedCall;
 use crate::tool::ToolName;
 
-/// What happens while a turn runs.
 #[derive(Debug, Clone)]
 pub enum TurnEvent {
-    /// The request is assembled.
+    /// The request has been assembled.
     Context(Box<Receipt>),
     /// A tool is called.
-    ToolCall {
-        /// The call's id.
-        id: String,
-        /// Which tool.
-        tool: ToolName,
-        /// The arguments.
-        arguments: Value,
-    },
-    /// A tool has answered.
-    ToolResult {
-        /// The call's id.
-        id: String,
-        /// Which tool.
-        tool: ToolName,
-        /// Whether it succeeded.
-        ok: bool,
-        /// The answer.
-        text: String,
-    },
+    ToolCall { id: String, tool: ToolName, arguments: Value },
+    /// A tool has returned.
+    ToolResult { id: String, tool: ToolName, ok: bool, text: String },
     /// A call waits for approval.
     Approval(AwaitedCall),
-    /// More words of the reply.
+    /// The next part of the reply.
     Delta(String),
-    /// Tokens so far.
+    /// Tokens used so far.
     Usage(Usage),
 }
 
-/// Where the events of a turn go.
+/// Receives the events of a turn.
 #[derive(Debug, Clone, Default)]
 pub struct Events(Option<UnboundedSender<TurnEvent>>);
 
 impl Events {
-    /// Events go to `sender`.
     pub fn to(sender: UnboundedSender<TurnEvent>) -> Self {
         Self(Some(sender))
     }
 
-    /// Nobody listens.
+    /// Discards all events.
     pub fn nowhere() -> Self {
         Self(None)
     }
 
-    /// Tells whoever listens; a listener that has gone is no reason to stop.
+    /// Sends an event; a closed receiver is ignored, because the turn must go on.
     pub fn tell(&self, event: TurnEvent) {
         if let Some(sender) = &self.0 {
             let _ = sender.send(event);

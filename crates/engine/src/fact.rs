@@ -1,10 +1,10 @@
-//! Facts: short statements about the user and their world that outlive their session.
+//! Facts: short statements about the user and their world that outlive a session.
 //!
-//! A fact is told by a person, or gathered from what the user said in a form that states something
-//! (`gather`). Text that a tool returned never becomes one by itself. What is kept where is
-//! `stored`'s; which of them a request shows is the request's decision.
+//! A person states a fact explicitly, or `gather` extracts it from the user's own words. Text returned by a tool
+//! never becomes a fact by itself. `stored` handles storage; which facts a request shows is the request's
+//! decision.
 //!
-//! Invariant: a fact that was gathered names the session, the turn and the sentence it comes from.
+//! Invariant: a gathered fact names the session, turn and sentence it comes from.
 
 mod book;
 pub mod draft;
@@ -31,7 +31,6 @@ pub(crate) use threads::text_at;
 pub use unwanted::Forgetting;
 pub(crate) use unwanted::chosen as unwanted_facts;
 
-/// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
@@ -45,24 +44,22 @@ pub enum FactKind {
     Fact,
 }
 
-/// Where a fact comes from, which says how far it is trusted.
+/// The origin of a fact, which determines how far it is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// A person told it to be remembered.
+    /// A person asked to remember it.
     Told,
     /// The user's own words stated it.
     Said,
-    /// A model drew it from the conversation.
+    /// A model extracted it.
     Model,
-    /// It came with an import.
     Imported,
 }
 
-/// The sentence that a fact was gathered from.
+/// The sentence a fact was gathered from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactSource {
-    /// The session.
     pub session: SessionId,
     /// The turn, from 1.
     pub turn: u64,
@@ -70,24 +67,21 @@ pub struct FactSource {
     pub sentence: String,
 }
 
-/// A statement that outlives its session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// Its id, unique for its user.
+    /// Unique per user.
     pub id: String,
-    /// What is known, as a sentence.
+    /// The statement, as a sentence.
     pub text: String,
-    /// What it is about, in lower case: facts about the same subject supersede each other.
+    /// The subject, in lower case; a newer fact about the same subject supersedes an older one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What sort of statement it is.
     pub kind: FactKind,
-    /// Where it comes from.
     pub trust: Trust,
     /// The sentence it was gathered from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<FactSource>,
-    /// When it was first kept.
+    /// When it was first stored.
     pub created_at: Timestamp,
     /// When its text last changed.
     pub changed_at: Timestamp,
@@ -100,21 +94,21 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Whether a message of the user states it.
+    /// Whether the user's message states it.
     pub(crate) fn is_stated_in(&self, message: &str) -> bool {
         let text = draft::comparable(&self.text);
         gather::stated(message).iter().any(|it| draft::comparable(&it.text) == text)
     }
 
-    /// Whether an exchange tells it in other words, such as a reply that repeats it: every word of it that matters is
-    /// there.
+    /// Whether an exchange contains it in other words, such as a reply that repeats it: all its content words
+    /// occur.
     pub(crate) fn is_told_in(&self, message: &str, reply: &str) -> bool {
         let own = content_stems(&self.text);
         let said = stems(&format!("{message}\n{reply}"));
         own.len() > 1 && own.iter().all(|word| said.contains(word))
     }
 
-    /// It as a line of a request.
+    /// The fact as a line of a request.
     pub(crate) fn line(text: &str) -> String {
         format!("- {}", text.replace('\n', " "))
     }

@@ -1,37 +1,34 @@
-//! How what a turn calls can fail: a model, a tool, an embedder.
+//! Failures of what a turn calls: a model, a tool, an embedder.
 //!
-//! These are facts about the other side. What becomes of the turn is decided in [`crate::turn`].
+//! They describe the upstream. [`crate::turn`] decides what becomes of the turn.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong upstream, in the terms a turn can act on.
+/// The kind of an upstream failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UpstreamFault {
-    /// It could not be reached.
     Unreachable,
-    /// It did not answer in time.
     TimedOut,
-    /// It asked us to slow down.
     RateLimited,
-    /// It refused our credential.
+    /// It rejected our credential.
     Unauthorized,
-    /// It refused the request as wrong.
+    /// It rejected the request.
     Rejected,
-    /// It answered what the protocol does not allow.
+    /// Its answer violates the protocol.
     Malformed,
-    /// It failed by itself.
+    /// It had an internal error.
     Failed,
-    /// It answered more than the limit.
+    /// Its answer exceeds the limit.
     TooLarge,
-    /// We stopped it.
+    /// We cancelled it.
     Cancelled,
 }
 
 impl UpstreamFault {
-    /// Its name, which never changes.
+    /// A name that never changes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
@@ -53,16 +50,15 @@ impl UpstreamFault {
 pub struct UpstreamError {
     /// What was called: `model anthropic/claude…`, `server inventory`…
     pub target: String,
-    /// In what way.
     pub fault: UpstreamFault,
-    /// What it said, without secrets.
+    /// The upstream's message, without secrets.
     pub message: String,
-    /// When it asked to be tried again.
+    /// The delay it asked for before a retry.
     pub retry_after: Option<Duration>,
 }
 
 impl UpstreamError {
-    /// A failure without a wish to be tried again later.
+    /// A failure without `retry_after`.
     pub fn new(
         target: impl Into<String>,
         fault: UpstreamFault,
@@ -71,7 +67,7 @@ impl UpstreamError {
         Self { target: target.into(), fault, message: message.into(), retry_after: None }
     }
 
-    /// What happened, for a record that people read: what looks like a key is left out.
+    /// The failure as people read it, without anything that looks like a key.
     pub fn public(&self) -> String {
         let shown = self.to_string();
         let words = shown
@@ -82,7 +78,7 @@ impl UpstreamError {
     }
 }
 
-/// Whether a word begins as keys do, and is as long as one.
+/// Whether a word has the prefix and length of a key.
 fn looks_like_key(word: &str) -> bool {
     const STARTS: [&str; 10] =
         ["sk-", "sk_", "pk-", "pk_", "rk_", "ghp_", "gho_", "xoxb-", "AKIA", "AIza"];

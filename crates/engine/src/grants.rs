@@ -1,23 +1,21 @@
-//! What a credential may do, and what an action takes. Who holds one is in [`crate::access`].
+//! Permissions of a credential, and what each action requires. Credentials are in [`crate::access`].
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a credential may do. `admin` includes `write`, `write` includes `read`.
+/// Permissions of a credential. `admin` includes `write`, `write` includes `read`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grants {
-    /// Look.
     Read,
-    /// Look and change.
     Write,
-    /// Also keys, tool approvals, backups and other people's erasure.
+    /// Also keys, tool approvals, backups and erasing other users' data.
     Admin,
 }
 
 impl Grants {
-    /// What an action takes.
+    /// The permission an action requires.
     pub fn needed_to(action: Action) -> Self {
         match action {
             Action::Read => Self::Read,
@@ -27,14 +25,11 @@ impl Grants {
     }
 }
 
-/// What is about to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Look at something.
     Read,
-    /// Change or add something.
     Write,
-    /// Decide for the whole installation.
+    /// Change the whole installation.
     Administer,
 }
 

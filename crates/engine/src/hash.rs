@@ -1,7 +1,7 @@
-//! Content hashes: the name under which a text is kept and recognised.
+//! Content hashes, which identify stored texts.
 //!
-//! Invariant: the first 128 bits of SHA-256, as 32 lower-case hexadecimal digits; stable for ever, since
-//! receipts hold them.
+//! Invariant: the first 128 bits of SHA-256 as 32 lower-case hexadecimal digits. This never changes, because
+//! receipts contain them.
 
 use std::fmt;
 
@@ -16,12 +16,10 @@ const DIGITS: usize = 32;
 pub struct ContentHash([u8; DIGITS]);
 
 impl ContentHash {
-    /// The hash of `text`.
     pub fn of(text: &str) -> Self {
         Self::of_bytes(text.as_bytes())
     }
 
-    /// The hash of `bytes`.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         let digest = Sha256::digest(bytes);
         let mut digits = [0; DIGITS];
@@ -32,7 +30,6 @@ impl ContentHash {
         Self(digits)
     }
 
-    /// The digits.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("hexadecimal digits are text")
     }

@@ -1,7 +1,6 @@
-//! Turns as pieces: the words in which any turn is shown, and on which day it was.
+//! Turns as pieces of the history, with their text and day.
 //!
-//! Invariant: the text of a piece is a function of the record and its part alone, so that a receipt need
-//! not keep it.
+//! Invariant: a piece's text depends only on the record and the part, so a receipt need not store it.
 
 use std::sync::Arc;
 
@@ -15,22 +14,20 @@ use crate::search::split_name;
 use crate::session::head::Summary;
 use crate::session::record::{CallRecord, TurnRecord};
 
-/// The most characters of one result that the history shows; the whole is in the log.
+/// Maximum characters of a tool result shown in the history; the log has all of it.
 const RESULT_CHARACTERS_MAX: usize = 4_000;
 
-/// A turn of the conversation, shown word for word.
+/// A turn shown verbatim.
 #[derive(Debug, Clone)]
 pub struct HistoryTurn {
-    /// Its number.
     pub turn: u64,
     /// Its day in the user's time zone.
     pub day: Date,
-    /// Message, results and reply, those that there are.
+    /// Message, results and reply, if present.
     pub pieces: Vec<Arc<SentPiece>>,
 }
 
 impl HistoryTurn {
-    /// A turn as the log has it.
     pub fn of(record: &TurnRecord, zone: &TimeZone) -> Self {
         let day = day_of(record, zone);
         let parts = [HistoryPart::Message, HistoryPart::Results, HistoryPart::Reply];
@@ -44,14 +41,14 @@ impl HistoryTurn {
         Self { turn: record.turn, day, pieces: sent.map(Arc::new).collect() }
     }
 
-    /// Tokens with their frames.
+    /// Tokens including frames.
     pub fn tokens(&self) -> u32 {
         let tokens = |sent: &Arc<SentPiece>| sent.piece.tokens + layout::MESSAGE_FRAME_TOKENS;
         self.pieces.iter().map(tokens).sum()
     }
 }
 
-/// A part of a turn as a piece of the history; `None` where the turn has no such part.
+/// A part of a turn as a piece; `None` if the turn has no such part.
 pub fn piece(record: &TurnRecord, part: HistoryPart) -> Option<Piece> {
     let text = text_of(record, part);
     if text.is_empty() {
@@ -70,12 +67,11 @@ pub fn piece(record: &TurnRecord, part: HistoryPart) -> Option<Piece> {
     })
 }
 
-/// The day of a turn in the user's time zone.
 pub fn day_of(record: &TurnRecord, zone: &TimeZone) -> Date {
     record.at.to_zoned(zone.clone()).date()
 }
 
-/// The words of a part of a turn, as the history shows them.
+/// The text of a part of a turn in the history.
 pub fn text_of(record: &TurnRecord, part: HistoryPart) -> String {
     match part {
         HistoryPart::Message => record.message.clone(),
@@ -84,7 +80,7 @@ pub fn text_of(record: &TurnRecord, part: HistoryPart) -> String {
     }
 }
 
-/// What the tools of a turn answered, quoted as data.
+/// The tool results of a turn, quoted as data.
 pub fn results_text(record: &TurnRecord) -> String {
     let quoted: Vec<String> = record
         .calls
@@ -98,7 +94,7 @@ pub fn results_text(record: &TurnRecord) -> String {
     quoted.join("\n")
 }
 
-/// The words of an older turn, as recall shows them in that layout.
+/// The text of a recalled turn in `layout`.
 pub fn recalled_text(record: &TurnRecord, part: HistoryPart, layout: u32) -> String {
     let (speaker, words) = match part {
         HistoryPart::Results => return results_text(record),
@@ -108,14 +104,13 @@ pub fn recalled_text(record: &TurnRecord, part: HistoryPart, layout: u32) -> Str
     if layout == layout::FIRST {
         return quote(&format!("the {speaker}, turn {}", record.turn), words);
     }
-    // A text that names its own speaker needs no other.
+    // A text that names its speaker needs no other name.
     match split_name(words) {
         (Some(_), _) => words.clone(),
         (None, _) => format!("{speaker}: {words}"),
     }
 }
 
-/// A day, told beside a message or in the history.
 pub fn day_text(on: Date, of: DayOf) -> String {
     let day = layout::day(on);
     match of {
@@ -125,7 +120,6 @@ pub fn day_text(on: Date, of: DayOf) -> String {
     }
 }
 
-/// A day as a piece.
 pub fn day_piece(on: Date, of: DayOf) -> Piece {
     let (place, why) = match of {
         DayOf::Message => (Position::Aside, "the day of the message"),
@@ -136,7 +130,6 @@ pub fn day_piece(on: Date, of: DayOf) -> Piece {
     Piece::new(Source::Day { on, of }, why, place, Rank::OldHistory, text)
 }
 
-/// The summary, quoted.
 pub fn summary_piece(summary: &Summary) -> Piece {
     let Summary { from, to, .. } = *summary;
     let origin = format!("notes on turns {from} to {to}");

@@ -1,7 +1,7 @@
-//! Names that reach us from outside, checked once, where they enter.
+//! Names from outside, validated where they enter.
 //!
-//! A value of one of these types is safe in a file path, an object key, a Redis key and a URL. What a
-//! name refers to, and who may see it, is not decided here.
+//! A value of these types is safe in a file path, an object key, a Redis key and a URL. What it refers to and who
+//! may see it is decided elsewhere.
 //!
 //! Invariant: 1–128 characters of `A–Z a–z 0–9 . _ -`, not starting with a dot.
 
@@ -10,18 +10,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest name that is accepted, in characters.
+/// Maximum length of a name in characters.
 pub const NAME_CHARACTERS_MAX: usize = 128;
 
-/// A name that broke the rule, and which part of the rule it broke.
+/// A name that violates the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} {shown} is not valid: {reason}")]
 pub struct InvalidName {
-    /// What the name was meant to be: `session id`, `tenant`…
+    /// What it was meant to be: `session id`, `tenant`…
     pub kind: &'static str,
     /// The name, shortened and with control characters escaped.
     pub shown: String,
-    /// Which rule it broke.
     pub reason: &'static str,
 }
 
@@ -49,14 +48,13 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// Checks `text` against the rule for names.
+            /// Validates `text`.
             pub fn new(text: impl Into<String>) -> Result<Self, InvalidName> {
                 let text = text.into();
                 check($kind, &text)?;
                 Ok(Self(text))
             }
 
-            /// The name as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -97,30 +95,22 @@ macro_rules! name {
 }
 
 name!(
-    /// The organisation that a credential belongs to.
+    /// The organisation a credential belongs to.
     TenantId,
     "tenant"
 );
 name!(
-    /// The person or program that a credential belongs to.
+    /// The person or program a credential belongs to.
     UserId,
     "user"
 );
+name!(SessionId, "session id");
 name!(
-    /// One conversation.
-    SessionId,
-    "session id"
-);
-name!(
-    /// One stored thread of any kind; a session's thread carries the session's id.
+    /// A stored thread of any kind; a session's thread has the session's id.
     ThreadId,
     "thread id"
 );
-name!(
-    /// An agent, as named in configuration.
-    AgentName,
-    "agent"
-);
+name!(AgentName, "agent");
 
 impl From<SessionId> for ThreadId {
     fn from(id: SessionId) -> Self {

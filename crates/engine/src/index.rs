@@ -1,9 +1,9 @@
-//! Full-text search across sessions, as the engine sees it.
+//! The port of full-text search across sessions.
 //!
-//! An index is derived: it can be cleared and rebuilt from the logs at any time, and it is never asked
-//! whether something exists. It knows words, not meaning; [`crate::search`] ranks within a session.
+//! An index is derived: it can be cleared and rebuilt from the logs at any time, and it is never the authority on
+//! whether something exists. It matches words, not meaning; [`crate::search`] ranks within a session.
 //!
-//! Invariant: a search answers only documents of the scope it was asked for.
+//! Invariant: a search returns only documents of the requested scope.
 
 use std::ops::Range;
 
@@ -13,20 +13,19 @@ use serde::{Deserialize, Serialize};
 use crate::id::SessionId;
 use crate::store::{Result, Scope, Version};
 
-/// The longest text of one document that is indexed, in bytes; what is beyond is not found.
+/// Maximum bytes of a document that are indexed; the rest is not searchable.
 pub const DOCUMENT_BYTES_MAX: usize = 64 * 1024;
-/// The most words and phrases of a query that are looked for; what is beyond is not.
+/// Maximum words and phrases of a query; the rest are ignored.
 pub const QUERY_TERMS_MAX: usize = 32;
-/// The most hits of one answer.
+/// Maximum hits of a query.
 pub const HITS_MAX: usize = 1000;
 
-/// Finds words in sessions.
 #[async_trait]
 pub trait Index: Send + Sync + 'static {
-    /// Adds or replaces `documents` of one session and moves its position, as one step. A document
-    /// with an empty text is removed. A position older than the one kept changes nothing.
+    /// Adds or replaces `documents` of one session and updates its position atomically. A document with an empty
+    /// text is removed. A position older than the stored one is ignored.
     ///
-    /// Every later call sees it; a crash may lose it together with its position.
+    /// Visible to every later call; a crash may lose it, but then together with its position.
     async fn put(
         &self,
         scope: &Scope,
@@ -35,27 +34,27 @@ pub trait Index: Send + Sync + 'static {
         position: Position,
     ) -> Result<()>;
 
-    /// How far the session is indexed; `None` when it is not at all.
+    /// How far the session is indexed; `None` if not at all.
     async fn position(&self, scope: &Scope, session: &SessionId) -> Result<Option<Position>>;
 
-    /// The same for several sessions of a scope, in their order.
+    /// The positions of several sessions of a scope, in order.
     async fn positions(
         &self,
         scope: &Scope,
         sessions: &[SessionId],
     ) -> Result<Vec<Option<Position>>>;
 
-    /// Removes all of a session and answers how many documents went.
+    /// Removes a session; returns the number of documents removed.
     async fn remove_session(&self, scope: &Scope, session: &SessionId) -> Result<u64>;
 
-    /// Removes all of a scope and answers how many documents went.
+    /// Removes a scope; returns the number of documents removed.
     async fn remove_scope(&self, scope: &Scope) -> Result<u64>;
 
-    /// The best hits first. Any text is a valid query; one without a word finds nothing. One that takes too long
-    /// is an error.
+    /// Returns the best hits first. Any text is a valid query; one without words finds nothing. Fails if it takes
+    /// too long.
     async fn search(&self, query: &Query) -> Result<Vec<Hit>>;
 
-    /// The places in `texts` where the words of `query` stand, one for each. The index itself keeps no texts.
+    /// Marks the words of `query` in each of `texts`, because the index stores no texts.
     async fn snippets(&self, query: &Query, texts: Vec<String>) -> Result<Vec<Snippet>>;
 
     /// Removes everything.
@@ -65,95 +64,81 @@ pub trait Index: Send + Sync + 'static {
 /// How much of a session is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// The version of the head whose title and entries were indexed.
+    /// The head version whose title and entries were indexed.
     pub version: Version,
-    /// Entries of its log that were indexed.
+    /// Number of log entries indexed.
     pub entries: u64,
 }
 
 impl Position {
-    /// Whether an index that is here knows more than one at `other`: a later version of the same life.
-    /// Different lives cannot be compared; the one that is written last holds.
+    /// Whether this is a later version of the same incarnation as `other`. Incarnations are not comparable; the
+    /// last write wins.
     pub fn is_after(&self, other: &Self) -> bool {
         self.version.incarnation == other.version.incarnation
             && self.version.number > other.version.number
     }
 }
 
-/// Which text of a session.
+/// A text of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Its title; belongs to turn 0.
+    /// The title; belongs to turn 0.
     Title,
-    /// What the user said.
     Message,
-    /// What was answered.
     Reply,
 }
 
-/// One text of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// The turn, counted from 1; 0 for the title.
+    /// The turn, from 1; 0 for the title.
     pub turn: u64,
-    /// Which text of it.
     pub part: Part,
-    /// The text.
     pub text: String,
 }
 
-/// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Whose sessions.
     pub scope: Scope,
     /// The words; text in double quotes is a phrase.
     pub text: String,
-    /// Whether all of them must be found.
     pub words: Words,
-    /// At most this many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Leave out this many of the best.
+    /// Number of best hits to skip.
     pub offset: usize,
 }
 
-/// How the words of a query are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Words {
-    /// Every word must be found.
     #[default]
     All,
-    /// One is enough; more are better.
+    /// One is enough; more rank higher.
     Any,
 }
 
-/// One document that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
-    /// The session.
     pub session: SessionId,
-    /// The turn, counted from 1; 0 for the title.
+    /// The turn, from 1; 0 for the title.
     pub turn: u64,
-    /// Which text of it.
     pub part: Part,
-    /// The higher the better; comparable within one answer only.
+    /// Higher is better; comparable only within one result.
     pub score: f64,
 }
 
-/// A stretch of a text with the found words marked.
+/// An excerpt of a text with the matches marked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Snippet {
-    /// The stretch; an ellipsis stands where it was cut.
+    /// The excerpt, with an ellipsis where it was cut.
     pub text: String,
-    /// Found words as byte ranges of `text`, in order, without overlap.
+    /// Matches as byte ranges of `text`, in order, not overlapping.
     pub marks: Vec<Range<usize>>,
 }
 
 impl Snippet {
-    /// The text with `open` and `close` around the found words; `plain` dresses all other text (to
-    /// escape it, say).
+    /// The text with `open` and `close` around the matches; `plain` transforms all text, e.g. to escape it.
     pub fn marked(&self, open: &str, close: &str, plain: impl Fn(&str) -> String) -> String {
         let mut marked = String::with_capacity(self.text.len() + self.marks.len() * 8);
         let mut at = 0;

@@ -1,7 +1,7 @@
-//! Keeps the full-text index up with the logs.
+//! Keeps the full-text index in step with the logs.
 //!
-//! Invariant: after [`Indexer::catch_up`] answers 0, every session of the scope is in the index as it was when
-//! it was called.
+//! Invariant: after [`Indexer::catch_up`] returns 0, the index has every session of the scope as it was at the
+//! time of the call.
 
 use std::sync::Arc;
 
@@ -14,30 +14,28 @@ use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope};
 use crate::worklist::Worklist;
 
-/// Users of whom it is remembered how far the index has come.
+/// Maximum number of scopes in `indexed_until`.
 const SCOPES_MAX: u64 = 10_000;
-/// Turns indexed in one step.
+/// Turns indexed per step.
 const STEP_TURNS: u64 = 256;
-/// Sessions looked at before a search: always, and in further steps where older ones may be behind.
+/// Sessions checked before a search; more in further steps if older ones may be behind.
 const NEWEST_SESSIONS: usize = 50;
 const OLDER_SESSIONS: usize = 1_000;
-/// Sessions brought up to date before one search at most, and then handed to the background.
+/// Maximum sessions indexed before one search; the rest is left to the background.
 const CATCH_UP_MAX: usize = 500;
 const BACKGROUND_MAX: u64 = 1_000;
-/// How far the clocks of copies may be apart. A change with an earlier time than others is found all the same.
+/// Assumed maximum clock difference between servers, so that a change with an earlier timestamp is still found.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
-/// Puts sessions into the index and takes them out.
 pub struct Indexer {
     index: Option<Arc<dyn Index>>,
     sessions: Arc<Sessions>,
     work: Arc<Worklist>,
-    /// Every session of the scope that was last changed before that is in the index.
+    /// Every session last changed before this time is indexed.
     indexed_until: moka::sync::Cache<Scope, Timestamp>,
 }
 
 impl Indexer {
-    /// Keeps `index` up, where there is one.
     pub fn new(
         index: Option<Arc<dyn Index>>,
         sessions: Arc<Sessions>,
@@ -46,12 +44,11 @@ impl Indexer {
         Self { index, sessions, work, indexed_until: moka::sync::Cache::new(SCOPES_MAX) }
     }
 
-    /// The index, where there is one.
     pub fn index(&self) -> Option<&dyn Index> {
         self.index.as_deref()
     }
 
-    /// The text of a hit; none where it is gone. An index of another copy may not know that it was erased.
+    /// The text of a hit; `None` if it was erased, which another server's index may not know yet.
     pub async fn text(
         &self,
         loaded: &LoadedSession,
@@ -70,8 +67,8 @@ impl Indexer {
         Ok(Some(text.clone()))
     }
 
-    /// Brings the index up for the scope's sessions, newest first; what is too much for one search is left to
-    /// the background. Says how many are left.
+    /// Indexes the scope's outdated sessions, newest first; what is too much for one search is left to the
+    /// background. Returns how many are left.
     pub async fn catch_up(&self, scope: &Scope) -> Result<u64> {
         let Some(index) = &self.index else { return Ok(0) };
         let mut known_until = self.indexed_until.get(scope);
@@ -88,7 +85,7 @@ impl Indexer {
                 if position.is_some_and(|position| is_at(position, listed)) {
                     continue;
                 }
-                // It was there when everything was: somebody has emptied the index.
+                // It was indexed before, so the index was cleared.
                 if position.is_none() && known_until.is_some_and(|until| listed.changed_at < until)
                 {
                     known_until = None;
@@ -118,7 +115,7 @@ impl Indexer {
         Ok(left)
     }
 
-    /// Brings the index up to date for one session.
+    /// Indexes one session up to its last turn.
     pub async fn bring_up(&self, loaded: &LoadedSession) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
         let (scope, session) = (&loaded.key.scope, &loaded.head.id);
@@ -159,7 +156,7 @@ impl Indexer {
         }
     }
 
-    /// Takes a session out of the index; says how many documents went.
+    /// Removes a session from the index; returns the number of documents removed.
     pub async fn remove(&self, key: &Key) -> Result<u64> {
         match &self.index {
             Some(index) => Ok(index.remove_session(&key.scope, &key.id.clone().into()).await?),

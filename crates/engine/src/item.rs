@@ -1,38 +1,30 @@
 //! Rules, references and tools as members of a session.
 //!
-//! What an item says is the agent's business ([`crate::agent`]); here is only its name.
+//! The content of an item is the agent's ([`crate::agent`]); this is only its name.
 
 use serde::{Deserialize, Serialize};
 
 use crate::piece::IncludeMode;
 use crate::tool::ToolName;
 
-/// A rule, a reference or a tool, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ItemName {
-    /// A rule.
     Rule {
-        /// Its name.
         name: String,
     },
-    /// A reference.
     Reference {
-        /// Its name.
         name: String,
     },
-    /// A tool, which only server and name together identify.
+    /// A tool; server and name together identify it.
     Tool {
-        /// The server.
         #[serde(rename = "serverName")]
         server: String,
-        /// The tool.
         name: String,
     },
 }
 
 impl ItemName {
-    /// A tool as an item.
     pub fn tool(tool: &ToolName) -> Self {
         Self::Tool { server: tool.server.clone(), name: tool.name.clone() }
     }
@@ -48,10 +40,8 @@ impl std::fmt::Display for ItemName {
     }
 }
 
-/// An item in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionItem {
-    /// Which.
     #[serde(flatten)]
     pub item: ItemName,
     /// `always` from the session's creation, or `manual`.

@@ -1,18 +1,18 @@
-//! Values of metric labels that come from outside: bounded in number.
+//! Bounds the number of metric label values that come from outside.
 //!
-//! Every new value of a label makes a series that lives as long as the process, so names of tools and models, which
-//! servers and clients choose, are counted by name only up to a limit. What comes later counts as `other`.
+//! Every label value creates a series that lives as long as the process, so tool and model names, which servers
+//! and clients choose, are counted by name only up to a limit. Later ones count as `other`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Values of one label that are counted by name.
+/// Maximum values counted by name, per label.
 pub const VALUES_MAX: usize = 200;
 
 static KNOWN: LazyLock<Mutex<HashMap<&'static str, HashSet<String>>>> =
     LazyLock::new(Mutex::default);
 
-/// `value`, or `other` when the label has as many values as it may.
+/// `value`, or `other` once the label has [`VALUES_MAX`] values.
 pub fn bounded(label: &'static str, value: &str) -> String {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let values = known.entry(label).or_default();

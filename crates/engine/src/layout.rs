@@ -1,11 +1,10 @@
-//! From pieces to the request that a model is sent.
+//! Turns pieces into the request for a model.
 //!
-//! A pure function: the same pieces and parameters make the same bytes. Tools and system come first, then the
-//! conversation in the order of the pieces: what stood beside a message stays in front of it. So a request
-//! whose pieces begin with those of another begins with its bytes. The only words added here are the frames of
-//! recalled turns.
+//! A pure function: the same pieces and parameters give the same bytes. Tools and system come first, then the
+//! messages in the order of the pieces. A request whose pieces start with those of another therefore starts with
+//! its bytes, which provider caches rely on. The only words added here are the frames of recalled turns.
 //!
-//! Invariant: text from users and tools stands in user messages only, never in the system.
+//! Invariant: text from users and tools appears only in user messages, never in the system prompt.
 
 use std::fmt::Write;
 
@@ -15,20 +14,20 @@ use crate::model::{Block, Message, ModelRequest, Role, SystemBlock, ToolSpec};
 use crate::piece::{HistoryPart, Piece, Position, Source};
 use crate::receipt::Parameters;
 
-/// The layout that this version writes; receipts name the one they were made with.
+/// The current layout; receipts name the one they were made with.
 pub const CURRENT: u32 = 2;
-/// The layout of the first round: each recalled piece is a block of its own, cache breakpoints are marked.
+/// The first layout: each recalled piece is its own block, and cache breakpoints are marked.
 pub const FIRST: u32 = 1;
 
-/// Tokens that a provider spends on the frame of a message.
+/// Tokens a provider spends on framing a message.
 pub const MESSAGE_FRAME_TOKENS: u32 = 4;
-/// Tokens of the tags around recalled turns, and of a day among them.
+/// Tokens of the tags around recalled turns.
 pub const RECALLED_FRAME_TOKENS: u32 = 6;
 pub const DAY_TOKENS: u32 = 7;
-/// Tokens of the speaker in front of a recalled part.
+/// Tokens of the speaker's name before a recalled part.
 pub const SPEAKER_TOKENS: u32 = 3;
 
-/// The request made of `pieces`, which are in the order of sending, by the layout of that number.
+/// Makes a request of `pieces`, which are in sending order, in the layout of that number.
 pub fn lay_out<'a>(
     pieces: impl IntoIterator<Item = &'a Piece>,
     parameters: Parameters,
@@ -69,18 +68,17 @@ fn is_reply(source: &Source) -> bool {
     matches!(source, Source::History { part: HistoryPart::Reply, .. })
 }
 
-/// A day as a model reads it.
+/// A day as shown to a model.
 pub fn day(date: Date) -> String {
     date.strftime("%-d %B %Y").to_string()
 }
 
-/// Recalled parts of turns in a row: one block, with a line where the day changes.
+/// Consecutive recalled parts: one block, with a line where the day changes.
 #[derive(Default)]
 struct RecalledFrame {
     text: String,
-    /// What the block is called.
     tag: &'static str,
-    /// The day that was told last, and whether it was one of another conversation.
+    /// The last day shown, and whether it belongs to another session.
     day: Option<(Date, bool)>,
 }
 
@@ -109,7 +107,6 @@ impl RecalledFrame {
         let _ = write!(self.text, "\n{}", escaped(&piece.text));
     }
 
-    /// The block, where there is one.
     fn close(&mut self) -> String {
         if self.text.is_empty() {
             return String::new();
@@ -119,12 +116,12 @@ impl RecalledFrame {
     }
 }
 
-/// A text that cannot end the block it stands in.
+/// Escapes text so that it cannot end its block.
 fn escaped(text: &str) -> String {
     text.replace("</earlier", "<\\/earlier").replace("</remembered", "<\\/remembered")
 }
 
-/// Messages in the making: texts of one speaker in a row become blocks of one message.
+/// Builds messages: consecutive texts of one role become blocks of one message.
 #[derive(Default)]
 struct Spoken(Vec<Message>);
 
@@ -148,7 +145,7 @@ impl Spoken {
     }
 }
 
-/// The first layout marked the end of the system and the last reply; providers choose the places now.
+/// Only the first layout marks breakpoints, after the system and the last reply; providers now choose them.
 fn mark_breakpoints(request: &mut ModelRequest) {
     if let Some(last) = request.system.last_mut() {
         last.cache_breakpoint = true;

@@ -1,27 +1,25 @@
 //! The core of Throughline: it keeps the thread of a conversation.
 //!
-//! The engine remembers what was said, what was done and which things were talked about; decides what
-//! the model sees on the next turn; and can show afterwards exactly what it saw, and why. It has no
-//! sockets, files, environment or clock of its own: everything outside is behind a trait that the
-//! caller provides.
+//! The engine stores what was said, done and talked about; decides what the model sees on the next turn; and can
+//! show afterwards exactly what it saw, and why. It has no sockets, files, environment or clock of its own:
+//! everything outside is behind a trait that the caller implements.
 //!
 //! # Layout
 //!
 //! - [`turn`]: the life of a turn, the table of contents of this crate.
-//! - [`store`], [`model`], [`tool`], [`embed`], [`clock`], [`index`], [`shared`]: the outside, as traits.
-//! - [`session`]: the head, the log, and how both are read and written; [`creation`] makes sessions.
-//! - [`request`], [`piece`], [`budget`], [`layout`], [`receipt`], [`rebuild`]: what a request is made of.
-//! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: what is said to the model, and by
-//!   whose word.
+//! - [`store`], [`model`], [`tool`], [`embed`], [`clock`], [`index`], [`shared`]: the ports, as traits.
+//! - [`session`]: the head, the log, and how both are read and written; [`creation`] creates sessions.
+//! - [`request`], [`piece`], [`budget`], [`layout`], [`receipt`], [`rebuild`]: requests and receipts.
+//! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: the instructions to the model.
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
-//! - [`schema`]: what a tool's schema may cost, and whether arguments fit it.
+//! - [`schema`]: cost limits for tool schemas, and validation of arguments.
 //! - [`search`]: ranking of turns, items and tools.
-//! - [`permission`], [`rule`], [`pin`], [`catalog`]: which tools there are, and what a call needs to run.
-//! - [`lexicon`], [`weights`]: words of a language, and how much each sign counts.
-//! - [`entity`], [`pack`]: things the conversation is about.
-//! - [`background`], [`indexer`], [`worklist`]: what happens after a turn.
-//! - [`sabotage`]: promises broken on purpose, for tests; nothing in a shipped build.
-//! - [`engine`]: the door through which transports come in. Nothing here depends on it.
+//! - [`permission`], [`rule`], [`pin`], [`catalog`]: which tools exist, and what a call needs to run.
+//! - [`lexicon`], [`weights`]: the words of a language, and the weight of each cue.
+//! - [`entity`], [`pack`]: the things a session is about.
+//! - [`background`], [`indexer`], [`worklist`]: work after a turn.
+//! - [`sabotage`]: guarantees broken on purpose, for tests; compiled out of shipped builds.
+//! - [`engine`]: the facade for transports. Nothing here depends on it.
 
 pub mod access;
 pub mod agent;

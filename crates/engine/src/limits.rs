@@ -1,111 +1,101 @@
-//! Every size, time and count that bounds a conversation, with its default.
+//! Every size, time and count limit of sessions and turns, with its default.
 //!
-//! The numbers come from the requirement; configuration may change each. Limits of the transport (body
-//! size, JSON depth) are the server's own.
+//! Configuration can change each. Limits of the transport (body size, JSON depth) are the server's own.
 //!
-//! Invariant: going over a limit is a clear error or a recorded drop, never a silent cut.
+//! Invariant: exceeding a limit is an error or a recorded drop, never a silent cut.
 
 use serde::{Deserialize, Serialize};
 
-/// Bounds of sessions, turns and prompts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Most turns shown word for word; 0: as many as fit.
+    /// Maximum turns shown verbatim; 0: as many as fit.
     pub window_turns: u64,
-    /// Share of the budget at which the oldest turns are condensed.
+    /// Share of the budget at which the oldest turns are summarized.
     pub compact_at: f32,
     /// Share of the budget that the history keeps then.
     pub compact_to: f32,
-    /// Exchanges that the request of a query keeps word for word then, where they fit.
+    /// Exchanges that a query keeps verbatim then, if they fit.
     pub query_exchanges: usize,
-    /// Share of the budget for older turns that fit the message, where it asks for something said earlier.
+    /// Share of the budget for recalled turns if the message asks about something said earlier.
     pub recall_share_asking: f32,
-    /// The same for any other message.
+    /// Share of the budget for recalled turns otherwise.
     pub recall_share: f32,
-    /// Most tokens of older turns that one message brings in.
+    /// Maximum tokens of recalled turns added to one message.
     pub recall_tokens_max: u32,
     /// Share of the budget for facts about the user.
     pub facts_share: f32,
-    /// The model's context window.
+    /// The context window if the model's is unknown.
     pub context_tokens: u32,
-    /// What is brought in beside one message at most: entities, older turns, items.
+    /// Maximum tokens added to one message: entities, recalled turns, items.
     pub enrichment_tokens: u32,
     /// Share of the window at which a warning is recorded.
     pub warning_share: f32,
-    /// Longest reply.
+    /// Maximum reply.
     pub reply_tokens_max: u32,
     /// Temperature without a persona.
     pub temperature: f32,
-    /// The time zone of users who name none, by its IANA name.
+    /// IANA time zone of users who have none.
     pub timezone: String,
-    /// Longest message, in bytes.
     pub message_bytes_max: usize,
-    /// Longest reply that is recorded, in bytes.
+    /// Maximum stored reply.
     pub reply_bytes_max: usize,
-    /// Longest tool result that is kept with a turn, in bytes.
+    /// Maximum tool result stored with a turn.
     pub tool_result_bytes_max: usize,
-    /// Tool executions in one recorded turn.
     pub tool_executions_max: usize,
-    /// Metadata of a recorded turn, in bytes.
     pub metadata_bytes_max: usize,
-    /// Rounds of tool calls in one turn.
     pub tool_rounds_max: usize,
-    /// Tool calls in one turn.
     pub tool_calls_max: usize,
-    /// Time for one turn, in seconds.
     pub turn_seconds_max: u64,
-    /// Time for looking things up before a turn goes on, in milliseconds; 0: only afterwards.
+    /// Time for looking up entities before a turn continues; 0: only afterwards.
     pub look_up_ms_max: u64,
-    /// Time to answer a request for approval, in seconds.
+    /// Time to answer an approval request.
     pub approval_seconds_max: u64,
-    /// Items that semantic search considers.
+    /// Items considered by semantic search.
     pub candidates: usize,
-    /// Items that semantic search keeps.
+    /// Items kept by semantic search.
     pub candidates_kept: usize,
-    /// The lowest score that is kept, on the selector's own 0–1 scale.
+    /// Minimum score, on the selector's own 0–1 scale.
     pub score_min: f32,
-    /// Tokens of tools that are declared because they fit a message.
+    /// Tokens of tools declared because they match a message.
     pub tools_tokens: u32,
-    /// Share of the budget that declared tools may take; larger servers are offered by search.
+    /// Share of the budget for declared tools; larger servers are offered through search.
     pub tools_share: f32,
-    /// Parts of older turns that are considered for a message.
+    /// Parts of older turns considered for a message.
     pub recalled_parts: usize,
-    /// With `window_turns`: the share of them at which the oldest are condensed.
+    /// With `window_turns`: the share of them at which the oldest are summarized.
     pub summary_threshold: f32,
-    /// With `window_turns`: the share of the turns that are condensed then.
+    /// With `window_turns`: the share of the turns that is summarized then.
     pub summary_share: f32,
-    /// Share of the budget for the notes on condensed turns.
+    /// Share of the budget for the summary.
     pub summary_budget_share: f32,
-    /// Longest notes on condensed turns.
+    /// Maximum summary.
     pub summary_tokens_max: u32,
-    /// Whether condensed turns leave notes at all.
+    /// Whether turns that leave the window are summarized at all.
     pub summaries: bool,
-    /// Tags of a session.
     pub tags_max: usize,
-    /// Longest title, tag or name, in characters.
+    /// Maximum title, tag or name.
     pub title_characters_max: usize,
-    /// Items in a session.
     pub session_items_max: usize,
-    /// Days from the last interaction until a persona's session expires.
+    /// Days after the last activity until a session with a persona expires.
     pub expiry_days: u32,
-    /// Contexts of one user: sessions that were created with a persona.
+    /// Maximum contexts of a user: sessions created with a persona.
     pub contexts_max: usize,
-    /// Facts of one user, superseded ones included.
+    /// Maximum facts of a user, including superseded ones.
     pub facts_max: usize,
-    /// Longest text of a fact, in bytes.
+    /// Maximum text of a fact.
     pub fact_bytes_max: usize,
-    /// Files of one user's memory tool.
+    /// Maximum files in a user's memory tool.
     pub memory_files_max: usize,
-    /// Longest of these files, in bytes.
+    /// Maximum size of such a file.
     pub memory_file_bytes_max: usize,
-    /// Read-only links of one session; 0 switches sharing off.
+    /// Maximum read-only links of a session; 0 disables sharing.
     pub shares_max: usize,
-    /// Longest time that such a link opens, in days.
+    /// Maximum lifetime of such a link.
     pub share_days_max: u32,
-    /// Turns of one session.
+    /// Maximum turns of a session.
     pub turns_max: u64,
-    /// Idempotency keys remembered in a session.
+    /// Idempotency keys remembered per session.
     pub idempotency_keys: usize,
     /// Attempts to commit against concurrent writers.
     pub commit_attempts_max: usize,
@@ -168,17 +158,17 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// History that a persona keeps unless it says otherwise: the window less what else it holds.
+    /// Default history of a persona: the window minus its other content.
     pub fn history_tokens(&self) -> u32 {
         self.context_tokens.saturating_sub(self.reply_tokens_max)
     }
 
-    /// Turns in the window at which the oldest are condensed, where turns are counted.
+    /// With `window_turns`: the number of turns at which the oldest are summarized.
     pub fn turns_condensed_at(&self) -> u64 {
         share(self.window_turns, self.summary_threshold).max(2)
     }
 
-    /// Turns that stay in the window then; all where turns are not counted.
+    /// With `window_turns`: the number of turns that stay then; otherwise all.
     pub fn turns_kept(&self) -> usize {
         if self.window_turns == 0 {
             return usize::MAX;

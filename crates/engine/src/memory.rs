@@ -1,11 +1,11 @@
-//! What a session remembers beyond its window: older turns by their words and meaning, and every thing
-//! that was talked about. Turns of the user's other sessions are in [`across`].
+//! Recall beyond the history window: older turns by words and meaning, and every entity mentioned. [`across`]
+//! covers the user's other sessions.
 //!
-//! Both are derived from the log, kept in memory while the session is in use, and caught up before each
-//! use. What was [`stored`] of them is loaded; only what is missing is read from the log and embedded. The
-//! turn index holds no text; what it finds is read from the log again, so erased words cannot come back through it.
+//! Both are derived from the log, cached while the session is in use, and updated before each use. What was
+//! [`stored`] is loaded; only the rest is read from the log and embedded. The turn index contains no text; hits
+//! are read from the log, so erased words cannot return through it.
 //!
-//! Invariant: a memory belongs to one incarnation of one session, and starts anew when turns are taken out of use.
+//! Invariant: a memory belongs to one incarnation of one session and is rebuilt when turns are withdrawn.
 
 mod across;
 mod cells;
@@ -41,52 +41,49 @@ use reading::Reading;
 pub use reading::RecallBounds;
 use stored::StoredIndex;
 
-/// Turns read from the log at once while catching up.
+/// Turns read from the log at once.
 const CATCH_UP_TURNS: u64 = 512;
-/// The lowest score of a recalled part; below it, nothing connects it with the message.
+/// Minimum score of a recalled part; below it, nothing connects it with the message.
 const SCORE_MIN: f32 = 0.35;
-/// Sessions of which it is remembered how much is stored.
+/// Maximum sessions in `kept`.
 const KEPT_MAX: u64 = 10_000;
-/// The most characters of a tool result that are indexed.
+/// Maximum characters of a tool result that are indexed.
 const RESULT_CHARACTERS_MAX: usize = 2_000;
 
 struct SessionMemory {
     incarnation: u32,
-    /// Whether what is stored was looked for.
+    /// Whether the stored index was looked for.
     is_loaded: bool,
-    /// Turns in the index so far.
+    /// Turns indexed.
     turns: u64,
-    /// Turns whose things are known so far.
+    /// Turns whose entities are known.
     known_turns: u64,
-    /// Turns out of use when they were taken in.
+    /// Number of withdrawn turns at that time.
     unused: u64,
     index: TurnIndex,
     known: Arc<KnownEntities>,
 }
 
-/// The memories of the sessions in use.
 pub struct Memory {
     embedder: Arc<dyn Embedder>,
     calibration: Calibration,
     packs: Arc<PackSet>,
-    /// Sessions of which nothing is stored are put here.
+    /// Receives sessions without a stored index.
     work: Arc<Worklist>,
     sessions: Cells<Key, SessionMemory>,
     users: Cells<Scope, UserMemory>,
-    /// Turns of sessions whose index is in the store, as far as this process wrote them.
+    /// Number of turns in the stored index of each session, as far as this process wrote them.
     kept: moka::sync::Cache<Key, u64>,
 }
 
-/// A part of an earlier turn that fits a message.
+/// A part of an earlier turn that matches a message.
 #[derive(Debug, Clone)]
 pub struct Recalled {
-    /// The turn.
     pub record: Arc<TurnRecord>,
-    /// Which part of it.
     pub part: HistoryPart,
-    /// How well it fits, 0–1.
+    /// How well it matches, 0–1.
     pub score: f32,
-    /// The other session of the same user that it is from.
+    /// The user's other session it comes from.
     pub session: Option<SessionId>,
 }
 
@@ -102,7 +99,7 @@ impl Recalled {
 }
 
 impl Memory {
-    /// Holds `bytes_max` of indexes: of sessions a half, of users the other.
+    /// `bytes_max` is split evenly between session and user indexes.
     pub fn new(
         embedder: Arc<dyn Embedder>,
         calibration: Calibration,
@@ -121,19 +118,19 @@ impl Memory {
         TurnIndex::new(self.calibration)
     }
 
-    /// Forgets a session.
+    /// Drops a session from the cache.
     pub fn forget(&self, key: &Key) {
         self.sessions.forget(key);
         self.kept.invalidate(key);
         let Some(cell) = self.users.get(&key.scope) else { return };
         match cell.try_lock() {
             Ok(mut user) => user.remove(&key.id.clone().into()),
-            // It is in use, and may be holding the session already.
+            // The index is locked, and may hold the session already.
             Err(_) => self.users.forget(&key.scope),
         }
     }
 
-    /// Every thing that the session knows.
+    /// All entities the session knows.
     pub async fn known(
         &self,
         sessions: &Sessions,
@@ -208,7 +205,7 @@ impl Memory {
         }
     }
 
-    /// Makes sure that a memory is of the session as it is now, with what the store has of it.
+    /// Ensures that the memory belongs to the current session, and loads the stored index.
     async fn open(
         &self,
         sessions: &Sessions,
@@ -243,7 +240,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Brings the index up to the session's last turn.
+    /// Updates the index to the session's last turn.
     async fn catch_up(
         &self,
         sessions: &Sessions,
@@ -262,7 +259,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Brings the known things up to the session's last turn.
+    /// Updates the known entities to the session's last turn.
     async fn catch_up_known(
         &self,
         sessions: &Sessions,
@@ -287,7 +284,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The units of turns, and whether all have their vectors.
+    /// The index units of turns, and whether all have vectors.
     async fn units(
         &self,
         head: &SessionHead,
@@ -311,7 +308,7 @@ impl Memory {
         let (vectors, complete) = match self.embedder.embed(&texts).await {
             Ok(vectors) => (vectors, true),
             Err(error) => {
-                tracing::warn!(%error, "older turns are searched by their words only");
+                tracing::warn!(%error, "embedding failed; older turns are searched by words only");
                 (vec![Vec::new(); texts.len()], false)
             }
         };
@@ -322,7 +319,7 @@ impl Memory {
         (units.collect(), complete)
     }
 
-    /// Things that turns named or that tools answered; those in the head come after, with more detail.
+    /// Adds entities that turns named or tools returned; those in the head follow, with more detail.
     fn learn(
         &self,
         records: &[Arc<TurnRecord>],

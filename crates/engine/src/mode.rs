@@ -1,10 +1,9 @@
 //! Prompt modes: which guidance goes with a message.
 //!
-//! A mode is inferred from the message's words and the tools used before; it adds a short piece beside
-//! the message, so that the stable part of the prompt does not change with it.
+//! A mode is inferred from the message and the tools used before. Its guidance is a short piece next to the
+//! message, so that the stable part of the prompt does not change.
 //!
-//! Invariant: inference is a pure function of the message and the last tools; guidance is given only for a
-//! mode that is sure.
+//! Invariant: inference is a pure function of the message and the last tools; uncertain modes give no guidance.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,25 +13,23 @@ use crate::piece::{Piece, Position, Rank, Source};
 use crate::prompt;
 use crate::weights::{self, CUE_HINT};
 
-/// What the message is after.
+/// What the message wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptMode {
-    /// Nothing in particular.
     #[default]
     General,
-    /// Something is to be made.
+    /// To create something.
     Creation,
-    /// Things are to be found or listed.
+    /// To find or list things.
     Search,
-    /// Something is to be changed or removed.
+    /// To change or remove something.
     Modification,
-    /// Something is to be understood.
+    /// To understand something.
     Analysis,
 }
 
 impl PromptMode {
-    /// The mode's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::General => "general",
@@ -65,26 +62,23 @@ impl From<Mode> for PromptMode {
     }
 }
 
-/// A mode, how sure it is, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inferred {
-    /// The mode.
     pub mode: PromptMode,
-    /// 0–1; under [`weights::CUE_MIN`] no guidance goes along.
+    /// 0–1; below [`weights::CUE_MIN`] there is no guidance.
     pub confidence: f32,
-    /// Why.
     pub why: String,
 }
 
 impl Inferred {
-    /// The mode where it is sure, else the general one, and why.
+    /// The mode if it is certain, else the general one, and why.
     pub fn decided(self) -> (PromptMode, String) {
         let sure = self.confidence >= weights::CUE_MIN;
         (if sure { self.mode } else { PromptMode::General }, self.why)
     }
 }
 
-/// Whether a message asks for something to be made or changed, or agrees to it and asks for nothing else.
+/// Whether a message asks to create or change something, or only agrees to it.
 pub fn asks_for_change(message: &str) -> bool {
     let language = lexicon::of(message);
     let words: Vec<String> =
@@ -93,7 +87,7 @@ pub fn asks_for_change(message: &str) -> bool {
     says(Class::Changing) || (says(Class::Yes) && !says(Class::Looking))
 }
 
-/// The mode of a message. One that only the tools of the turn before suggest is not sure.
+/// Infers the mode of a message. A mode suggested only by the previous turn's tools is uncertain.
 pub fn infer(message: &str, last_tools: &[&str]) -> Inferred {
     let language = lexicon::of(message);
     if let Some((mode, confidence)) = language.cues.mode(message) {
@@ -115,7 +109,7 @@ pub fn infer(message: &str, last_tools: &[&str]) -> Inferred {
     continued.unwrap_or_else(none)
 }
 
-/// The parts of our instructions that every request starts with.
+/// The instructions that every request starts with.
 pub fn instructions(with_tools: bool) -> Vec<Piece> {
     let part = |name: &str, text: &str| {
         Piece::new(
@@ -134,7 +128,8 @@ pub fn instructions(with_tools: bool) -> Vec<Piece> {
     pieces
 }
 
-/// How a query is answered, beside the message: so a session that mixes queries and chat keeps one system.
+/// Instructions for answering a query. They go next to the message, so that queries and chat share one system
+/// prompt.
 pub fn query_instructions(is_query: bool) -> Option<Piece> {
     is_query.then(|| {
         Piece::new(
@@ -147,7 +142,7 @@ pub fn query_instructions(is_query: bool) -> Option<Piece> {
     })
 }
 
-/// The mode's guidance, beside the message.
+/// The mode's guidance, placed next to the message.
 pub fn guidance(mode: PromptMode, why: &str) -> Option<Piece> {
     (mode != PromptMode::General).then(|| {
         Piece::new(

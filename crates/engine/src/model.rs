@@ -1,7 +1,7 @@
-//! A language model, as the engine sees it: a request goes in, a stream of events comes out.
+//! The port of a language model: a request goes in, a stream of events comes out.
 //!
-//! Providers live in `throughline-upstream`. The request is what the receipt rebuilds, so nothing here
-//! depends on a provider's wire format.
+//! Providers are in `throughline-upstream`. A receipt rebuilds the request, so nothing here depends on a
+//! provider's wire format.
 //!
 //! Invariant: every [`Block::ToolUse`] in a request is followed by its [`Block::ToolResult`] in the next
 //! user message.
@@ -16,18 +16,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::UpstreamError;
 
-/// Streams replies to requests.
 #[async_trait]
 pub trait Model: Send + Sync + 'static {
     /// `provider/model`, for receipts, logs and metrics.
     fn name(&self) -> &str;
 
-    /// Tokens of the model's context window, where they are known.
+    /// The model's context window, if known.
     fn context_tokens(&self) -> Option<u32> {
         None
     }
 
-    /// Starts the reply. Dropping the stream or cancelling ends the upstream call at once. Retries, with
+    /// Starts a reply. Dropping the stream or cancelling ends the upstream call at once. Retries, honouring
     /// `Retry-After`, happen inside and only before the first event.
     async fn stream(
         &self,
@@ -36,7 +35,7 @@ pub trait Model: Send + Sync + 'static {
     ) -> Result<BoxStream<'static, Result<ModelEvent, UpstreamError>>, UpstreamError>;
 }
 
-/// A client's own model, lent for one turn (MCP sampling). It is used where no model is configured.
+/// A client's own model for one turn (MCP sampling). It is used if no model is configured.
 #[derive(Clone)]
 pub struct LentModel(pub Arc<dyn Model>);
 
@@ -46,117 +45,96 @@ impl std::fmt::Debug for LentModel {
     }
 }
 
-/// Everything a model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct ModelRequest {
-    /// Instructions, stablest first.
+    /// Instructions, most stable first.
     pub system: Vec<SystemBlock>,
-    /// The conversation, oldest first; the last one is the user's.
+    /// Oldest first; the last one is the user's.
     pub messages: Vec<Message>,
-    /// Tools that may be called.
     pub tools: Vec<ToolSpec>,
-    /// The longest reply.
+    /// Maximum reply.
     pub reply_tokens_max: u32,
     /// 0.0–1.0.
     pub temperature: f32,
 }
 
-/// A stretch of instructions.
+/// A part of the instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemBlock {
-    /// The text.
     pub text: String,
-    /// Whether a provider's prompt cache should keep all up to here.
+    /// Whether a provider should cache the prompt up to here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cache_breakpoint: bool,
 }
 
-/// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, or what was quoted for them.
+    /// The user, or text quoted for them.
     User,
-    /// The model.
     Assistant,
 }
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
     pub role: Role,
-    /// What is said, called and answered.
     pub content: Vec<Block>,
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    /// Words.
     Text {
-        /// The words.
         text: String,
-        /// Whether a provider's prompt cache should keep all up to here.
+        /// Whether a provider should cache the prompt up to here.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cache_breakpoint: bool,
     },
-    /// The model calls a tool.
     ToolUse {
-        /// The call's id.
         id: String,
-        /// The tool's name as the model was shown it.
+        /// The tool's name as shown to the model.
         name: String,
-        /// The arguments.
         input: Value,
     },
-    /// What the tool answered.
     ToolResult {
-        /// The call's id.
         id: String,
-        /// The answer as text.
         content: String,
-        /// Whether the call failed.
         is_error: bool,
     },
 }
 
 impl Block {
-    /// Plain words.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), cache_breakpoint: false }
     }
 }
 
-/// A tool as a model is shown it.
+/// A tool as shown to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// `server__tool`, at most 64 characters of `A–Z a–z 0–9 _ -`.
     pub name: String,
-    /// What it does.
     pub description: String,
     /// JSON Schema of its arguments.
     pub input_schema: Value,
 }
 
-/// What a model says while it replies.
+/// An event of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
-    /// More words.
+    /// The next part of the text.
     Text(String),
-    /// A complete tool call. `input` is `Err` with the raw text when the model wrote invalid JSON.
+    /// A complete tool call.
     ToolUse {
-        /// The call's id.
         id: String,
-        /// The tool's name as the model was shown it.
+        /// The tool's name as shown to the model.
         name: String,
-        /// The arguments, or the text that was no JSON.
+        /// The arguments, or the raw text if it is not valid JSON.
         input: Result<Value, String>,
     },
-    /// Tokens so far; the last one counts.
+    /// Tokens so far; the last event counts.
     Usage(Usage),
-    /// The reply is over. Nothing follows.
+    /// The last event.
     Done(StopReason),
 }
 
@@ -164,27 +142,26 @@ pub enum ModelEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It had said all.
+    /// It finished.
     EndTurn,
     /// It waits for tool results.
     ToolUse,
-    /// It reached the longest reply.
+    /// It reached the maximum length.
     MaxTokens,
-    /// The provider refused to go on.
+    /// The provider refused to continue.
     Refusal,
 }
 
-/// Tokens as the provider counted them.
+/// Tokens as counted by the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the request, cached ones included.
+    /// Tokens of the request, including cached ones.
     pub input_tokens: u64,
-    /// Tokens of the reply.
     pub output_tokens: u64,
-    /// Of the input: read from the provider's cache.
+    /// Part of the input read from the provider's cache.
     #[serde(default)]
     pub cache_read_tokens: u64,
-    /// Of the input: written to the provider's cache.
+    /// Part of the input written to the provider's cache.
     #[serde(default)]
     pub cache_write_tokens: u64,
 }

@@ -7,7 +7,6 @@ use crate::model::{LentModel, Model};
 use crate::session::head::Settings;
 use crate::session::record::{ReplyForm, TurnKind};
 
-/// Configured models.
 #[derive(Default, Clone)]
 pub struct ModelBook {
     models: Vec<(String, Arc<dyn Model>)>,
@@ -15,27 +14,25 @@ pub struct ModelBook {
 }
 
 impl ModelBook {
-    /// Models by their configured names; `default` serves where none is named.
+    /// Models by configured name; `default` is used if none is named.
     pub fn new(models: Vec<(String, Arc<dyn Model>)>, default: Option<String>) -> Self {
         Self { models, default }
     }
 
-    /// The model of that name, or the default one; `None` when there is none.
+    /// The named model or the default; `None` if there is none.
     pub fn get(&self, name: Option<&str>) -> Option<Arc<dyn Model>> {
         let name = name.or(self.default.as_deref())?;
         self.models.iter().find(|(known, _)| known == name).map(|(_, model)| model.clone())
     }
 
-    /// The configured names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.models.iter().map(|(name, _)| name.as_str())
     }
 }
 
-/// Who provides the model that answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelOwner {
-    /// The configuration.
+    /// Configuration.
     Ours,
     /// The client, by MCP sampling.
     Client,
@@ -44,11 +41,9 @@ pub enum ModelOwner {
 /// The model that answers a turn.
 #[derive(Clone)]
 pub struct ModelChoice {
-    /// The model.
     pub model: Arc<dyn Model>,
-    /// Words the result of a query; the same model unless the agent names another.
+    /// Phrases the result of a query; the same model unless the agent names another.
     pub formatter: Arc<dyn Model>,
-    /// Whose it is.
     pub owner: ModelOwner,
 }
 
@@ -64,7 +59,7 @@ impl ModelChoice {
 }
 
 impl ModelBook {
-    /// The model for a turn of that kind, or why there is none.
+    /// Chooses the model for a turn, or says why there is none.
     pub fn choose(
         &self,
         settings: &Settings,
@@ -93,7 +88,7 @@ impl ModelBook {
     }
 }
 
-/// The name of the model for a role; a session's own choice serves in all of them.
+/// The model for a role; a session's own choice applies to all roles.
 fn in_role<'a>(settings: &'a Settings, agent: &'a Agent, role: Option<&'a str>) -> Option<&'a str> {
     settings.model.as_deref().or(role).or(agent.models.chat.as_deref())
 }

@@ -1,7 +1,7 @@
-//! What a message means, in terms of known things.
+//! What a message refers to, in terms of known entities.
 //!
-//! A thin layer over [`crate::entity`]: it holds together what was noticed, what the head tracks and
-//! what the session knows, for the stages that need all three.
+//! A thin layer over [`crate::entity`]: it combines what was noticed, what the head tracks and what the session
+//! knows, for the stages that need all three.
 
 use std::sync::Arc;
 
@@ -18,30 +18,26 @@ use crate::prompt::quote;
 use crate::session::LoadedSession;
 use crate::session::record::EntityMention;
 
-/// A thing that came with a message.
+/// An entity given along with a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenThing {
-    /// Its type.
     pub kind: Kind,
-    /// Its id.
     pub id: Option<String>,
-    /// What the caller knows of it.
+    /// The caller's data about it.
     pub data: Option<Value>,
 }
 
-/// What a message means.
 #[derive(Debug, Clone)]
 pub struct Understanding {
-    /// What was noticed in the message.
     pub noticed: Noticed,
-    /// Everything the session knows, with what was looked up.
+    /// Everything the session knows, including what was looked up.
     pub known: Arc<KnownEntities>,
-    /// What was looked up for the message.
+    /// Entities looked up for the message.
     pub found: Vec<Entity>,
 }
 
 impl Understanding {
-    /// A name that was looked for and is not there means nothing, unless the conversation knows such a thing.
+    /// Drops mentions of names that were looked up and not found, unless the session knows such an entity.
     pub fn forget_absent(&mut self, names: &[String]) {
         let absent = |name: &str| names.iter().any(|absent| absent.eq_ignore_ascii_case(name));
         let noticed = &mut self.noticed;
@@ -53,7 +49,7 @@ impl Understanding {
     }
 }
 
-/// The things that came with a message, beside its words.
+/// The entities given along with a message.
 pub fn given(things: &[GivenThing], packs: &PackSet) -> Vec<Mention> {
     let mentions = things.iter().filter_map(|thing| {
         let known = packs.entity_type(&thing.kind)?;
@@ -81,7 +77,7 @@ pub fn given(things: &[GivenThing], packs: &PackSet) -> Vec<Mention> {
     mentions.collect()
 }
 
-/// Notices the things in a message.
+/// Notices the entities in a message.
 pub fn read(
     session: &LoadedSession,
     message: &str,
@@ -92,7 +88,7 @@ pub fn read(
     Understanding { noticed, known, found: Vec::new() }
 }
 
-/// What is known, with what was looked up for the turn.
+/// The known entities plus those looked up for the turn.
 pub fn with_found_entities(
     mut known: Arc<KnownEntities>,
     found: &[Entity],
@@ -106,23 +102,20 @@ pub fn with_found_entities(
     known
 }
 
-/// The message, understood.
 #[derive(Clone, Copy)]
 pub struct Understood<'a> {
-    /// What was noticed in the message.
     pub noticed: &'a Noticed,
     /// What the head tracks.
     pub entities: &'a Entities,
-    /// All that the session knows.
     pub known: &'a KnownEntities,
 }
 
-/// Recalled parts whose entities count as evidence.
+/// Number of recalled parts whose entities count as evidence.
 const EVIDENCE_PARTS: usize = 10;
-/// The most entities whose details go along.
+/// Maximum entities whose details are included.
 const ENTITIES_MAX: usize = 20;
 
-/// What is known of the things that the message, or an older turn that fits it, is about.
+/// What is known of the entities that the message, or a recalled turn, is about.
 pub fn about(
     understood: &Understood<'_>,
     recalled: &[Recalled],
@@ -145,7 +138,7 @@ pub fn about(
     let mut pieces = Vec::new();
     if let Some(rank) = notes.iter().map(|note| rank(note.bearing)).max() {
         let source = Source::Instructions { part: "entities".into() };
-        let why = "how the known things are to be used";
+        let why = "how to use what is known";
         pieces.push(Piece::new(source, why, Position::Aside, rank, entity::usage()).scored(1.0));
     }
     let most = notes.first().map_or(1.0, |note| note.score).max(1.0);
@@ -156,7 +149,7 @@ pub fn about(
         };
         let why = match note.bearing {
             Relevance::Meant => "the message is about it",
-            Relevance::Near => "near to what the message is about",
+            Relevance::Near => "related to what the message is about",
             Relevance::None => "an older turn that fits the message is about it",
         };
         let text = quote("what is known", &note.text);
@@ -181,7 +174,7 @@ pub fn about(
     pieces
 }
 
-/// What the turn's record says of the things it is about.
+/// The entities for the turn's record.
 pub fn mentions(noticed: &Noticed) -> Vec<EntityMention> {
     noticed
         .mentions

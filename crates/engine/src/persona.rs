@@ -1,7 +1,6 @@
-//! How the assistant carries itself: a prompt, a description and a few settings.
+//! Personas: a prompt, a description and a few settings.
 //!
-//! A persona belongs to a session and does not move under pressure: its prompt is always sent, and a
-//! heated message adds a reminder to stay calm, which is a piece like any other.
+//! A persona belongs to a session. Its prompt is always sent, and a heated message adds a reminder to stay calm.
 //!
 //! Invariant: a persona in a session has passed [`Persona::validate`].
 
@@ -13,31 +12,28 @@ use crate::piece::{Piece, Position, Rank, Source};
 use crate::prompt;
 use crate::weights;
 
-/// The longest prompt of a persona, in bytes.
+/// Maximum prompt of a persona.
 pub const PROMPT_BYTES_MAX: usize = 32 * 1024;
 
-/// A persona as a session holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Persona {
-    /// Its name for people.
+    /// Display name.
     pub name: String,
-    /// The prompt that makes it.
     pub system_prompt: String,
-    /// A description of its character.
     #[serde(default)]
     pub personality: String,
     /// 0.0–1.0.
     pub temperature: f32,
-    /// The longest reply.
+    /// Maximum reply.
     pub reply_tokens_max: u32,
-    /// The most history it is shown.
+    /// Maximum history.
     pub history_tokens_max: u32,
-    /// Days from the last interaction until its session expires.
+    /// Days after the last activity until its session expires.
     pub expiry_days: u32,
-    /// The preset it started from.
+    /// The preset it was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Whether heated messages bring the calm-keeping reminder.
+    /// Whether a heated message adds a reminder to stay calm.
     #[serde(default = "yes")]
     pub keeps_calm: bool,
 }
@@ -47,7 +43,7 @@ fn yes() -> bool {
 }
 
 impl Persona {
-    /// Checks every setting; the error names field, value and range.
+    /// Validates every setting; the error names field, value and range.
     pub fn validate(&self) -> Result<()> {
         let out = |field: &str, value: String, range: &str| {
             Err(Error::invalid(field, format!("{value} is outside {range}")))
@@ -85,7 +81,7 @@ impl Persona {
     }
 }
 
-/// The piece that makes a persona.
+/// The persona's prompt.
 pub fn prompt(persona: Option<&Persona>) -> Option<Piece> {
     let persona = persona?;
     let mut text = persona.system_prompt.trim().to_owned();
@@ -97,7 +93,7 @@ pub fn prompt(persona: Option<&Persona>) -> Option<Piece> {
     Some(Piece::new(source, "the session's persona", Position::System, Rank::Required, text))
 }
 
-/// The reminder that keeps a persona calm, where the message is heated.
+/// The reminder to stay calm, if the message is heated.
 pub fn calm(message: &str) -> Option<Piece> {
     let sign = heat(message)?;
     let why = format!("the message is heated: {sign}");
@@ -105,7 +101,7 @@ pub fn calm(message: &str) -> Option<Piece> {
     Some(Piece::new(Source::Calm, why, Position::Aside, Rank::Required, text))
 }
 
-/// The sign of heat in a message, if there is one.
+/// The sign of heat in a message, if any.
 pub fn heat(message: &str) -> Option<&'static str> {
     let (heat, sign) = lexicon::heat(message);
     (heat >= weights::CUE_MIN).then_some(sign)

@@ -1,9 +1,9 @@
-//! What goes into a request, where it came from, and why.
+//! The parts of a request, with their origin and reason.
 //!
-//! All text a model sees is a [`Piece`]. Nothing enters a prompt by another road, and only
-//! [`crate::budget`] drops one. How pieces become a request is [`crate::layout`]'s.
+//! All text a model sees is a [`Piece`]; nothing else enters a prompt. [`crate::layout`] turns pieces into a
+//! request.
 //!
-//! Invariant: `source` is set where a piece is made, and never after; `text` is sent as it stands.
+//! Invariant: `source` is set when a piece is made and never changes; `text` is sent as is.
 
 use std::sync::Arc;
 
@@ -15,142 +15,108 @@ use crate::hash::ContentHash;
 use crate::id::SessionId;
 use crate::tokens;
 
-/// A text on its way to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// Where it came from.
     pub source: Source,
-    /// Why it is here, for people.
+    /// The reason it is included, for people.
     pub why: String,
-    /// Where it stands in the request.
     pub place: Position,
-    /// How willingly it is given up.
     pub rank: Rank,
-    /// How well it matched the message, 0–1, where it was searched for.
+    /// How well it matched the message, 0–1, if it was searched for.
     pub score: Option<f32>,
-    /// The text as it is sent.
     pub text: Arc<str>,
-    /// Its tokens.
     pub tokens: u32,
-    /// Its hash.
     pub hash: ContentHash,
 }
 
-/// Where a piece came from.
+/// The origin of a piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Source {
-    /// Our own words: who the assistant is, the prompt mode, how to treat quoted data.
+    /// The engine's own instructions: who the assistant is, the prompt mode, how to treat quoted data.
     Instructions {
-        /// Which part, the name of a file under `prompts/`.
+        /// The name of a file under `prompts/`.
         part: String,
     },
-    /// The persona's prompt.
     Persona {
-        /// The persona's name.
         name: String,
     },
-    /// The reminder that keeps a persona calm.
+    /// The reminder to stay calm.
     Calm,
-    /// A rule of the agent.
     Rule {
-        /// Its name.
         name: String,
-        /// How it came in.
         mode: IncludeMode,
     },
-    /// A reference of the agent.
     Reference {
-        /// Its name.
         name: String,
-        /// How it came in.
         mode: IncludeMode,
     },
-    /// A tool's definition.
+    /// A tool definition.
     Tool {
-        /// The server.
         server: String,
-        /// The tool.
         name: String,
-        /// How it came in.
         mode: IncludeMode,
     },
-    /// The summary of older turns.
     Summary {
-        /// First turn it covers.
+        /// First turn covered.
         from: u64,
-        /// Last turn it covers.
+        /// Last turn covered.
         to: u64,
     },
-    /// The conversation's topic.
+    /// The session's topic.
     Topic,
     /// What is known of an entity.
     Entity {
-        /// Its type.
         entity: String,
-        /// Its name.
         name: String,
     },
-    /// An older turn that matters for the message.
+    /// An older turn that matches the message.
     Recalled {
-        /// Which turn.
         turn: u64,
-        /// Which part of it.
         part: HistoryPart,
-        /// The day it was said, in the user's time zone.
+        /// The day of that turn, in the user's time zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Date>,
     },
-    /// A turn of another session of the same user that matters for the message.
+    /// A turn of another session of the user that matches the message.
     Elsewhere {
-        /// Which session.
         session: SessionId,
-        /// Which of its turns.
         turn: u64,
-        /// Which part of it.
         part: HistoryPart,
-        /// The day it was said, in the user's time zone.
+        /// The day of that turn, in the user's time zone.
         on: Date,
     },
-    /// A fact about the user that outlives its session.
     Fact {
-        /// Which.
         id: String,
-        /// The version that was shown: when its text last changed.
+        /// The version shown: when its text last changed.
         at: Timestamp,
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {
-        /// Which turn.
         turn: u64,
-        /// The day it was answered, in the user's time zone.
+        /// The day of the result, in the user's time zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Date>,
     },
-    /// The day on which the message is said, or on which the turns above were.
+    /// A date line.
     Day {
-        /// Which day, in the user's time zone.
+        /// In the user's time zone.
         on: Date,
-        /// Whose.
         of: DayOf,
     },
     /// A recent turn, verbatim.
     History {
-        /// Which turn.
         turn: u64,
-        /// Which part of it.
         part: HistoryPart,
     },
-    /// What the user prefers, as the session's settings say.
+    /// The user's preferences from the session's settings.
     Preferences,
-    /// Text that came with the request: a workflow's specification, a client's own system prompt.
+    /// Text given with the request: a workflow's specification, a client's own system prompt.
     Given {
-        /// What it was called.
         name: String,
     },
-    /// What a client sent itself, beside its message. It is counted here and kept with the turn.
+    /// What a client sent itself besides its message. It is counted here and stored with the turn.
     ClientRequest {
-        /// Its size.
         bytes: u64,
     },
     /// The user's message.
@@ -161,15 +127,13 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryPart {
-    /// What the user said.
     Message,
-    /// What the tools answered: calls and results together.
+    /// Tool calls and their results.
     Results,
-    /// What the assistant said.
     Reply,
 }
 
-/// What a day is told of.
+/// What a date line refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayOf {
@@ -177,11 +141,11 @@ pub enum DayOf {
     Message,
     /// The turn that follows in the history.
     Turn,
-    /// The turns since the day that was told last.
+    /// The turns since the previous date line.
     Above,
 }
 
-/// How an item came into the request.
+/// How an item got into the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeMode {
@@ -193,33 +157,31 @@ pub enum IncludeMode {
     Agent,
 }
 
-/// Where a piece stands in the request. The order is the order of sending: what changes least is first.
+/// The position of a piece in the request, in sending order: what changes least comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
-    /// Among the tools.
+    /// In the list of tools.
     Tools,
-    /// In the system instructions. Only our words, the operator's and the persona's.
+    /// In the system prompt: only our text, the operator's and the persona's.
     System,
-    /// Before the history, as quoted data.
+    /// Before the history, quoted as data.
     Preface,
-    /// The history.
     History,
-    /// Beside a message: what came in with it, and stays there.
+    /// Next to a message: added for it, and stays there.
     Aside,
-    /// The message itself.
     Message,
 }
 
-/// How much a piece matters for the message; the lowest is left out first.
+/// Priority of a piece; the lowest is dropped first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rank {
-    /// Guidance for the message, where its kind is clear.
+    /// Guidance for the message's mode.
     Guidance,
     /// Items chosen for this request.
     AgentItem,
-    /// Results within old history.
+    /// Tool results in older history.
     OldResults,
     /// What is known of entities.
     Entity,
@@ -229,37 +191,34 @@ pub enum Rank {
     OldHistory,
     /// Older history with tools or entities; only in requests of the first layout.
     ImportantHistory,
-    /// Earlier tool results that fit the message.
+    /// Earlier tool results that match the message.
     EarlierResult,
-    /// Older turns that fit the message.
+    /// Older turns that match the message.
     Recalled,
-    /// What is known of the thing that the message is about.
+    /// What is known of the entity that the message is about.
     Subject,
-    /// Results of the last exchange.
+    /// Tool results of the last exchange.
     RecentResults,
     /// The last exchange.
     RecentHistory,
-    /// Items of the session.
     SessionItem,
-    /// Never left out.
+    /// Never dropped.
     Required,
 }
 
-/// A piece of a request that was sent.
+/// A piece that was sent.
 #[derive(Debug, Clone)]
 pub struct SentPiece {
-    /// The piece.
     pub piece: Piece,
-    /// The turn with which it came into the request.
+    /// The turn that added it to the request.
     pub since: u64,
-    /// The turn whose record keeps the text; absent where the turn that it quotes has it.
+    /// The turn whose record stores the text; `None` if the quoted turn has it.
     pub kept_in: Option<u64>,
-    /// The day of the turn that it belongs to, where it is one of the conversation's own.
+    /// The day of the turn it belongs to, if that is part of the session's own history.
     pub day: Option<Date>,
 }
 
 impl Piece {
-    /// A piece without a score.
     pub fn new(
         source: Source,
         why: impl Into<String>,
@@ -273,7 +232,7 @@ impl Piece {
         Self { source, why: why.into(), place, rank, score: None, text, tokens, hash }
     }
 
-    /// A piece whose tokens are known.
+    /// A piece with a known token count.
     pub fn counted(
         source: Source,
         why: impl Into<String>,
@@ -287,12 +246,12 @@ impl Piece {
         Self { source, why: why.into(), place, rank, score: None, text, tokens, hash }
     }
 
-    /// The same piece with the score it was found by.
+    /// Adds the score it was found with.
     pub fn scored(self, score: f32) -> Self {
         Self { score: Some(score), ..self }
     }
 
-    /// The turn it stands for in the history; the parts of a turn go together.
+    /// Its turn, if it is part of the history; the parts of a turn go together.
     pub fn history_turn(&self) -> Option<u64> {
         match self.source {
             Source::History { turn, .. } => Some(turn),
@@ -300,7 +259,7 @@ impl Piece {
         }
     }
 
-    /// The day that it tells of, where it is a recalled part of a turn.
+    /// The day of a recalled part.
     pub fn day(&self) -> Option<Date> {
         match self.source {
             Source::Recalled { on, .. } | Source::EarlierResult { on, .. } => on,
@@ -308,7 +267,7 @@ impl Piece {
         }
     }
 
-    /// Whether it is a part of an older turn that was searched for.
+    /// Whether it is a recalled part of an older turn.
     pub fn is_recalled(&self) -> bool {
         matches!(
             self.source,

@@ -1,15 +1,15 @@
-//! Pinned tools: a definition that was approved, by its hash.
+//! Pinned tools: approved definitions, identified by their fingerprint.
 //!
-//! The first definition of a tool is pinned when it is first seen, unless the operator wants to approve
-//! each one, or its name is written to look like another one. After that a changed definition does not run
-//! until somebody has looked at it and approved it. A tool is server and name: one that shares its name with
-//! a tool of another server works, but is asked about until somebody vouches for it.
+//! A tool's first definition is pinned when first seen, unless the operator requires approval for each or its
+//! name imitates another one. After that a changed definition does not run until someone approves it. A tool that
+//! shares its name with a tool of another server works, but its calls need approval until someone approves the
+//! tool itself.
 //!
-//! Copies of the server on one store know the same pins: what a copy does not know as approved it reads again.
+//! Servers on one store share pins: a definition not known as approved is read again from the store.
 //!
-//! A tool whose schema costs too much ([`crate::schema`]) is neither pinned nor approved.
+//! A tool whose schema is too costly ([`crate::schema`]) is neither pinned nor approved.
 //!
-//! Invariant: a tool whose fingerprint is not its pinned one is never called.
+//! Invariant: a tool whose fingerprint differs from its pin is never called.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -29,18 +29,18 @@ use crate::schema;
 use crate::store::{Change, Expected, Found, Key, Kind, Page, Store, StoreError};
 use crate::tool::{ToolDefinition, ToolName};
 
-/// The most pins that are read at the start.
+/// Maximum pins read at startup.
 const PINS_MAX: usize = 100_000;
-/// Definitions whose schema is remembered as measured.
+/// Maximum definitions whose schema check is cached.
 const MEASURED_MAX: usize = 10_000;
-/// Pins that are read again at the same time.
+/// Pins read concurrently.
 const READS_AT_ONCE: usize = 16;
 
-/// What becomes of a tool that nobody has approved yet.
+/// What happens to a tool that nobody has approved yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PinPolicy {
-    /// Its first definition is pinned when it is first seen.
+    /// The first definition seen is pinned.
     #[default]
     FirstUse,
     /// It waits for approval.
@@ -50,80 +50,72 @@ pub enum PinPolicy {
 /// An approved definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pin {
-    /// The definition as it was approved.
     pub definition: ToolDefinition,
-    /// Its fingerprint.
     pub fingerprint: String,
-    /// When.
     pub approved_at: Timestamp,
-    /// By whom: a user, or `first use`.
+    /// A user, or `first use`.
     pub approved_by: String,
-    /// A tool of the same name on another server, which was there first. Nobody has compared the two.
+    /// An earlier tool of the same name on another server; nobody has compared the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin_of: Option<ToolName>,
 }
 
-/// How a tool stands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PinState {
-    /// It is as approved.
     Approved,
-    /// It is as approved, but has the name of a tool of another server, and nobody has compared the two.
+    /// Approved, but it shares its name with a tool of another server, and nobody has compared the two.
     Twin(ToolName),
-    /// Nobody has approved it.
     New,
-    /// Nobody has approved it, and its name is written to look like another one.
+    /// Not approved, and its name imitates another one.
     LookAlike,
-    /// It is not what was approved.
+    /// It differs from the approved definition.
     Changed(Box<Pin>),
-    /// It cannot be used as it is, approved or not; the reason is given.
+    /// It cannot be used, approved or not, for this reason.
     Refused(String),
 }
 
 impl Pin {
-    /// Whether a definition is the one that was approved.
+    /// Whether this is the approved definition.
     fn is_of(&self, definition: &ToolDefinition) -> bool {
         self.definition == *definition || definition.has_fingerprint(&self.fingerprint)
     }
 }
 
 impl PinState {
-    /// Why the tool may not run, if it may not.
+    /// Why the tool may not run, if so.
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Approved | Self::Twin(_) => None,
             Self::New => Some("nobody has approved it yet".into()),
             Self::Changed(_) => Some("its definition has changed since it was approved".into()),
             Self::Refused(reason) => Some(reason.clone()),
-            Self::LookAlike => Some(
-                "its name is written to look like another one; nobody has approved it yet".into(),
-            ),
+            Self::LookAlike => {
+                Some("its name imitates another one, and nobody has approved it yet".into())
+            }
         }
     }
 
-    /// Whether it is what was approved.
     fn is_pinned(&self) -> bool {
         matches!(self, Self::Approved | Self::Twin(_))
     }
 }
 
-/// All pins, in memory and in the store.
+/// All pins, cached from the store.
 pub struct Pins {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     policy: PinPolicy,
     known: RwLock<HashMap<ToolName, Pin>>,
-    /// Definitions as they were last measured, each with the reason why it cannot be used, if there is one.
+    /// The last checked definition of each tool, with the reason if it cannot be used.
     measured: RwLock<HashMap<ToolName, (ToolDefinition, Option<String>)>>,
 }
 
 impl Pins {
-    /// Pins of `store`; [`Pins::load`] reads them.
+    /// [`Pins::load`] reads the pins.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, policy: PinPolicy) -> Self {
         Self { store, clock, policy, known: RwLock::default(), measured: RwLock::default() }
     }
 
-    /// Reads all pins.
     pub async fn load(&self) -> Result<()> {
         let page = Page { limit: PINS_MAX, after: None };
         for listed in self.store.list(&system_scope(), Kind::Pin, page).await? {
@@ -137,7 +129,7 @@ impl Pins {
         Ok(())
     }
 
-    /// How a definition stands.
+    /// The state of a definition.
     pub fn state(&self, definition: &ToolDefinition) -> PinState {
         if let Some(reason) = self.refusal(definition) {
             return PinState::Refused(reason);
@@ -153,7 +145,7 @@ impl Pins {
         }
     }
 
-    /// Why a definition cannot be used at all; its schema is measured once.
+    /// Why a definition cannot be used at all; each is checked once.
     fn refusal(&self, definition: &ToolDefinition) -> Option<String> {
         let measured = self.measured.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, reason)) = measured.get(&definition.tool)
@@ -164,7 +156,7 @@ impl Pins {
         drop(measured);
         let reason = schema::refusal(&definition.input_schema);
         if let Some(reason) = &reason {
-            tracing::warn!(tool = %definition.tool, reason, "a tool cannot be used");
+            tracing::warn!(tool = %definition.tool, reason, "this tool cannot be used");
         }
         let mut measured = self.measured.write().unwrap_or_else(PoisonError::into_inner);
         if measured.len() >= MEASURED_MAX {
@@ -174,9 +166,9 @@ impl Pins {
         reason
     }
 
-    /// How each definition stands, after new ones were pinned if the policy says so.
+    /// The state of each definition, after pinning new ones if the policy says so.
     pub async fn admit(&self, definitions: &[ToolDefinition]) -> Result<Vec<PinState>> {
-        // Another copy of the server may know better than we remember; what is approved needs no second look.
+        // Another server may have approved it meanwhile; what is approved needs no second look.
         let is_sure = |state: PinState| state.is_pinned() || matches!(state, PinState::Refused(_));
         let unsure = definitions.iter().filter(|known| !is_sure(self.state(known)));
         let asking = unsure.map(|definition| self.read_again(definition));
@@ -196,7 +188,7 @@ impl Pins {
         Ok(states)
     }
 
-    /// Writes a pin that was made by an earlier version again, so that it covers what it did not cover then.
+    /// Rewrites a pin made by an earlier version, so that it covers the whole definition.
     async fn renew(&self, definition: &ToolDefinition) -> Result<()> {
         let old = {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -208,7 +200,7 @@ impl Pins {
         self.write(pin).await.map(drop)
     }
 
-    /// Takes over what the store says of a tool.
+    /// Reloads a tool's pin from the store.
     async fn read_again(&self, definition: &ToolDefinition) -> Result<()> {
         let key = key_of(&definition.tool)?;
         if let Found::Head(head) = self.store.head(&key, None).await? {
@@ -217,12 +209,12 @@ impl Pins {
         Ok(())
     }
 
-    /// Pins a definition as the first one, unless another copy was first with its own.
+    /// Pins the first definition, unless another server has pinned one.
     async fn pin_first(&self, definition: &ToolDefinition) -> Result<()> {
         let mut pin = self.pin_of(definition, "first use");
         pin.twin_of = self.twin_of(&definition.tool);
         if let Some(other) = &pin.twin_of {
-            tracing::warn!(tool = %definition.tool, %other, "two servers have a tool of the same name; calls of the second ask until somebody vouches for it");
+            tracing::warn!(tool = %definition.tool, %other, "two servers have a tool of the same name; calls to the second need approval until someone approves it");
         }
         let (key, change) = self.change(&pin)?;
         match self.store.commit(&key, Expected::Absent, change).await {
@@ -233,7 +225,7 @@ impl Pins {
         Ok(())
     }
 
-    /// Approves a definition as it is now.
+    /// Approves the current definition.
     pub async fn approve(&self, definition: &ToolDefinition, by: &str) -> Result<Pin> {
         if let Some(reason) = schema::refusal(&definition.input_schema) {
             return Err(Error::invalid(
@@ -244,7 +236,7 @@ impl Pins {
         self.write(self.pin_of(definition, by)).await
     }
 
-    /// The first tool of that name on another server.
+    /// An earlier tool of the same name on another server.
     fn twin_of(&self, tool: &ToolName) -> Option<ToolName> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let twins =
@@ -252,7 +244,7 @@ impl Pins {
         twins.min().cloned()
     }
 
-    /// Writes a pin, whatever was there.
+    /// Writes a pin, replacing any other.
     async fn write(&self, pin: Pin) -> Result<Pin> {
         loop {
             let (key, change) = self.change(&pin)?;

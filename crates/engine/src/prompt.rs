@@ -1,21 +1,19 @@
-//! Our own words to the model, one file each under `prompts/`.
+//! The engine's instructions to the model, one file each under `prompts/`.
 //!
-//! Invariant: no other file of the engine holds a sentence that a model is meant to obey.
+//! Only short labels of quoted data and the descriptions of the engine's own tools are written next to their
+//! code.
 
 /// Who the assistant is and how it treats quoted data.
 pub const CORE: &str = include_str!("../prompts/core.md");
-/// How tools are used.
 pub const TOOLS: &str = include_str!("../prompts/tools.md");
-/// What to do when a tool fails.
 pub const ERRORS: &str = include_str!("../prompts/errors.md");
-/// What keeps a persona calm.
 pub const CALM: &str = include_str!("../prompts/calm.md");
-/// How older turns are condensed.
+/// How to summarize older turns.
 pub const SUMMARIZE: &str = include_str!("../prompts/summarize.md");
-/// How a query is answered: one tool, put into words.
+/// How to answer a query: one tool, put into words.
 pub const QUERY: &str = include_str!("../prompts/query.md");
 
-/// Quotes `text` as data of a stated origin, so that it cannot end its own quotation.
+/// Quotes `text` as data with its origin; the text cannot end its own quotation.
 pub fn quote(origin: &str, text: &str) -> String {
     let safe = text.replace("</data", "<\\/data");
     format!("<data from=\"{}\">\n{safe}\n</data>", origin.replace('"', "'"))

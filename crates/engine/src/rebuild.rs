@@ -1,10 +1,10 @@
-//! The exact request of a past turn, made again from its receipt.
+//! Rebuilds the exact request of a past turn from its receipt.
 //!
-//! A request that continues another begins with its pieces, so the chain of receipts is followed back to the
-//! one that started the prefix. The texts come from where the receipts say they are kept: the contents of a
-//! record, or the words of the turns that were quoted. What items say today does not matter.
+//! A request that continues another starts with its pieces, so receipts are followed back to the one that started
+//! the prefix. Texts come from where the receipts say: the contents of a record, or the quoted turns. The current
+//! text of items does not matter.
 //!
-//! Invariant: the result has the hash that the receipt recorded, or the answer is an error.
+//! Invariant: the result has the hash recorded in the receipt, otherwise it is an error.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,7 +26,6 @@ use crate::session::usage::item_of;
 use crate::session::{LoadedSession, Sessions};
 use crate::tool_spec::spec_name;
 
-/// The request that `record`'s receipt describes.
 pub async fn request(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -43,7 +42,7 @@ pub async fn request(
     }
 }
 
-/// The pieces of a turn's request in the order of sending.
+/// The pieces of a turn's request in sending order.
 pub async fn pieces(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -88,7 +87,7 @@ pub async fn pieces(
     Ok(sent)
 }
 
-/// The turns of other sessions that receipts name, those that still stand.
+/// The turns of other sessions named by receipts, as far as they still exist.
 async fn elsewhere(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -99,7 +98,7 @@ async fn elsewhere(
     memory::standing(sessions, &session.key.scope, &named).await
 }
 
-/// The receipt of a turn with every piece of its request, also those that it shares with the one before.
+/// The receipt of a turn with every piece of its request, including those inherited from the one before.
 pub async fn whole_receipt(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -125,7 +124,7 @@ pub async fn whole_receipt(
     Ok(Some(whole))
 }
 
-/// A piece of an earlier request, as the receipt of a later one shows it.
+/// A piece of an earlier request as shown in the receipt of a later one.
 pub fn inherited(piece: &ReceiptPiece, own: u64) -> ReceiptPiece {
     let source = match &piece.source {
         Source::Message => Source::History { turn: own, part: HistoryPart::Message },
@@ -135,20 +134,19 @@ pub fn inherited(piece: &ReceiptPiece, own: u64) -> ReceiptPiece {
     ReceiptPiece { source, since, used: false, ..piece.clone() }
 }
 
-/// The receipts that a request is made of, oldest first, and the records of its window.
+/// The receipts a request is made of, oldest first, and the records of its window.
 struct Chain {
     links: Vec<(u64, Receipt)>,
     records: BTreeMap<u64, Arc<TurnRecord>>,
 }
 
-/// Turns read at a time where a request has no window.
+/// Turns read at once if a request has no window.
 const LINKS_AT_A_TIME: u64 = 64;
 
 async fn chain(sessions: &Sessions, session: &LoadedSession, record: &TurnRecord) -> Result<Chain> {
     let Some(receipt) = &record.receipt else { return Err(not_kept(session, record)) };
     let own = Arc::new(record.clone());
     let mut records = BTreeMap::from([(own.turn, own)]);
-    // A client's requests have no window.
     let window = Some(receipt.window_from).filter(|from| *from != u64::MAX);
     let mut links = vec![(record.turn, receipt.clone())];
     let mut before = receipt.continues;
@@ -168,7 +166,7 @@ async fn chain(sessions: &Sessions, session: &LoadedSession, record: &TurnRecord
     Ok(Chain { links, records })
 }
 
-/// The text of one piece, if it is kept.
+/// The text of a piece, if it is stored.
 pub async fn piece_text(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -214,7 +212,6 @@ fn turn_of(piece: &ReceiptPiece, own: u64) -> Option<u64> {
     }
 }
 
-/// The text of a piece, from the record that has it.
 fn text_of(piece: &ReceiptPiece, holder: &TurnRecord, layout: u32) -> Option<String> {
     let quoted = || Some(holder).filter(|turn| !turn.message.is_empty());
     match &piece.source {
@@ -248,11 +245,14 @@ fn not_kept(session: &LoadedSession, record: &TurnRecord) -> Error {
 fn differs(session: &LoadedSession, record: &TurnRecord, receipt: &Receipt) -> Error {
     Error::Unreadable {
         what: format!("the request of turn {} of session {}", record.turn, session.head.id),
-        reason: format!("what is kept does not make the bytes of hash {}", receipt.request_hash),
+        reason: format!(
+            "the stored data does not reproduce the request with hash {}",
+            receipt.request_hash
+        ),
     }
 }
 
-/// The request of a later round: the first one, then each round's calls and results.
+/// The request of a later round: the first one plus each round's calls and results.
 pub fn with_rounds(request: &ModelRequest, calls: &[CallRecord]) -> ModelRequest {
     let mut request = request.clone();
     let rounds: BTreeSet<u32> = calls.iter().map(|call| call.round).collect();

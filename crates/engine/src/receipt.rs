@@ -1,9 +1,10 @@
-//! What a request was made of: every piece, where it came from, why, and what became of it.
+//! Receipts: every piece considered for a request, its origin, the reason, and whether it was sent.
 //!
-//! A receipt is committed with its turn. It holds no text: each piece names the hash of its content and
-//! where that content is kept, so that [`crate::rebuild`] can make the request again to the byte.
+//! A receipt is committed with its turn. It contains no text: each piece names the hash of its content and where
+//! that is stored, so that [`crate::rebuild`] can reproduce the request byte for byte.
 //!
-//! Invariant: `pieces` are in the order of sending, and every piece that was considered is in it.
+//! Invariant: `pieces` are in sending order and include every piece considered; stored receipts omit those
+//! inherited from the request before ([`Receipt::stored`]).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,54 +14,47 @@ use crate::item::ItemName;
 use crate::mode::PromptMode;
 use crate::piece::{IncludeMode, Position, Rank, Source};
 
-/// The record of one assembled request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// When it was assembled.
     pub at: Timestamp,
-    /// The layout that turns its pieces into a request.
+    /// The layout used for the request.
     pub layout: u32,
-    /// The prompt mode and why it was inferred.
     pub mode: PromptMode,
-    /// Why that mode.
     pub mode_why: String,
-    /// What there was to spend, and what was spent.
     pub budget: BudgetReport,
-    /// Settings that were sent with the pieces.
     pub parameters: Parameters,
-    /// Every piece, sent or dropped.
     pub pieces: Vec<ReceiptPiece>,
-    /// The turn whose request this one begins with; absent where it starts a prefix of its own. What it
-    /// begins with is not among the stored pieces: [`crate::rebuild`] puts it in front.
+    /// The turn whose request this one starts with, if any. The inherited pieces are not stored here;
+    /// [`crate::rebuild`] adds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continues: Option<u64>,
-    /// The first turn that is shown word for word.
+    /// The first turn shown verbatim.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub window_from: u64,
-    /// Tokens of the turns that are shown word for word.
+    /// Tokens of the turns shown verbatim.
     #[serde(default)]
     pub history_tokens: u32,
-    /// Tokens at the start of the request that are the same as in the request before.
+    /// Tokens at the start of the request that equal the request before.
     #[serde(default)]
     pub stable_prefix_tokens: u32,
-    /// Why the request does not begin with the one before.
+    /// Why the request does not start with the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken_by: Option<String>,
-    /// What sending the whole conversation would have cost.
+    /// What sending the whole session would have cost.
     #[serde(default)]
     pub replay: ReplayCost,
     /// Items that the reply referred to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<ItemName>,
-    /// What [`Receipt::summary`] says, kept where not all pieces are.
+    /// The result of [`Receipt::summary`], stored if not all pieces are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Whether no model was asked: the pieces are what one would be sent.
+    /// Whether no model was called; the pieces are what it would have been sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_model: bool,
     /// Hash of the request's bytes.
     pub request_hash: ContentHash,
-    /// Hash of the bytes that were sent, where a client's own request was handed on with what is here.
+    /// Hash of the bytes sent, if a client's own request was forwarded with additions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_on_hash: Option<ContentHash>,
 }
@@ -70,92 +64,82 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The share of the price that a token costs which a provider has cached.
+/// Price of a cached token relative to an uncached one.
 pub const CACHED_SHARE: f64 = 0.1;
 
-/// What sending the whole conversation costs, instead of what was chosen of it.
+/// The cost of sending the whole session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplayCost {
-    /// Tokens of everything said so far and of the message.
+    /// Tokens of all turns so far and of the message.
     pub tokens: u64,
-    /// Of those, the ones that were in the request before.
+    /// Those that were in the request before.
     pub stable_tokens: u64,
 }
 
 impl ReplayCost {
-    /// Tokens, where a cached one costs a tenth.
+    /// Tokens, with cached ones counted as a tenth.
     pub fn effective_tokens(self) -> f64 {
         effective(self.tokens, self.stable_tokens)
     }
 }
 
-/// Tokens, where a cached one costs a tenth.
+/// Tokens, with cached ones counted as a tenth.
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 pub fn effective(tokens: u64, stable_tokens: u64) -> f64 {
     let stable = stable_tokens.min(tokens);
     (tokens - stable) as f64 + CACHED_SHARE * stable as f64
 }
 
-/// Settings that go with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// The longest reply.
+    /// Maximum reply.
     pub reply_tokens_max: u32,
     /// 0.0–1.0.
     pub temperature: f32,
 }
 
-/// What there was to spend, and what was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct BudgetReport {
-    /// Tokens of the model's window, less the reply.
+    /// The model's window minus the reply.
     pub limit_tokens: u32,
-    /// Tokens of all pieces that were considered.
+    /// Tokens of all pieces considered.
     pub considered_tokens: u32,
     /// Tokens sent.
     pub used_tokens: u32,
-    /// `used_tokens` of `limit_tokens`.
+    /// `used_tokens` / `limit_tokens`.
     pub share: f32,
-    /// Whether the share is over the warning threshold.
+    /// Whether the share exceeds the warning threshold.
     pub warning: bool,
-    /// The model's own count relative to ours, as far as learnt.
+    /// The model's token count relative to ours, as learnt so far.
     pub factor: f32,
 }
 
-/// One piece of a receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReceiptPiece {
-    /// Where it came from.
     pub source: Source,
-    /// Why it was considered.
+    /// The reason it was considered.
     pub why: String,
-    /// Where it stands.
     pub place: Position,
-    /// How willingly it was given up.
     pub rank: Rank,
-    /// Its match with the message, 0–1.
+    /// How well it matched the message, 0–1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Its tokens.
     pub tokens: u32,
-    /// Its hash.
     pub hash: ContentHash,
-    /// The turn whose record keeps the text; absent where the turn that it quotes has it.
+    /// The turn whose record stores the text; `None` if the quoted turn has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<u64>,
-    /// The turn with which it came into the request; absent where that is this one.
+    /// The turn that added it to the request; `None` if it is this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Why it was not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<DropReason>,
-    /// Whether the reply referred to it; only items are looked at. Stored in [`Receipt::used`].
+    /// Whether the reply referred to it; items only. Stored in [`Receipt::used`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub used: bool,
 }
 
 impl ReceiptPiece {
-    /// Whether it is part of the request.
     pub fn sent(&self) -> bool {
         self.dropped.is_none()
     }
@@ -165,7 +149,7 @@ impl ReceiptPiece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DropReason {
-    /// The window was full and others ranked higher.
+    /// The window was full.
     OverWindow,
     /// The history's share was full.
     OverHistory,
@@ -173,11 +157,11 @@ pub enum DropReason {
     OverEnrichment,
     /// The rest of its turn was dropped.
     WithItsTurn,
-    /// Below the score that is kept, or not among the best.
+    /// Below the minimum score, or not among the best.
     NotRelevant,
-    /// It is in the request already.
+    /// The request already contains it.
     AlreadyPresent,
-    /// It is older than the window, and condensed in the summary.
+    /// Older than the window, and covered by the summary.
     Condensed,
     /// The item no longer exists.
     Missing,
@@ -186,7 +170,7 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    /// Its name, as in a stored receipt.
+    /// The name in stored receipts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OverWindow => "over_window",
@@ -201,20 +185,17 @@ impl DropReason {
         }
     }
 
-    /// Whether something was left out that would have been sent, had there been room.
+    /// Whether the piece would have been sent if there had been room.
     pub fn is_loss(self) -> bool {
         !matches!(self, Self::NotRelevant | Self::AlreadyPresent)
     }
 }
 
-/// Rules, references and tools that were sent, counted by how they came in.
+/// Rules, references and tools sent, by include mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ModeCounts {
-    /// In every session.
     pub always: usize,
-    /// Added by hand.
     pub manual: usize,
-    /// Chosen for this request.
     pub agent: usize,
 }
 
@@ -229,9 +210,9 @@ impl ModeCounts {
 }
 
 impl Receipt {
-    /// Pieces and tokens that a client's own request was given.
+    /// Number of pieces and tokens added to a client's own request.
     pub fn added(&self) -> (usize, u32) {
-        // A client that sends the conversation itself is not given it.
+        // The client sends the history itself.
         let resends = self.window_from == u64::MAX;
         let is_added = |piece: &&ReceiptPiece| match piece.source {
             Source::Message | Source::ClientRequest { .. } => false,
@@ -242,7 +223,7 @@ impl Receipt {
         added.fold((0, 0), |(pieces, tokens), piece| (pieces + 1, tokens + piece.tokens))
     }
 
-    /// Pieces that there was no room for, their tokens, and the first reason.
+    /// Number of pieces there was no room for, their tokens, and the first reason.
     pub fn left_out(&self) -> Option<(usize, u32, DropReason)> {
         let lost = |piece: &ReceiptPiece| {
             piece.dropped.filter(|reason| reason.is_loss() && *reason != DropReason::Condensed)
@@ -256,12 +237,12 @@ impl Receipt {
         left_out
     }
 
-    /// Tokens of this request, where a cached one costs a tenth.
+    /// Tokens of this request, with cached ones counted as a tenth.
     pub fn effective_tokens(&self) -> f64 {
         effective(self.budget.used_tokens.into(), self.stable_prefix_tokens.into())
     }
 
-    /// The receipt as it is stored: what the request before has is not kept again.
+    /// The receipt as stored: without the pieces inherited from the request before.
     pub fn stored(mut self) -> Self {
         if self.continues.is_some() {
             self.summary = Some(self.summary());
@@ -270,7 +251,7 @@ impl Receipt {
         self
     }
 
-    /// Counts of the rules, references and tools that were sent.
+    /// Counts of rules, references and tools sent.
     pub fn item_counts(&self) -> [ModeCounts; 3] {
         let mut counts = [ModeCounts::default(); 3];
         for piece in self.pieces.iter().filter(|piece| piece.sent()) {

@@ -1,7 +1,6 @@
-//! Two receipts, compared: what only one of them has, what fared differently, what changed.
+//! Compares two receipts.
 //!
-//! A pure function of the two; it reads no text. Pieces are matched by their source, and where one
-//! source has several pieces, by their order.
+//! A pure function that reads no text. Pieces are matched by source, and by order if a source has several.
 //!
 //! Invariant: every piece of both receipts is counted exactly once.
 
@@ -11,52 +10,45 @@ use crate::hash::ContentHash;
 use crate::piece::Source;
 use crate::receipt::{DropReason, Receipt, ReceiptPiece};
 
-/// What differs between two receipts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReceiptDiff {
     /// Pieces that only the first has.
     pub only_first: Vec<ReceiptPiece>,
     /// Pieces that only the second has.
     pub only_second: Vec<ReceiptPiece>,
-    /// Pieces that were sent in one and not in the other, or dropped for another reason.
+    /// Pieces sent in only one, or dropped for different reasons.
     pub moved: Vec<MovedPiece>,
-    /// Pieces of the same source whose text is another.
+    /// Pieces of the same source with different text.
     pub changed: Vec<ChangedPiece>,
-    /// Pieces that are the same in both.
+    /// Number of identical pieces.
     pub same: usize,
     /// Tokens sent, in the first and in the second.
     pub used_tokens: [u32; 2],
-    /// Whether both made the same request.
     pub same_request: bool,
 }
 
-/// A piece that fared differently.
+/// A piece with a different fate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MovedPiece {
-    /// Which.
     pub source: Source,
-    /// Why it was not sent in the first; absent where it was.
+    /// Why it was dropped in the first; `None` if it was sent.
     pub first: Option<DropReason>,
-    /// The same in the second.
+    /// Why it was dropped in the second.
     pub second: Option<DropReason>,
-    /// Whether its text changed too.
     pub changed: bool,
 }
 
-/// A piece whose text changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangedPiece {
-    /// Which.
     pub source: Source,
-    /// Its text in the first.
+    /// Hash of the text in the first.
     pub first: ContentHash,
-    /// Its text in the second.
+    /// Hash of the text in the second.
     pub second: ContentHash,
-    /// Its tokens in both.
+    /// Tokens in both.
     pub tokens: [u32; 2],
 }
 
-/// Compares `first` with `second`.
 pub fn diff(first: &Receipt, second: &Receipt) -> ReceiptDiff {
     let mut result = ReceiptDiff {
         only_first: Vec::new(),
@@ -103,7 +95,7 @@ mod tests {
     use crate::piece::{IncludeMode, Position, Rank};
     use crate::receipt::{BudgetReport, Parameters, ReplayCost};
 
-    /// `name=text` is a rule that was sent, `-name=text` one that did not fit.
+    /// `name=text` is a rule that was sent, `-name=text` one that was dropped.
     fn receipt(pieces: &str) -> Receipt {
         let pieces = pieces.split_whitespace().map(|word| {
             let (name, text) = word.trim_start_matches('-').split_once('=').expect("name=text");

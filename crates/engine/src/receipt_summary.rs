@@ -1,15 +1,15 @@
-//! A receipt in one sentence: what was shown and what was left out, as a person would say it.
+//! A receipt in one sentence: what was shown and what was left out.
 //!
-//! Names where there is one of a kind, counts where there are more. Our own instructions and the message itself
-//! are in every request and are not mentioned; items that merely did not match the message are not "left out".
+//! A single thing is named, several are counted. Our instructions and the message are in every request and not
+//! mentioned; items that did not match the message do not count as left out.
 //!
-//! Invariant: the sentence names no thing and no file that did not come in with its own turn, so that erasing a
-//! turn leaves none of its words in later receipts.
+//! Invariant: the sentence names only entities and files that its own turn added, so that erasing a turn leaves
+//! none of its words in later receipts.
 
 use crate::piece::{HistoryPart, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
 
-/// Entities that are named; the others are counted.
+/// Entities named; the rest are counted.
 const ENTITIES_NAMED: usize = 2;
 
 impl Receipt {
@@ -40,7 +40,7 @@ impl Receipt {
     }
 }
 
-/// What some pieces are, counted by kind.
+/// Pieces counted by kind.
 #[derive(Debug, Default)]
 struct Parts<'a> {
     personas: Vec<&'a str>,
@@ -56,7 +56,7 @@ struct Parts<'a> {
     entities: Things<'a>,
 }
 
-/// Things by name where they came in with this turn, counted where they were there before.
+/// Things named if this turn added them, counted if they were there before.
 #[derive(Debug, Default)]
 struct Things<'a> {
     new: Vec<&'a str>,
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// One phrase a kind; `age` says which messages of the conversation are meant.
+    /// One phrase per kind; `age` describes the messages.
     fn words(&self, age: &str) -> Vec<String> {
         let mut words = Vec::new();
         words.extend(named(&self.personas, "persona"));
@@ -121,7 +121,6 @@ impl<'a> Parts<'a> {
     }
 
     fn about(&self) -> Option<String> {
-        // The most relevant come first.
         let new = &self.entities.new;
         let named = &new[..new.len().min(ENTITIES_NAMED)];
         let more = new.len() - named.len() + self.entities.older;

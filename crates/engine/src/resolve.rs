@@ -1,13 +1,13 @@
-//! Looking things up through the user's own MCP tools: at once, where a turn needs it, or afterwards.
+//! Looks up entities with the user's own MCP tools, during a turn or afterwards.
 //!
-//! Only the session's own tools, only calls that run unasked because they are known to read, and only through
-//! pinned definitions. A failed look-up is logged and harmless; what is found is kept for a while ([`LookUps`]). A tool that
-//! answers with an error has failed, unless the error says that there is no such thing.
+//! It uses only the session's tools, only calls that are known to be read-only and need no approval, and only
+//! pinned definitions. A failed look-up is logged and harmless; results are cached for a while ([`LookUps`]). A
+//! tool that returns an error has failed, unless the error says that there is no such thing.
 //!
-//! Not here: what the found is used for. A turn gets it as an [`Understanding`](crate::notice::Understanding), the
-//! background as a harvest.
+//! What is done with the results is decided elsewhere: a turn gets an
+//! [`Understanding`](crate::notice::Understanding), the background a harvest.
 //!
-//! Invariant: what is found is data from a tool and carries that origin.
+//! Invariant: a result is data from a tool and carries that origin.
 
 mod at_once;
 mod cache;
@@ -39,13 +39,12 @@ pub use at_once::{LookedUp, Reader};
 pub use cache::{LookUpStatistics, LookUps};
 pub use changes::{ChangeMark, Changes};
 
-/// Things looked up for one turn.
+/// Maximum look-ups per turn.
 const LOOK_UPS_MAX: usize = 5;
-/// Time for one look-up in the background.
+/// Time limit of a look-up in the background.
 const BACKGROUND_LIMIT: Duration = Duration::from_secs(30);
 
-/// Things of the last turn that were named but not yet found in the user's systems, unless that turn's
-/// look-ups are done.
+/// Entities of the last turn that were mentioned but not found yet, unless that turn's look-ups are done.
 pub fn open<'a>(
     head: &'a SessionHead,
     packs: &'a PackSet,
@@ -58,9 +57,7 @@ pub fn open<'a>(
     })
 }
 
-/// Looks things up with tools.
 pub struct Resolver {
-    /// What was looked up lately.
     pub look_ups: LookUps,
     tools: Arc<dyn Tools>,
     packs: Arc<PackSet>,
@@ -68,7 +65,6 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Looks things up through `tools`, as `packs` say.
     pub fn new(
         look_ups: LookUps,
         tools: Arc<dyn Tools>,
@@ -78,8 +74,8 @@ impl Resolver {
         Self { look_ups, tools, packs, clock }
     }
 
-    /// Looks up what is open in a session. A look-up that failed fails the whole, so that it is tried
-    /// again; what was found until then is kept and costs nothing the next time.
+    /// Looks up the open entities of a session. Fails if any look-up fails, so that it is retried; results found
+    /// so far are cached and cost nothing the next time.
     pub async fn look_up_open(
         &self,
         session: &LoadedSession,
@@ -107,7 +103,7 @@ impl Resolver {
         Ok(found)
     }
 
-    /// Looks up one thing, within the time; `None` where no tool can be asked for it.
+    /// Looks up one entity within the time limit; `None` if no tool can look it up.
     async fn look_up(
         &self,
         mention: &Mention,
@@ -130,7 +126,7 @@ impl Resolver {
         {
             return Ok(Some(cached));
         }
-        // Whoever stops waiting also stops the call.
+        // Cancels the call when the caller stops waiting.
         let cancel = asking.cancel.child_token();
         let stops = cancel.clone().drop_guard();
         let called = self.tools.call(&tool, &arguments, cancel);
@@ -151,7 +147,7 @@ impl Resolver {
         });
         self.look_ups.count(answered.is_ok());
         let output = answered.inspect_err(|error| {
-            tracing::info!(%tool, %error, "a look-up failed");
+            tracing::info!(%tool, %error, "look-up failed");
         })?;
         let now = self.clock.now();
         let resolution = read_resolution(mention, &tool, &output, &self.packs, now);
@@ -162,18 +158,17 @@ impl Resolver {
     }
 }
 
-/// How one thing is looked up.
 struct LookUp<'a> {
     scope: &'a Scope,
     tools: &'a [ToolDefinition],
     policy: &'a Policy,
-    /// Read just now; without it nothing is taken from the cache or put into it.
+    /// Read before the call; without it the cache is neither read nor written.
     mark: Option<ChangeMark>,
     limit: Duration,
     cancel: &'a CancellationToken,
 }
 
-/// The tools that things may be looked up with; each call is judged before it is made.
+/// The tools that may be used for look-ups; each call is still authorized.
 fn reading_tools(policy: &Policy, tools: &[KnownTool]) -> Vec<ToolDefinition> {
     let pinned = tools.iter().filter(|known| known.pin == PinState::Approved);
     pinned.map(|known| &known.definition).filter(|tool| may_read(tool, policy)).cloned().collect()

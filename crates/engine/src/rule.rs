@@ -1,6 +1,6 @@
-//! Rules about tools: what the operator configures and what people decide.
+//! Rules about tools, from configuration or decided by people.
 //!
-//! Invariant: a rule that lets something run holds for the definition that it was made for, and no other.
+//! Invariant: a rule that permits calls applies only to the definition it was made for.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::{ToolDefinition, ToolName};
 
-/// What is to become of a tool's calls.
+/// What happens to a tool's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// They run unasked, unless a value comes from a tool alone.
+    /// They run without approval, unless a value comes only from a tool.
     Allow,
-    /// Somebody is asked each time.
+    /// Each needs approval.
     Ask,
     /// They never run.
     Deny,
-    /// The tool only reads, whatever its server says of it.
+    /// The tool is read-only, whatever its server says.
     Reads,
 }
 
 impl Rule {
-    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -34,7 +33,7 @@ impl Rule {
         }
     }
 
-    /// Whether it lets something run.
+    /// Whether the rule permits calls.
     pub fn grants(self) -> bool {
         matches!(self, Self::Allow | Self::Reads)
     }
@@ -43,40 +42,36 @@ impl Rule {
 /// The operator's rules for one server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServerRules {
-    /// Whether all of its tools only read.
+    /// Whether all its tools are read-only.
     pub reads_only: bool,
-    /// Rules for single tools.
+    /// Rules for individual tools.
     pub tools: BTreeMap<String, Rule>,
 }
 
 /// The operator's rules, by server.
 pub type OperatorRules = BTreeMap<String, ServerRules>;
 
-/// What a person decided about a tool.
+/// A person's decision about a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// What was decided.
     pub rule: Rule,
-    /// The definition that it was decided for.
+    /// The fingerprint of the definition it was made for.
     pub fingerprint: String,
-    /// When.
     pub at: Timestamp,
-    /// By whom.
     pub by: String,
 }
 
 impl Decision {
-    /// Whether it holds for a definition: what lets run holds for the very same, what holds back for any.
+    /// Whether it applies to a definition: a permission only to the exact same one, a restriction to any.
     pub fn holds_for(&self, definition: &ToolDefinition) -> bool {
         self.tool == definition.tool
             && (!self.rule.grants() || definition.has_fingerprint(&self.fingerprint))
     }
 }
 
-/// Puts a decision in place of an earlier one about the same tool; the oldest goes where there are too many.
+/// Replaces an earlier decision about the same tool; drops the oldest if there are too many.
 pub fn decide(decisions: &mut Vec<Decision>, decision: Decision, most: usize) {
     decisions.retain(|known| known.tool != decision.tool);
     if decisions.len() >= most {

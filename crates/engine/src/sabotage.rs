@@ -1,51 +1,50 @@
-//! Promises broken on purpose, so that the attack on each can be seen to notice.
+//! Switches that break a guarantee on purpose, to prove that the attack on it notices.
 //!
-//! The server chooses a switch from `THROUGHLINE_SABOTAGE` at its start, in a build with the feature `sabotage`, which no
-//! shipped build has. The trust program (`scripts/trust`) runs every attack once with its switch and reports that it failed.
+//! In a build with the feature `sabotage`, which no shipped build has, the server reads a switch from
+//! `THROUGHLINE_SABOTAGE` at startup. `scripts/trust` runs every attack once with its switch and reports that the
+//! broken guarantee was noticed.
 //!
 //! Invariant: without the feature [`is`] is the constant `false`, so no branch behind it is compiled in.
 
-/// A promise that can be broken.
+/// A guarantee that can be broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// Every tool call runs unasked.
+    /// Every tool call runs without approval.
     EverythingRuns,
-    /// Every key may do everything within its tenant.
+    /// Every API key may do everything within its tenant.
     IgnoreGrants,
-    /// An import is stored as it came.
+    /// An import is stored without checks.
     TrustImports,
-    /// No schema is refused, whatever it costs.
+    /// No schema is refused for its cost.
     AnySchema,
-    /// Files are not synced.
     SkipSyncs,
-    /// A restore removes the store before the new one is in its place.
+    /// A restore removes the old store before the new one is in place.
     ReplaceInTwoSteps,
-    /// Erasures are not noted beside the backups.
+    /// Erasures are not recorded next to the backups.
     ForgetErasures,
-    /// There is no limit to connections.
     NoConnectionLimits,
-    /// Libraries log what they carry.
+    /// Libraries log message content.
     LogEverything,
-    /// Revoked links still open.
+    /// Revoked links still work.
     KeepShares,
 }
 
 #[cfg(feature = "sabotage")]
 static CHOSEN: std::sync::OnceLock<Switch> = std::sync::OnceLock::new();
 
-/// Breaks a promise for the rest of the process; the first choice holds.
+/// Breaks a guarantee for the rest of the process; only the first call has an effect.
 #[cfg(feature = "sabotage")]
 pub fn choose(switch: Switch) {
     CHOSEN.get_or_init(|| switch);
 }
 
-/// Whether this promise is broken.
+/// Whether this guarantee is broken.
 #[cfg(feature = "sabotage")]
 pub fn is(switch: Switch) -> bool {
     CHOSEN.get() == Some(&switch)
 }
 
-/// Whether this promise is broken.
+/// Always `false`: the feature is off.
 #[cfg(not(feature = "sabotage"))]
 pub const fn is(_: Switch) -> bool {
     false

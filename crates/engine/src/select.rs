@@ -1,10 +1,11 @@
-//! Which rules, references and tools go with a message.
+//! Selects the rules, references and tools for a message.
 //!
-//! All items of the session, plus the agent's `agent` items that rank best against the message. Items
-//! that were considered and left out are reported too, with their scores, so that the receipt can say
-//! why. Which tools are declared, and which can only be found, is [`crate::tool_choice`]'s decision.
+//! All items of the session, plus the agent's `agent` items that best match the message. Items that were
+//! considered but not selected are reported with their scores, for the receipt. [`crate::tool_choice`] decides
+//! which tools are declared and which can only be found.
 //!
-//! Invariant: every item of the session is in the result: sent, with the reason why not, or named by the search.
+//! Invariant: every item of the session is in the result: sent, dropped with a reason, or listed by the tool
+//! search.
 
 mod found;
 
@@ -32,18 +33,17 @@ use crate::tool_search;
 use found::{Found, missing_piece, piece_of};
 pub use found::{reference_text, rule_text};
 
-/// What was selected.
 #[derive(Debug, Default)]
 pub struct Selected {
     /// Pieces for the budget.
     pub pieces: Vec<Piece>,
-    /// Pieces that are left out already, with the reason.
+    /// Pieces dropped already, with the reason.
     pub left_out: Vec<(Piece, DropReason)>,
     /// The tools among `pieces`.
     pub tools: Vec<ToolDefinition>,
 }
 
-/// Ranks items and tools; vectors are kept by content.
+/// Ranks items and tools; vectors are cached by content.
 pub struct Selector {
     embedder: Arc<dyn Embedder>,
     calibration: Calibration,
@@ -52,7 +52,6 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A selector with an empty index.
     pub fn new(embedder: Arc<dyn Embedder>, calibration: Calibration) -> Self {
         Self {
             embedder,
@@ -62,7 +61,6 @@ impl Selector {
         }
     }
 
-    /// The items for a message.
     pub async fn select(
         &self,
         agent: &Agent,
@@ -97,7 +95,7 @@ impl Selector {
         Ok(selected)
     }
 
-    /// The agent's `agent` documents and the tools of `pool` that rank best against the message.
+    /// The agent's `agent` documents and the tools of `pool` that best match the message.
     async fn rank_items(
         &self,
         agent: &Agent,
@@ -135,7 +133,7 @@ impl Selector {
             .collect())
     }
 
-    /// How well each of these documents fits a message, 0–1, by the hash of its text.
+    /// How well each document matches a message, 0–1, by the hash of its text.
     pub async fn score_documents(
         &self,
         documents: &[&Document],
@@ -176,18 +174,17 @@ impl Selector {
             .collect())
     }
 
-    /// The vector of a text.
     pub async fn embed(&self, text: &str) -> Result<Vec<f32>> {
         match self.embedder.embed(&[text]).await {
             Ok(vectors) => Ok(vectors.into_iter().next().unwrap_or_default()),
             Err(error) => {
-                tracing::warn!(%error, "the message is searched by its words only");
+                tracing::warn!(%error, "embedding failed; the message is searched by words only");
                 Ok(Vec::new())
             }
         }
     }
 
-    /// Adds what is new, replaces what changed, removes what is gone.
+    /// Adds new items, replaces changed ones and removes the rest.
     async fn bring_up_to_date<'a>(
         &self,
         indexed: &mut Indexed,
@@ -217,8 +214,8 @@ impl Selector {
                 indexed.tools.extend(known);
             }
             Err(error) => {
-                tracing::warn!(%error, "items are searched by their words only");
-                // Without a hash they count as not held, and are embedded with the next message.
+                tracing::warn!(%error, "embedding failed; items are searched by words only");
+                // Without a hash they count as missing and are embedded with the next message.
                 for (id, text) in &stale {
                     indexed.index.upsert(id, text, &[], "");
                 }
@@ -227,7 +224,7 @@ impl Selector {
     }
 }
 
-/// Searchable items, and the definitions of the tools among them: an unchanged one is not hashed again.
+/// Indexed items, and the definitions of the tools among them, so that unchanged ones are not hashed again.
 struct Indexed {
     index: ItemIndex,
     tools: HashMap<ToolName, ToolDefinition>,
@@ -253,7 +250,6 @@ impl Indexed {
 }
 
 impl Selected {
-    /// Adds an item of the session.
     fn add(&mut self, found: Option<Found<'_>>, item: &ItemName, mode: IncludeMode) {
         let Some(found) = found else {
             self.left_out.push((missing_piece(item, mode), DropReason::Missing));
@@ -280,7 +276,7 @@ impl Selected {
         }
     }
 
-    /// Adds the rules and references that fit the message.
+    /// Adds the rules and references that match the message.
     fn add_documents(&mut self, agent: &Agent, ranked: &[(ItemName, f32)], limits: &Limits) {
         let mut kept = 0;
         for (item, score) in ranked {
@@ -297,7 +293,7 @@ impl Selected {
         }
     }
 
-    /// Declares the tools of `pool` that the message needs, and the search for the others.
+    /// Declares the tools of `pool` that the message needs, and the search for the rest.
     fn add_tools(
         &mut self,
         pool: &[&KnownTool],
@@ -366,7 +362,7 @@ impl Selected {
     }
 }
 
-/// Whether tools cost more than declaring a few of them.
+/// Whether a search costs less than declaring these tools.
 fn is_worth_a_search(pool: &[&KnownTool], tokens: u32) -> bool {
     let costs = pool
         .iter()
@@ -378,7 +374,7 @@ fn is_worth_a_search(pool: &[&KnownTool], tokens: u32) -> bool {
     })
 }
 
-/// The servers of `always` tools that are too many to be declared.
+/// Servers with too many `always` tools to declare.
 fn searched_servers(own: &[(&SessionItem, Option<Found<'_>>)], tokens: u32) -> BTreeSet<String> {
     let always = own.iter().filter(|(item, _)| item.mode == IncludeMode::Always);
     let costs = always.filter_map(|(_, found)| {
@@ -389,7 +385,7 @@ fn searched_servers(own: &[(&SessionItem, Option<Found<'_>>)], tokens: u32) -> B
     tool_choice::searched_servers(costs, tokens)
 }
 
-/// Documents with the mode `agent`: id, name and the text that is searched.
+/// Documents with mode `agent`: id, name and searchable text.
 fn agent_documents(agent: &Agent) -> Vec<(String, ItemName, String)> {
     let document = |kind: &str, document: &Document, item: ItemName| {
         (format!("{kind}/{}", document.name), item, text_of_document(document))
@@ -405,7 +401,7 @@ fn agent_documents(agent: &Agent) -> Vec<(String, ItemName, String)> {
         .collect()
 }
 
-/// Tools with the mode `agent`.
+/// Tools with mode `agent`.
 fn agent_tools<'a>(agent: &Agent, tools: &'a [KnownTool]) -> impl Iterator<Item = &'a KnownTool> {
     tools.iter().filter(|known| agent.tool_mode(&known.definition.tool) == Some(IncludeMode::Agent))
 }

@@ -1,10 +1,10 @@
-//! From the token of a read-only link to the session that it shows.
+//! Maps the token of a read-only link to its session.
 //!
-//! A link's id is the hash of its token, and what is stored under that id is whose session it opens. So the token is kept nowhere,
-//! and the way from it to a scope is one read on every backend. Which links a session has, and what each of them
-//! shows, stands in the session's head ([`crate::session::share`]).
+//! A link's id is the hash of its token, and the owner of the session is stored under that id. So the token
+//! itself is not stored, and finding the scope is one read on every backend. The session's head lists its links
+//! and what they show ([`crate::session::share`]).
 //!
-//! Invariant: a record alone opens nothing; the head of its session must list the link too.
+//! Invariant: a record alone opens nothing; the session's head must list the link too.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -20,17 +20,16 @@ use crate::id::{SessionId, ThreadId};
 use crate::store::{Change, Erased, Expected, Found, Key, Kind, Scope, Store};
 use crate::tombstone;
 
-/// How a token begins; logs look for it.
+/// Prefix of a token, by which log redaction recognises it.
 pub const TOKEN_PREFIX: &str = "share_";
 /// Random bytes of a token.
 pub const TOKEN_BYTES: usize = 32;
 
-/// What opens a link. It is shown once and never stored.
+/// The secret of a link. It is shown once and never stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShareToken(String);
 
 impl ShareToken {
-    /// The token of these random bytes.
     pub fn new(random: [u8; TOKEN_BYTES]) -> Self {
         let mut text = String::with_capacity(TOKEN_PREFIX.len() + TOKEN_BYTES * 2);
         text.push_str(TOKEN_PREFIX);
@@ -40,7 +39,6 @@ impl ShareToken {
         Self(text)
     }
 
-    /// A token from its text.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(TOKEN_PREFIX)?;
         let valid = digits.len() == TOKEN_BYTES * 2
@@ -48,12 +46,12 @@ impl ShareToken {
         valid.then(|| Self(text.to_owned()))
     }
 
-    /// The whole text, to be shown once.
+    /// The token as text, to be shown once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The id of the link that it opens. It has 256 random bits, so its hash cannot be guessed back.
+    /// The id of its link. The token has 256 random bits, so the hash cannot be reversed.
     pub fn id(&self) -> ContentHash {
         ContentHash::of(&self.0)
     }
@@ -65,42 +63,35 @@ impl fmt::Debug for ShareToken {
     }
 }
 
-/// Whose session a link opens, and until when.
+/// The session a link opens, and until when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareRecord {
-    /// The owner.
     pub scope: Scope,
-    /// The session.
     pub session: SessionId,
-    /// When the link expires.
     pub expires_at: Timestamp,
 }
 
 impl ShareRecord {
-    /// The key of the session.
     pub fn session_key(&self) -> Key {
         let (scope, id) = (self.scope.clone(), self.session.clone().into());
         Key { scope, kind: Kind::Session, id }
     }
 }
 
-/// Where the record of a link is stored.
+/// The key of a link's record.
 pub fn place(id: &ContentHash) -> Result<Key> {
     Ok(Key { scope: system_scope(), kind: Kind::Share, id: ThreadId::new(id.as_str())? })
 }
 
-/// The record of a link.
 pub async fn find(store: &dyn Store, id: &ContentHash) -> Result<Option<ShareRecord>> {
     read(store, &place(id)?).await
 }
 
-/// The record that is stored there.
 pub async fn read(store: &dyn Store, key: &Key) -> Result<Option<ShareRecord>> {
     let Found::Head(head) = store.head(key, None).await? else { return Ok(None) };
     serde_json::from_slice(&head.bytes).map(Some).map_err(|error| unreadable(key, &error))
 }
 
-/// Stores the record of a new link.
 pub async fn create(
     store: &dyn Store,
     clock: &dyn Clock,
@@ -115,7 +106,7 @@ pub async fn create(
     Ok(())
 }
 
-/// Erases the record of a link for good: a restored copy loses it again.
+/// Erases a link's record permanently; it is erased again from a restored copy.
 pub async fn erase(
     store: &dyn Store,
     clock: &dyn Clock,

@@ -1,9 +1,9 @@
-//! Derived values that all copies of the server on one store may use, where the store offers it.
+//! A cache of derived values shared by all servers on one store, if the store offers it.
 //!
-//! A cache and nothing else: whoever uses it can do without. Who puts a value says within it what it was
-//! made from, and who takes one compares; whether a value still holds is not decided here.
+//! It is only a cache: everything works without it. A value states what it was made from, and the reader
+//! compares; whether it is still valid is not decided here.
 //!
-//! Invariant: a value is found only in the scope that it was put into.
+//! Invariant: a value is found only in the scope it was stored in.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use bytes::Bytes;
 
 use crate::store::{Result, Scope};
 
-/// A cache beside the store. Every method answers soon or fails; a failure is no more than a miss.
+/// Every method answers quickly or fails; a failure is the same as a miss.
 #[async_trait]
 pub trait SharedCache: Send + Sync {
-    /// The value of that name, if it is there and its time is not over.
+    /// The value, if present and not expired.
     async fn get(&self, scope: &Scope, name: &str) -> Result<Option<Bytes>>;
-    /// Keeps a value for `life`, in place of one that is there.
+    /// Stores a value for `life`, replacing any other.
     async fn put(&self, scope: &Scope, name: &str, value: Bytes, life: Duration) -> Result<()>;
-    /// Removes everything of a scope.
+    /// Removes all values of a scope.
     async fn forget(&self, scope: &Scope) -> Result<()>;
 }

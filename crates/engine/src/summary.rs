@@ -1,10 +1,10 @@
-//! Notes on older turns: what is left of them in the request when the window has moved on.
+//! Summaries of turns that are no longer in the window.
 //!
-//! Without a model the notes are sentences of the conversation itself: those that carry facts – names, numbers,
-//! dates – chosen by how much of the conversation they cover and how little they repeat, spread over the whole
-//! range. A model's notes are made in the background and used from the next compaction on.
+//! Without a model a summary consists of sentences from the session: those with facts – names, numbers, dates –
+//! that cover much and repeat little, spread over the whole range. A model's summary is made in the background
+//! and used from the next compaction on.
 //!
-//! Invariant: notes claim exactly the range of turns that they were made from; the turns stay in the log.
+//! Invariant: a summary names exactly the range of turns it was made from; the turns stay in the log.
 
 mod extract;
 
@@ -25,19 +25,19 @@ use crate::session::head::Summary;
 use crate::session::record::TurnRecord;
 use crate::tokens;
 
-/// The longest notes of a model, in tokens.
+/// Maximum summary by a model.
 pub const SUMMARY_TOKENS_MAX: u32 = 800;
-/// The most tokens of turns that a model condenses at once.
+/// Maximum tokens of turns that a model summarizes at once.
 const MATERIAL_TOKENS_MAX: u32 = 8_000;
-/// Who made notes that no model made.
+/// The author of a summary made without a model.
 pub const EXTRACTION: &str = "extraction";
-/// Notes that are remembered, in bytes, and for how long after their last use. An application that asks for a request
-/// again and again, and never says which one it sent, would have the same turns condensed each time.
+/// Size and idle time of the cache of extracted summaries. Without it, an application that prepares requests
+/// repeatedly and never records a turn would have the same turns summarized each time.
 const REMEMBERED_BYTES_MAX: u64 = 8 << 20;
 const REMEMBERED_FOR: Duration = Duration::from_secs(300);
 
-/// Notes on `turns` and on what `previous` covers, in at most `tokens_max`; `None` where that is too little for
-/// any. Notes that do not reach up to the turns stay as they are.
+/// Summarizes `turns` and what `previous` covers in at most `tokens_max`; `None` if that is too little. A
+/// previous summary that does not reach up to `turns` is returned unchanged.
 pub fn condense(
     previous: Option<&Summary>,
     turns: &[HistoryTurn],
@@ -60,7 +60,7 @@ pub fn condense(
     })
 }
 
-/// The notes on exactly these turns, made once.
+/// The cached extract of exactly these turns.
 fn remembered(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> Arc<str> {
     static MADE: LazyLock<moka::sync::Cache<u128, Arc<str>>> = LazyLock::new(|| {
         moka::sync::Cache::builder()
@@ -74,7 +74,7 @@ fn remembered(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32
     })
 }
 
-/// A name for what notes are made of. Nobody can find two with the same one: it is keyed by this process.
+/// The cache key. It is keyed by a secret of this process, so that collisions cannot be constructed.
 fn key_of(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> u128 {
     static KEYS: LazyLock<[RandomState; 2]> =
         LazyLock::new(|| [(); 2].map(|()| RandomState::new()));
@@ -86,7 +86,7 @@ fn key_of(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) ->
     (left << 64) | right
 }
 
-/// Condenses by a model.
+/// Summarizes with a model.
 pub async fn by_model(
     model: &dyn Model,
     previous: Option<&str>,
@@ -101,7 +101,7 @@ pub async fn by_model(
         let results = history::results_text(turn);
         let origin = format!("turn {}", turn.turn);
         let said = format!("User: {}\n{results}\nAssistant: {}", turn.message, turn.reply);
-        // What does not fit is among the earlier notes.
+        // The rest is covered by the previous summary.
         let tokens = tokens::count(&said);
         if tokens > room {
             break;
@@ -128,7 +128,7 @@ pub async fn by_model(
     }
     let text = text.trim().to_owned();
     if text.is_empty() {
-        let reason = "it answered nothing";
+        let reason = "it returned an empty summary";
         return Err(UpstreamError::new(model.name(), UpstreamFault::Malformed, reason));
     }
     Ok(text)

@@ -1,26 +1,25 @@
-//! How many tokens a text has.
+//! Token counts.
 //!
-//! Counted with the o200k vocabulary, which is exact for the models that use it. For others a factor per
-//! model is learnt from the usage that each reply reports, and the budget is scaled by it; pieces keep
-//! their plain counts, so receipts stay comparable.
+//! Counted with the o200k vocabulary, which is exact for the models that use it. For others a factor per model is
+//! learnt from the usage reported with each reply, and the budget is scaled by it. Pieces keep their plain
+//! counts, so receipts stay comparable.
 //!
-//! Invariant: counting never fails and never allocates more than the text's own size.
+//! Invariant: counting never fails, and its cost is bounded by `EXACT_BYTES_MAX`.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock, RwLock};
 
 use crate::hash::ContentHash;
 
-/// Texts longer than this are counted by the zero-cost rule of four characters a token, so that hostile
-/// text cannot buy time.
+/// Longer texts are estimated at four characters per token, which bounds the cost of hostile text.
 const EXACT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Texts shorter than this are counted faster than they are looked up.
+/// Shorter texts are counted faster than looked up in the cache.
 const REMEMBERED_BYTES_MIN: usize = 256;
-/// How many texts' counts are remembered: instructions, definitions of tools, what is recalled often.
+/// Maximum texts whose counts are cached: instructions, tool definitions, frequently recalled texts.
 const REMEMBERED_TEXTS_MAX: u64 = 16_384;
 
-/// How strongly one reply's usage corrects a model's factor.
+/// Weight of one reply's usage in a model's factor.
 const LEARNING_RATE: f32 = 0.3;
 
 fn vocabulary() -> Option<&'static tiktoken::CoreBpe> {
@@ -28,12 +27,11 @@ fn vocabulary() -> Option<&'static tiktoken::CoreBpe> {
     *VOCABULARY.get_or_init(|| tiktoken::get_encoding("o200k_base"))
 }
 
-/// Loads the vocabulary, so that the first turn need not.
+/// Loads the vocabulary ahead of the first turn.
 pub fn warm_up() {
     count("warm");
 }
 
-/// Tokens of `text`.
 pub fn count(text: &str) -> u32 {
     if text.is_empty() {
         return 0;
@@ -46,7 +44,7 @@ pub fn count(text: &str) -> u32 {
     }
 }
 
-/// Tokens of `text`, whose hash is known: what was counted lately is not counted again.
+/// Tokens of `text` with a known hash; cached.
 pub fn count_content(hash: &ContentHash, text: &str) -> u32 {
     static COUNTED: LazyLock<moka::sync::Cache<ContentHash, u32>> =
         LazyLock::new(|| moka::sync::Cache::new(REMEMBERED_TEXTS_MAX));
@@ -60,23 +58,23 @@ pub fn count_content(hash: &ContentHash, text: &str) -> u32 {
     })
 }
 
-/// The seeds' rule: four characters are a token.
+/// Estimates four characters per token.
 pub fn estimate(text: &str) -> u32 {
     u32::try_from(text.chars().count().div_ceil(4)).unwrap_or(u32::MAX)
 }
 
-/// What each model's own count is, relative to ours.
+/// Each model's token count relative to ours.
 #[derive(Debug, Default)]
 pub struct Factors(RwLock<HashMap<String, f32>>);
 
 impl Factors {
-    /// The factor of a model; 1 until a reply has told.
+    /// The factor of a model; 1 until a reply has reported usage.
     pub fn of(&self, model: &str) -> f32 {
         let factors = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         factors.get(model).copied().unwrap_or(1.0)
     }
 
-    /// Learns from a reply: we counted `ours`, the provider counted `theirs`.
+    /// Learns from a reply: we counted `ours`, the provider `theirs`.
     pub fn learn(&self, model: &str, ours: u32, theirs: u64) {
         if ours < 50 || theirs == 0 {
             return;

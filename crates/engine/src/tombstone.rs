@@ -1,5 +1,5 @@
-//! What stays of an erased thread: a hash of its key, so that it can be erased again from a restored copy
-//! without anybody knowing what it was.
+//! Tombstones: the hash of an erased thread's key, so that it can be erased again from a restored copy without
+//! revealing what it was.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,22 +12,21 @@ use crate::hash::ContentHash;
 use crate::id::ThreadId;
 use crate::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
 
-/// Lives of one key that a tombstone remembers; the oldest go.
+/// Maximum incarnations recorded per key; the oldest are dropped.
 const LIVES_MAX: usize = 1000;
-/// How often the tombstone is written again because another one was faster.
+/// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
-/// What a tombstone holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     /// Hash of the erased key.
     pub key: ContentHash,
-    /// When it was erased last.
+    /// When it was last erased.
     pub at: Timestamp,
-    /// Which lives of that key were erased, the last one at the end. Clocks cannot tell them apart.
+    /// The erased incarnations of that key, oldest first. Timestamps could not tell them apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lives: Vec<Uuid>,
-    /// When something of an unknown life was erased: by an earlier version, or what could not be read.
+    /// When something of an unknown incarnation was erased: by an earlier version, or because it was unreadable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_at: Option<Timestamp>,
 }
@@ -38,7 +37,7 @@ impl Tombstone {
         if self.lives.is_empty() { Some(self.at) } else { self.unknown_at }
     }
 
-    /// The tombstone of one more erasure.
+    /// Adds an erasure.
     fn after(before: Option<Self>, key: ContentHash, at: Timestamp, life: Option<Uuid>) -> Self {
         let mut unknown_at = before.as_ref().and_then(Self::unknown_at);
         let mut lives = before.map(|before| before.lives).unwrap_or_default();
@@ -52,14 +51,13 @@ impl Tombstone {
     }
 }
 
-/// The hash under which a key is remembered as erased.
+/// The hash that identifies an erased key.
 pub fn tombstone_of(key: &Key) -> ContentHash {
     ContentHash::of(&key.to_string())
 }
 
-/// Writes the tombstone of `key`. Comes before the erasing itself: if the process dies in between, erasing
-/// again is harmless. Its time is not before `last_activity`, which a machine whose clock is ahead may have
-/// written.
+/// Writes the tombstone of `key` before the erasure: if the process dies in between, erasing again is harmless.
+/// Its time is at least `last_activity`, which a server with a fast clock may have written.
 pub(crate) async fn write(
     store: &dyn Store,
     clock: &dyn Clock,

@@ -1,9 +1,9 @@
-//! Tools on MCP servers, as the engine sees them.
+//! The port of tools on MCP servers.
 //!
-//! The proxy that speaks MCP lives in `throughline-upstream`. Whether a call may be made (pins,
-//! approvals, trust) is decided in the engine before it reaches [`Tools::call`].
+//! The MCP client is in `throughline-upstream`. The engine decides whether a call may be made (pins, approvals,
+//! trust) before it reaches [`Tools::call`].
 //!
-//! Invariant: a tool is named by server and name together; neither alone identifies it.
+//! Invariant: a tool is identified by server and name together, never by one of them.
 
 mod output;
 
@@ -19,14 +19,13 @@ use crate::hash::ContentHash;
 
 pub use output::{Media, MediaKind, ToolOutput};
 
-/// The tools of all configured MCP servers.
 #[async_trait]
 pub trait Tools: Send + Sync + 'static {
-    /// The definitions now known, in a stable order, and the servers that could not be asked.
+    /// The current definitions in a stable order, and the servers that could not be listed.
     async fn list(&self) -> ToolListing;
 
-    /// Calls a tool. The result is bounded by the configured output limit; a result the server marks as
-    /// an error is an `Ok` with `is_error`.
+    /// Calls a tool. The result is limited in size; a result that the server marks as an error is `Ok` with
+    /// `is_error`.
     async fn call(
         &self,
         tool: &ToolName,
@@ -35,13 +34,12 @@ pub trait Tools: Send + Sync + 'static {
     ) -> Result<ToolOutput, UpstreamError>;
 }
 
-/// First words of the names of tools that only read.
+/// First words in the names of read-only tools.
 const READING_VERBS: [&str; 14] = [
     "get", "list", "search", "find", "read", "show", "fetch", "query", "describe", "count",
     "lookup", "view", "check", "browse",
 ];
 
-/// Server and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct ToolName {
     /// The server's name in configuration.
@@ -52,7 +50,7 @@ pub struct ToolName {
 
 impl fmt::Display for ToolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name that no server knows stands for itself.
+        // A name without a known server is shown alone.
         match self.server.as_str() {
             "" => f.write_str(&self.name),
             server => write!(f, "{server}:{}", self.name),
@@ -60,29 +58,26 @@ impl fmt::Display for ToolName {
     }
 }
 
-/// A tool as its server describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolDefinition {
-    /// Server and name.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does. Text from a server: data, never an instruction of ours.
+    /// From the server: data, never an instruction of ours.
     pub description: String,
     /// JSON Schema of its arguments.
     pub input_schema: Value,
-    /// JSON Schema of its structured answers.
+    /// JSON Schema of its structured results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What the server says of its effects.
+    /// The server's hints about its effects.
     #[serde(default)]
     pub effects: ToolEffects,
 }
 
 impl ToolDefinition {
-    /// What a pin holds of it: a hash of everything that a server says of it.
+    /// A hash of everything the server says about the tool, stored in its pin.
     pub fn fingerprint(&self) -> String {
         let parts = serde_json::json!([
             self.tool.server,
@@ -96,8 +91,8 @@ impl ToolDefinition {
         format!("{FINGERPRINT}{}", ContentHash::of(&parts.to_string()))
     }
 
-    /// Whether a stored fingerprint is of this definition. One that was made before titles, output schemas and
-    /// the hint about an open world counted is compared without them.
+    /// Whether a stored fingerprint matches. One made before titles, output schemas and the open-world hint were
+    /// included is compared without them.
     pub fn has_fingerprint(&self, stored: &str) -> bool {
         if stored.starts_with(FINGERPRINT) {
             return self.fingerprint() == stored;
@@ -113,13 +108,13 @@ impl ToolDefinition {
         ContentHash::of(&parts.to_string()).as_str() == stored
     }
 
-    /// Whether a call may change something, by the server's word alone. Without a hint it may.
+    /// Whether a call may change something, according to the server's hint alone; `true` without one.
     pub fn changes_something(&self) -> bool {
         self.effects.read_only != Some(true)
     }
 
-    /// The same, but where the server gives no hint its name may speak for it: `get_site` reads. Enough
-    /// to decide what to ask about, not enough to call a tool that nobody asked for.
+    /// Like [`Self::changes_something`], but without a hint the name decides: `get_site` reads. Good enough to
+    /// choose a confirmation, not to call a tool that nobody asked for.
     pub fn seems_to_change(&self) -> bool {
         let verb = self.tool.name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let reads = READING_VERBS.contains(&verb.to_ascii_lowercase().as_str());
@@ -127,10 +122,10 @@ impl ToolDefinition {
     }
 }
 
-/// What a fingerprint of the present kind begins with.
+/// Prefix of current fingerprints.
 const FINGERPRINT: &str = "2:";
 
-/// The same JSON with its keys in order, so that order alone is no change.
+/// Sorts the keys of JSON objects, so that order alone is no change.
 fn canonical(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -143,29 +138,27 @@ fn canonical(value: &Value) -> Value {
     }
 }
 
-/// A server's hints about a tool's effects. Absent hints are read as the MCP specification says.
+/// A server's hints about a tool's effects. Absent hints have the defaults of the MCP specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolEffects {
-    /// It changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
-    /// It may destroy.
+    /// It may destroy data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<bool>,
-    /// The same call twice does no more than once.
+    /// Repeating a call has no further effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<bool>,
-    /// It deals with things outside the server's own.
+    /// It interacts with systems beyond the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
 }
 
-/// What [`Tools::list`] answers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolListing {
-    /// The definitions, by server in configured order, then as the server lists them.
+    /// By server in configured order, then as the server lists them.
     pub tools: Vec<ToolDefinition>,
-    /// Servers that could not be asked, with the reason.
+    /// Servers that could not be listed, with the reason.
     pub unavailable: Vec<(String, String)>,
 }
 

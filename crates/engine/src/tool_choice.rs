@@ -1,50 +1,48 @@
-//! Which tools a request declares, and which it offers through a search.
+//! Decides which tools a request declares and which it offers through search.
 //!
-//! Declared tools stand at the start of a request, so every change there is new to a provider's cache. What
-//! a request declared stays declared while there is room, and a tool joins for a message only where it is
-//! needed. Tools of the mode `agent`, and those of a server that is too large to be declared whole, are found
-//! by `find_tools` and called by `call_tool` ([`crate::tool_search`]) where the engine carries out the calls; an
-//! application that calls its own model is given the best few.
+//! Declared tools are at the start of a request, so every change there invalidates a provider's cache. A declared
+//! tool stays declared while there is room, and one is added only if the message needs it. Tools with mode
+//! `agent`, and those of servers too large to declare, are found with `find_tools` and called with `call_tool`
+//! ([`crate::tool_search`]) if the engine runs the calls; an application that calls its own model gets the best
+//! few.
 //!
-//! Invariant: pure functions; the same tools and scores make the same choice.
+//! Invariant: pure functions; the same tools and scores give the same choice.
 
 use std::collections::BTreeSet;
 
 use crate::limits::Limits;
 use crate::tool::ToolName;
 
-/// Below this score a message asks for no tool: small talk.
+/// Below this score a message needs no tool: small talk.
 const SCORE_FLOOR: f32 = 0.4;
-/// Tools that are given however unsure their fit is.
+/// Tools always offered, however low their score.
 const KEPT_MIN: usize = 2;
-/// A tool whose score is this near to the best one's is as good a guess.
+/// Tools with a score this close to the best are included too.
 const CLOSE: f32 = 0.1;
 
-/// What bears on which tools are declared.
 #[derive(Debug, Clone, Default)]
 pub struct ToolOffer {
-    /// Tools that the request before declared, in its order.
+    /// Tools declared by the request before, in order.
     pub declared: Vec<ToolName>,
-    /// Tools that the last calls were made to.
+    /// Tools called recently.
     pub used: Vec<ToolName>,
-    /// Tokens that declared tools may take.
+    /// Maximum tokens of declared tools.
     pub tokens: u32,
-    /// Whether the engine carries out calls, so that tools can be found by search.
+    /// Whether the engine runs the calls, so that tools can be found by search.
     pub search: bool,
 }
 
-/// A tool that could be declared for a message, best first.
+/// A tool that could be declared for a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Which.
     pub tool: ToolName,
-    /// How well it fits, 0–1.
+    /// How well it matches, 0–1.
     pub score: f32,
     /// Tokens of its definition.
     pub tokens: u32,
 }
 
-/// The servers whose tools are searched for rather than all declared: the largest ones, until the rest fits.
+/// The servers to search instead of declaring all their tools: the largest, until the rest fits.
 pub fn searched_servers<'a>(
     always: impl Iterator<Item = (&'a str, u32)>,
     tokens: u32,
@@ -69,7 +67,7 @@ pub fn searched_servers<'a>(
     searched
 }
 
-/// The tools for a message: the best few, more where they are close, as far as they fit.
+/// The best few tools for a message, more if their scores are close, as far as they fit.
 fn best_few(candidates: &[Candidate], limits: &Limits) -> Vec<ToolName> {
     let Some(best) = candidates.first().filter(|best| best.score >= SCORE_FLOOR) else {
         return Vec::new();
@@ -89,9 +87,9 @@ fn best_few(candidates: &[Candidate], limits: &Limits) -> Vec<ToolName> {
     chosen
 }
 
-/// The tools to declare beside those that always are: what was declared before, then what joins.
+/// The tools to declare besides the permanent ones: those declared before, then new ones.
 ///
-/// `known` are the tools that there are, with their tokens.
+/// `known` are the existing tools with their tokens.
 pub fn declared(
     offer: &ToolOffer,
     candidates: &[Candidate],
@@ -105,7 +103,7 @@ pub fn declared(
         let score = candidates.iter().find(|c| c.tool == *tool).map(|c| c.score);
         score.is_some_and(|score| score >= limits.score_min)
     };
-    // A tool that a search would find joins a list that stands only where it surely fits.
+    // A tool that a search would find is added to an existing list only if it clearly matches.
     let stands = offer.search && !kept.is_empty();
     let joins: Vec<ToolName> = best_few(candidates, limits)
         .into_iter()
@@ -113,7 +111,7 @@ pub fn declared(
         .collect();
     let tokens = |tools: &[ToolName]| tools.iter().filter_map(cost).sum::<u32>();
     if !joins.is_empty() && tokens(&kept) + tokens(&joins) > offer.tokens {
-        // The list is full: one break of the prefix, for what is used and what is asked for now.
+        // The list is full: break the prefix once and keep only tools in use, plus the new ones.
         kept.retain(|tool| offer.used.contains(tool));
         if tokens(&kept) + tokens(&joins) > offer.tokens {
             kept.clear();

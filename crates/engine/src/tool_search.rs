@@ -1,8 +1,8 @@
-//! The two tools of the engine's own: `find_tools` and `call_tool`.
+//! The engine's own tools `find_tools` and `call_tool`.
 //!
-//! Through them a model reaches tools that its request does not declare. Their own definitions name what can be
-//! found, and stay the same while the tools do. A call through `call_tool` is a call of the tool itself: it is checked,
-//! approved and recorded like any other.
+//! They give a model access to tools that its request does not declare. Their definitions list what can be found
+//! and change only when the tools do. A call through `call_tool` is checked, approved and recorded like a direct
+//! call of the tool.
 //!
 //! Invariant: nothing is called here.
 
@@ -17,31 +17,27 @@ use crate::tokens;
 use crate::tool::{ToolDefinition, ToolName};
 use crate::tool_spec::spec_of;
 
-/// Finds tools.
 const FIND: &str = "find_tools";
-/// Calls one of them.
 const CALL: &str = "call_tool";
-/// Tokens that the names of all tools may take; beyond that only servers are named.
+/// Maximum tokens of all tool names; beyond that only servers are named.
 const NAMES_TOKENS_MAX: u32 = 1_000;
-/// Tools that a search answers.
+/// Maximum tools returned by a search.
 pub const FOUND: usize = 5;
 
-/// Whether a tool is the search.
+/// Whether a tool is `find_tools`.
 pub fn is_search(tool: &ToolName) -> bool {
     tool.server.is_empty() && tool.name == FIND
 }
 
-/// Whether a piece declares the search.
 pub fn is_offered_by(source: &Source) -> bool {
     matches!(source, Source::Tool { server, name, .. } if server.is_empty() && name == FIND)
 }
 
-/// The name of the search as a tool.
 pub fn search_name() -> ToolName {
     ToolName { server: String::new(), name: FIND.into() }
 }
 
-/// The definitions of both, for a request that leaves `tools` to be found.
+/// The definitions of both, listing `tools`.
 pub fn pieces<'a>(tools: impl Iterator<Item = &'a ToolName>) -> Vec<Piece> {
     let directory = directory(tools);
     let find = ToolSpec {
@@ -79,7 +75,7 @@ fn piece(spec: &ToolSpec) -> Option<Piece> {
     Some(Piece::new(source, why, Position::Tools, Rank::SessionItem, text))
 }
 
-/// What can be found: each server with the names of its tools, or with their number where that is too long.
+/// The tools that can be found: names by server, or only counts if the names are too long.
 fn directory<'a>(tools: impl Iterator<Item = &'a ToolName>) -> String {
     let mut servers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for tool in tools {
@@ -101,18 +97,17 @@ fn directory<'a>(tools: impl Iterator<Item = &'a ToolName>) -> String {
     }
 }
 
-/// What a model asked for with one of the two.
+/// A call of one of the two tools.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SearchRequest {
-    /// To find tools for this query.
     Find(String),
-    /// To call a tool: the name it was given, and the arguments.
+    /// Call a tool: its name and arguments.
     Call(String, Value),
-    /// Something that cannot be read, with the reason.
+    /// An invalid call, with the reason.
     Wrong(String),
 }
 
-/// Reads a call of `find_tools` or `call_tool`; `None` for any other tool.
+/// Parses a call of `find_tools` or `call_tool`; `None` for any other tool.
 pub fn read(name: &str, input: &Value) -> Option<SearchRequest> {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::trim);
     match name {
@@ -131,7 +126,7 @@ pub fn read(name: &str, input: &Value) -> Option<SearchRequest> {
     }
 }
 
-/// Models write the inner object as text now and then.
+/// Models sometimes write the inner object as text.
 fn arguments(given: Option<&Value>) -> Option<Value> {
     match given {
         None | Some(Value::Null) => Some(json!({})),
@@ -143,7 +138,7 @@ fn arguments(given: Option<&Value>) -> Option<Value> {
     }
 }
 
-/// The answer to a search: the definitions, one on a line.
+/// The result of a search: one definition per line.
 pub fn found(tools: &[&ToolDefinition]) -> String {
     if tools.is_empty() {
         return "No tool fits. Try other words.".to_owned();

@@ -1,4 +1,4 @@
-//! How a tool is declared to a model: its name there, and its definition.
+//! How a tool is declared to a model.
 //!
 //! Invariant: two tools never share a name.
 
@@ -6,11 +6,10 @@ use crate::hash::ContentHash;
 use crate::model::ToolSpec;
 use crate::tool::{ToolDefinition, ToolName};
 
-/// The longest tool name that model providers accept.
+/// Maximum tool name accepted by model providers.
 const SPEC_NAME_MAX: usize = 64;
 
-/// A tool as a model is shown it: `server__tool`, with a hash where that is too long or could be another
-/// tool's, too.
+/// A tool as shown to a model: `server__tool`, with a hash if that is too long or ambiguous.
 pub fn spec_of(definition: &ToolDefinition) -> ToolSpec {
     ToolSpec {
         name: spec_name(&definition.tool),
@@ -19,7 +18,6 @@ pub fn spec_of(definition: &ToolDefinition) -> ToolSpec {
     }
 }
 
-/// The name under which a model calls a tool.
 pub fn spec_name(tool: &ToolName) -> String {
     let named = match tool.server.as_str() {
         "" => tool.name.clone(),

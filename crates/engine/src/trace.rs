@@ -1,7 +1,7 @@
-//! Spans of a turn, named as OpenTelemetry's conventions for generative AI name them.
+//! Spans of a turn, named by the OpenTelemetry conventions for generative AI.
 //!
-//! Where they go, or that they go nowhere, is the server's business: without a listener a span costs a
-//! comparison. What a listener may see is decided here.
+//! The server decides where they go; without a subscriber a span costs a comparison. What a subscriber may see is
+//! decided here.
 //!
 //! Invariant: names, counts and outcomes only; never a prompt, a reply, an argument or a result.
 
@@ -14,10 +14,9 @@ use crate::session::record::{CallRecord, TurnKind, TurnRecord};
 use crate::store::Store;
 use crate::tool::ToolName;
 
-/// The target of all spans here, for listeners to choose by.
+/// The target of all spans here, for filtering.
 pub const TARGET: &str = "throughline::trace";
 
-/// A whole turn.
 pub fn turn(session: &LoadedSession, agent: &str, kind: TurnKind) -> Span {
     tracing::info_span!(
         target: TARGET,
@@ -35,12 +34,12 @@ pub fn turn(session: &LoadedSession, agent: &str, kind: TurnKind) -> Span {
     )
 }
 
-/// A turn that waits for an approval.
+/// Marks a turn that waits for approval.
 pub fn turn_paused(span: &Span) {
     span.record("throughline.turn.status", "waiting_for_approval");
 }
 
-/// A turn that is in the log under that number.
+/// Marks a turn that is in the log.
 pub fn turn_kept(span: &Span, turn: u64, record: &TurnRecord) {
     span.record("throughline.turn.number", number(turn));
     span.record("throughline.turn.status", record.status.as_str());
@@ -49,17 +48,16 @@ pub fn turn_kept(span: &Span, turn: u64, record: &TurnRecord) {
     }
 }
 
-/// A turn whose client has to run tools before it goes on.
+/// Marks a turn whose client has to run tools before it continues.
 pub fn turn_waits_for_tools(span: &Span) {
     span.record("throughline.turn.status", "waiting_for_tools");
 }
 
-/// What a model is asked for, where it is known.
+/// Parameters of a model call, as far as known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ModelParameters {
-    /// The longest reply, in tokens.
+    /// Maximum reply.
     pub reply_tokens_max: Option<u32>,
-    /// The temperature.
     pub temperature: Option<f64>,
 }
 
@@ -70,12 +68,12 @@ impl From<&ModelRequest> for ModelParameters {
     }
 }
 
-/// A number with the digits that it was given: widened, 0.31 would be 0.3100000023841858.
+/// Converts a number without changing its decimal digits: widening 0.31 would give 0.3100000023841858.
 pub fn plain(number: f32) -> Option<f64> {
     number.to_string().parse().ok()
 }
 
-/// One call of a model; `name` is `provider/model`.
+/// A call of a model; `name` is `provider/model`.
 pub fn model_call(name: &str, asked: ModelParameters) -> Span {
     let (provider, model) = name.split_once('/').unwrap_or(("", name));
     tracing::info_span!(
@@ -98,7 +96,7 @@ pub fn model_call(name: &str, asked: ModelParameters) -> Span {
     )
 }
 
-/// What a model's call came to; an error by its kind.
+/// Records the result of a model call; an error by its kind.
 pub fn model_ended(span: &Span, usage: Option<Usage>, ended: Result<Option<StopReason>, &str>) {
     if let Some(usage) = usage {
         used(span, usage);
@@ -125,7 +123,6 @@ fn used(span: &Span, usage: Usage) {
     span.record("gen_ai.usage.cache_creation.input_tokens", number(usage.cache_write_tokens));
 }
 
-/// One call of a tool.
 pub fn tool_call(tool: &ToolName, id: &str) -> Span {
     tracing::info_span!(
         target: TARGET,
@@ -142,7 +139,7 @@ pub fn tool_call(tool: &ToolName, id: &str) -> Span {
     )
 }
 
-/// What a tool's call came to.
+/// Records the result of a tool call.
 pub fn tool_ended(span: &Span, record: &CallRecord) {
     if !record.ok() {
         let kind = if record.output.is_some() { "tool_error" } else { "call_failed" };
@@ -150,7 +147,7 @@ pub fn tool_ended(span: &Span, record: &CallRecord) {
     }
 }
 
-/// The write that makes a turn last.
+/// The commit of a turn.
 pub fn commit(store: &dyn Store) -> Span {
     tracing::info_span!(
         target: TARGET,
@@ -164,12 +161,11 @@ pub fn commit(store: &dyn Store) -> Span {
     )
 }
 
-/// A count as attributes take it; one without a sign would arrive as text.
+/// A count as an attribute value; an unsigned one would be exported as text.
 fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Marks what a span stands for as failed.
 pub fn failed(span: &Span, kind: &str) {
     span.record("otel.status_code", "error");
     span.record("error.type", kind);

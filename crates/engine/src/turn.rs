@@ -1,12 +1,12 @@
 //! The life of a turn: load, notice, resolve, recall, select, fit, reply, commit.
 //!
-//! The table of contents of the engine. Stages do not call each other; this file does. Messages that are
-//! answered here ([`Pipeline::converse`]), requests that an application sends itself
-//! ([`Pipeline::prepare`], [`Pipeline::record`]), approved calls ([`Pipeline::decide`]) and unchanged model
-//! clients ([`Pipeline::begin_drop_in`]) differ only in where the message comes from and who replies.
+//! The table of contents of the engine. Stages do not call each other; this file does. Messages answered here
+//! ([`Pipeline::converse`]), requests that an application sends itself ([`Pipeline::prepare`],
+//! [`Pipeline::record`]), approved calls ([`Pipeline::decide`]) and drop-in clients ([`Pipeline::begin_drop_in`])
+//! differ only in where the message comes from and who replies.
 //!
 //! Invariants: what a turn needs is fixed when its session is loaded ([`Turn`]); a turn is committed exactly
-//! once, with the receipt of what was sent; a failed turn is a turn.
+//! once, with the receipt of what was sent; a failed turn is committed too.
 
 mod checks;
 mod commit;
@@ -78,17 +78,17 @@ pub use prepared::PreparedRequests;
 pub use record::RecordedTurn;
 use shown::Shown;
 
-/// Parts of older turns that are considered for a message that asks for nothing earlier.
+/// Parts of older turns considered if the message does not ask about anything earlier.
 const RECALLED_PARTS_UNASKED: usize = 24;
 
-/// What the pipeline uses: the stages and the ports that it hands to them.
+/// The stages, and the ports they need.
 pub struct Pipeline {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) creator: SessionCreator,
     pub(crate) agents: Arc<Agents>,
     pub(crate) catalog: Arc<ToolCatalog>,
     pub(crate) rules: Arc<Rules>,
-    /// Names this running server among others on the store.
+    /// Identifies this server process among others on the store.
     pub(crate) instance: Uuid,
     pub(crate) models: ModelBook,
     pub(crate) factors: Factors,
@@ -110,42 +110,32 @@ pub struct Pipeline {
 /// Called with every turn and the pieces of its request.
 pub type Observer = Box<dyn Fn(&TurnRecord, &[Arc<SentPiece>]) + Send + Sync>;
 
-/// A message and how it is to be answered.
 #[derive(Debug, Clone, Default)]
 pub struct TurnRequest {
-    /// The session; created when it does not exist, or when absent.
+    /// Created if it does not exist or is absent.
     pub session: Option<SessionId>,
-    /// The agent of a session that is created.
+    /// The agent of a new session.
     pub agent: Option<AgentName>,
-    /// The message and what comes with it.
     pub input: TurnInput,
-    /// The idempotency key.
     pub key: Option<RequestKey>,
-    /// The persona of a session that is created.
+    /// The persona of a new session.
     pub persona: Option<Persona>,
-    /// The preset of a session that is created, where no persona is given.
+    /// The preset of a new session without a persona.
     pub preset: Option<String>,
-    /// A model that the client lends for this turn.
+    /// The client's own model for this turn.
     pub model: Option<LentModel>,
 }
 
-/// How a turn ended.
 #[derive(Debug)]
 pub enum TurnOutcome {
-    /// It is in the log.
     Finished {
-        /// The session after it.
         session: LoadedSession,
-        /// The turn.
         record: Arc<TurnRecord>,
-        /// Whether the same key had made it before.
+        /// Whether the turn had already been made with the same key.
         repeated: bool,
     },
-    /// It waits for approval.
     Paused {
-        /// The session now.
         session: LoadedSession,
-        /// The turn so far.
         pending: Box<PendingTurn>,
     },
 }
@@ -154,17 +144,16 @@ pub enum TurnOutcome {
 pub(crate) struct Turn {
     session: LoadedSession,
     agent: Arc<Agent>,
-    /// How often agents had been replaced then.
+    /// Value of [`Agents::generation`](crate::agent::Agents::generation) at that time.
     agents_generation: u64,
-    /// Names the turn while it has no number.
+    /// Identifies the turn before it has a number.
     id: Uuid,
-    /// The session's rules, references and tools.
     items: Vec<SessionItem>,
-    /// The session's tools, listed once.
+    /// Listed once.
     tools: Vec<KnownTool>,
-    /// Servers of the agent that have no tools now, each with the reason.
+    /// The agent's servers without tools, with the reason.
     unavailable: Vec<(String, String)>,
-    /// The model that answers, or why there is none.
+    /// The model that replies, or why there is none.
     model: std::result::Result<ModelChoice, String>,
     parameters: Parameters,
     kind: TurnKind,
@@ -173,29 +162,25 @@ pub(crate) struct Turn {
     span: Span,
 }
 
-/// What sets a turn apart before it is loaded.
 struct TurnStart<'a> {
     kind: TurnKind,
     lent: Option<&'a LentModel>,
-    /// Whether tools can be called at all.
     with_tools: bool,
     cancel: CancellationToken,
 }
 
-/// What is to be answered.
 #[derive(Default)]
 struct TurnPrompt<'a> {
     message: &'a str,
-    /// What became of the facts that it asks to forget.
+    /// What became of the facts it asks to forget.
     forgetting: Option<&'a Forgetting>,
     key: Option<&'a RequestKey>,
-    /// What a paused turn had come to before, and its calls, decided.
+    /// The answer so far and the decided calls of a resumed turn.
     before: Answer,
     decided: &'a [AwaitedCall],
 }
 
 impl Pipeline {
-    /// Answers a message.
     pub async fn converse(
         &self,
         caller: &Caller,
@@ -236,7 +221,7 @@ impl Pipeline {
         outcome
     }
 
-    /// The request for an application that calls its own model. Changes nothing.
+    /// Assembles a request for an application that calls its own model. Changes nothing.
     pub async fn prepare(
         &self,
         session: LoadedSession,
@@ -258,7 +243,7 @@ impl Pipeline {
         Ok(self.prepared.keep(turn.session.key.clone(), assembled))
     }
 
-    /// Decides a call that waits, and goes on when all are decided. The assembled request stays as it was.
+    /// Decides a waiting call and resumes the turn once all are decided. The assembled request does not change.
     pub async fn decide(
         &self,
         caller: &Caller,
@@ -295,7 +280,7 @@ impl Pipeline {
         outcome
     }
 
-    /// **load**: everything that a turn needs, once.
+    /// **load**: everything a turn needs, once.
     async fn load(&self, session: LoadedSession, start: TurnStart<'_>) -> Result<Turn> {
         let agents_generation = self.agents.generation();
         let book = self.agents.current();
@@ -377,7 +362,7 @@ impl Pipeline {
         Ok(assembled)
     }
 
-    /// **reply**: by a model with tools, or by the way that needs none.
+    /// **reply**: by a model with tools, or without a model.
     async fn reply(
         &self,
         turn: &Turn,
@@ -412,10 +397,10 @@ impl Pipeline {
         .await)
     }
 
-    /// What bears on which tools a request declares.
+    /// The inputs to the choice of declared tools.
     fn offer(&self, turn: &Turn, prefix: Option<&Prefix>, budget: Budget) -> ToolOffer {
         let tokens = budget.share(self.limits.tools_share);
-        // A budget that is corrected from turn to turn does not change the tools each time.
+        // Keeps the choice stable although the budget is corrected every turn.
         let searched = prefix.is_some_and(Prefix::offers_search);
         ToolOffer {
             declared: prefix.map(Prefix::chosen_tools).unwrap_or_default(),
@@ -425,7 +410,6 @@ impl Pipeline {
         }
     }
 
-    /// What a request of this turn may spend.
     fn budget(&self, turn: &Turn, wanted: Option<u32>) -> Budget {
         let head = &turn.session.head;
         let name = head.settings.model.as_deref().or(turn.agent.models.chat.as_deref());

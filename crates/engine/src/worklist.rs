@@ -1,6 +1,6 @@
-//! Sessions that wait for background work.
+//! Sessions waiting for background work.
 //!
-//! Held in memory only: what is due can be told from a session's head, so a lost list costs nothing.
+//! In memory only: a session's head shows what is due, so a lost list costs nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,16 @@ use tokio::time::Instant;
 
 use crate::store::Key;
 
-/// Attempts at one session's work before it waits for the next turn or restart.
+/// Attempts before a session waits for its next turn or a restart.
 const ATTEMPTS_MAX: u32 = 5;
-/// How long after the first failed attempt the next one is made.
+/// Delay before the first retry.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
-/// How many times longer each further wait is: 1, 5, 25 and 125 seconds.
+/// Growth of the delay: 1, 5, 25 and 125 seconds.
 const RETRY_GROWTH: u32 = 5;
-/// Sessions that wait for background work.
 #[derive(Default)]
 pub struct Worklist {
     waiting: Mutex<VecDeque<Key>>,
-    /// Sessions to be looked at later: another copy held their lease, a turn of theirs waits, or it failed.
+    /// Sessions to check later: another server held the lease, a turn is waiting, or the work failed.
     later: Mutex<Vec<(Instant, Key)>>,
     attempts: Mutex<HashMap<Key, u32>>,
     pub(crate) wake: Notify,
@@ -31,19 +30,17 @@ pub struct Worklist {
     failed: AtomicU64,
 }
 
-/// How the background work is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct WorkStatistics {
-    /// Sessions that wait.
     pub waiting: u64,
-    /// Sessions worked on since the start.
+    /// Sessions processed since startup.
     pub done: u64,
-    /// Attempts that failed since the start.
+    /// Failed attempts since startup.
     pub failed: u64,
 }
 
 impl Worklist {
-    /// Adds a session unless it waits already.
+    /// Adds a session unless it is already waiting.
     pub fn add(&self, key: &Key) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if !waiting.contains(key) {
@@ -63,7 +60,7 @@ impl Worklist {
         taken
     }
 
-    /// Has a session looked at after `wait`, or earlier where that was asked for before.
+    /// Schedules a session after `wait`, or earlier if that was requested before.
     pub fn look_later(&self, key: &Key, wait: Duration) {
         let at = Instant::now() + wait;
         let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +72,7 @@ impl Worklist {
         self.wake.notify_one();
     }
 
-    /// Waits until a session is to be looked at; for ever where none is.
+    /// Waits until a scheduled session is due; forever if there is none.
     pub(crate) async fn next_due(&self) {
         match self.first_due() {
             Some(at) => tokio::time::sleep_until(at).await,
@@ -88,7 +85,6 @@ impl Worklist {
         later.iter().map(|(at, _)| *at).min()
     }
 
-    /// The figures.
     pub fn statistics(&self) -> WorkStatistics {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).len();
         let waiting = waiting + self.later.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -99,7 +95,7 @@ impl Worklist {
         }
     }
 
-    /// When to try a session again after a failure; not before its next turn where it failed too often.
+    /// Delay before the next attempt; `None` after too many failures, until the next turn.
     pub(crate) fn failed(&self, key: &Key) -> Option<Duration> {
         self.failed.fetch_add(1, Ordering::Relaxed);
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);

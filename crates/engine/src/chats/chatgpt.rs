@@ -1,7 +1,7 @@
-//! ChatGPT's data export: a tree of messages for each conversation.
+//! ChatGPT's data export: a tree of messages per conversation.
 //!
-//! The branch that is kept is the one that ends in `current_node`: what the user last saw. Edits and
-//! regenerated replies that were left behind are not part of it.
+//! Imports the branch that ends in `current_node`, which the user last saw. Abandoned edits and regenerated
+//! replies are skipped.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Chat, Exchanges, Speaker, parse};
 use crate::error::Result;
 
-/// The longest branch that is followed.
+/// Maximum length of a branch.
 const NODES_MAX: usize = 100_000;
 
 #[derive(Deserialize)]
@@ -98,7 +98,7 @@ fn branch(conversation: &Conversation) -> Vec<&Message> {
     messages
 }
 
-/// Without a current node: the end reached from the root by the last child each time.
+/// Without a current node: follows the last child from the root.
 fn last_leaf(mapping: &HashMap<String, Node>) -> Option<String> {
     let mut at = mapping.iter().find(|(_, node)| node.parent.is_none())?.0.clone();
     for _ in 0..NODES_MAX {
@@ -110,7 +110,7 @@ fn last_leaf(mapping: &HashMap<String, Node>) -> Option<String> {
     Some(at)
 }
 
-/// The words of a content: plain parts, code and transcripts; images and files are left out.
+/// The text of a message: plain parts, code and transcripts; images and files are skipped.
 fn words(content: &Value) -> String {
     let kind = content["content_type"].as_str().unwrap_or_default();
     match kind {

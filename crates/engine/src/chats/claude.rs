@@ -1,4 +1,4 @@
-//! Claude's data export: a list of messages for each conversation.
+//! Claude's data export: a list of messages per conversation.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -56,7 +56,7 @@ fn chat(conversation: Conversation) -> Chat {
     }
 }
 
-/// The text blocks; the flat text where there are none.
+/// The text blocks, or the flat text if there are none.
 fn words(message: &Message) -> String {
     let blocks = message.content.iter().filter(|block| block["type"] == "text");
     let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();

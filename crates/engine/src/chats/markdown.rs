@@ -1,6 +1,6 @@
-//! Markdown: our own export, or a text whose headings or bold words name who speaks.
+//! Markdown: our own export, or a text whose headings or bold words name the speaker.
 //!
-//! Our export writes a turn as `## N · TIME`, the message as a quotation and the reply after it.
+//! Our export writes a turn as `## N · TIME`, with the message as a quotation and the reply after it.
 
 use jiff::Timestamp;
 

@@ -1,9 +1,9 @@
-//! Conversations as other products export them, understood as exchanges.
+//! Parses conversations exported by other products.
 //!
-//! Each format is a file beside this one; all give the same plain value. What a format has beyond words
-//! (images, drafts that were not kept, tool traffic) is left out.
+//! Each format has its own file; all produce the same value. Whatever is not text (images, abandoned drafts, tool
+//! traffic) is skipped.
 //!
-//! Invariant: pure; text in, values out, and no exchange without a message.
+//! Invariant: pure functions; every exchange has a message.
 
 mod chatgpt;
 mod claude;
@@ -13,19 +13,18 @@ use jiff::Timestamp;
 
 use crate::error::{Error, Result};
 
-/// Which product or form the text comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatFormat {
     /// `conversations.json` of a ChatGPT data export.
     ChatGpt,
     /// `conversations.json` of a Claude data export.
     Claude,
-    /// Markdown: our own export, or headings that name who speaks.
+    /// Markdown: our own export, or headings that name the speaker.
     Markdown,
 }
 
 impl ChatFormat {
-    /// The format's name in requests.
+    /// The name in requests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ChatGpt => "chatgpt",
@@ -34,12 +33,11 @@ impl ChatFormat {
         }
     }
 
-    /// The format of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::ChatGpt, Self::Claude, Self::Markdown].into_iter().find(|f| f.as_str() == name)
     }
 
-    /// The format that `text` looks like.
+    /// Guesses the format of `text`.
     pub fn detect(text: &str) -> Option<Self> {
         let start = text.trim_start();
         if start.starts_with('#') {
@@ -58,31 +56,25 @@ impl ChatFormat {
     }
 }
 
-/// One conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chat {
-    /// Its id in the other product; empty where there is none.
+    /// Its id in the other product; empty if it has none.
     pub id: String,
-    /// Its title.
     pub title: Option<String>,
-    /// When it was begun.
     pub created_at: Option<Timestamp>,
-    /// The exchanges, oldest first.
+    /// Oldest first.
     pub exchanges: Vec<Exchange>,
 }
 
 /// A message and its reply.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Exchange {
-    /// What the user said.
     pub message: String,
-    /// What was answered; empty where nothing was.
+    /// Empty if there was none.
     pub reply: String,
-    /// When.
     pub at: Option<Timestamp>,
 }
 
-/// Reads the conversations in `text`.
 pub fn read(text: &str, format: ChatFormat) -> Result<Vec<Chat>> {
     match format {
         ChatFormat::ChatGpt => chatgpt::read(text),
@@ -91,14 +83,13 @@ pub fn read(text: &str, format: ChatFormat) -> Result<Vec<Chat>> {
     }
 }
 
-/// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speaker {
     User,
     Assistant,
 }
 
-/// Joins messages to exchanges: what one side says in a row is one text.
+/// Joins messages into exchanges: consecutive texts of one speaker become one.
 #[derive(Default)]
 struct Exchanges(Vec<Exchange>);
 
@@ -115,7 +106,7 @@ impl Exchanges {
             }
             (Speaker::Assistant, Some(last)) => join(&mut last.reply, text),
             (Speaker::Assistant, None) => {
-                let message = "(the conversation begins with a reply)".into();
+                let message = "(the conversation starts with a reply)".into();
                 self.0.push(Exchange { message, reply: text.into(), at });
             }
         }
@@ -129,7 +120,7 @@ fn join(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// A list of conversations, or a single one.
+/// Parses a list of conversations, or a single one.
 fn parse<T: serde::de::DeserializeOwned>(text: &str, product: &str) -> Result<Vec<T>> {
     let unreadable = |error: serde_json::Error| {
         Error::invalid("file", format!("it is not {product}'s conversations.json: {error}"))

@@ -1,4 +1,4 @@
-//! What the formats look like, and what is taken from them.
+//! Parsing of each format.
 
 use super::*;
 

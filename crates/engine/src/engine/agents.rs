@@ -1,4 +1,4 @@
-//! What is available to a session, and what is in it.
+//! The items available to a session, and those in it.
 
 use serde::Serialize;
 
@@ -17,27 +17,22 @@ use crate::tool::ToolName;
 use super::Engine;
 use crate::turn::check_version;
 
-/// An item of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentItem {
-    /// Which.
     #[serde(flatten)]
     pub item: ItemName,
-    /// How it gets into a conversation.
+    /// How it gets into a session.
     pub include: IncludeMode,
-    /// What it is about.
     pub description: String,
     /// The text of a rule or reference; a tool's schema as JSON.
     pub text: String,
-    /// Why it may not be used now.
+    /// Why it cannot be used now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
-/// An item of a session, and whether it still exists.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionItemView {
-    /// The item.
     #[serde(flatten)]
     pub item: SessionItem,
     /// Whether the agent no longer has it.
@@ -45,7 +40,6 @@ pub struct SessionItemView {
 }
 
 impl Engine {
-    /// What an agent offers.
     pub async fn agent_items(&self, caller: &Caller, name: &AgentName) -> Result<Vec<AgentItem>> {
         authorize(caller, Action::Read)?;
         let agent = self.agents().get(Some(name))?;
@@ -53,7 +47,6 @@ impl Engine {
         Ok(items_of(&agent, &tools))
     }
 
-    /// The items of a session.
     pub async fn session_items(
         &self,
         caller: &Caller,
@@ -74,7 +67,7 @@ impl Engine {
         Ok((loaded, items))
     }
 
-    /// Adds an item of the agent to a session, whatever its mode. Adding it twice changes nothing.
+    /// Adds an item of the agent to a session, whatever its mode. Adding it again changes nothing.
     pub async fn add_item(
         &self,
         caller: &Caller,
@@ -113,7 +106,6 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Takes an item out of a session.
     pub async fn remove_item(
         &self,
         caller: &Caller,
@@ -138,13 +130,13 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// All upstream tools, each with how it stands, and the servers that could not be asked.
+    /// All upstream tools with their pin state, and the servers that could not be listed.
     pub async fn tools(&self, caller: &Caller) -> Result<(Vec<KnownTool>, Vec<(String, String)>)> {
         authorize(caller, Action::Read)?;
         self.catalog.all().await
     }
 
-    /// Approves a tool's definition as it is now.
+    /// Approves the current definition of a tool.
     pub async fn approve_tool(&self, caller: &Caller, tool: &ToolName) -> Result<Pin> {
         authorize(caller, Action::Administer)?;
         let (tools, _) = self.tools(caller).await?;

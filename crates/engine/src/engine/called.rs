@@ -1,10 +1,9 @@
-//! Keyed calls of upstream tools outside a conversation: the same key, the same answer, nothing run again.
+//! Tool calls with an idempotency key outside a session: repeating the key returns the stored result.
 //!
-//! A key is a small thread in the caller's own scope. It is written before the call, so that no copy of the
-//! server makes the same call beside this one, and after it, with the answer. A day later it is swept away.
+//! A key is a small thread in the caller's scope. It is written before the call, so that no other server makes
+//! the same call, and again with the result. It is deleted after a day.
 //!
-//! Invariant: a call whose key was written is never made again under that key, not even when its answer was
-//! lost because the process ended.
+//! Invariant: a call is made at most once per key, even if the process ended before the result was stored.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -19,35 +18,35 @@ use crate::store::{Change, Expected, Found, Key, Kind, ListedThread, StoreError,
 
 use super::Engine;
 
-/// What the ids of these threads begin with.
+/// Prefix of the ids of these threads.
 const PREFIX: &str = "call-";
-/// How long an answer is remembered.
+/// How long a result is remembered.
 const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
 
-/// What is remembered of a keyed call; its answer is the one entry of the log.
+/// The head of such a thread; the result is the only log entry.
 #[derive(Debug, Serialize, Deserialize)]
 struct Remembered {
     /// Hash of the request.
     body: ContentHash,
-    /// Until when it may be under way.
+    /// How long it may be in progress.
     until: Timestamp,
 }
 
-/// A call that may now be made, and where its answer goes.
+/// A call that may now be made, and where to store its result.
 pub(super) struct Reserved {
     key: Key,
     version: Version,
     remembered: Remembered,
 }
 
-/// Whether a keyed thread has outlived its use.
+/// Whether a keyed call has expired.
 pub(super) fn is_forgotten(listed: &ListedThread, now: Timestamp) -> bool {
     let ours = listed.key.kind == Kind::Job && listed.key.id.as_str().starts_with(PREFIX);
     ours && listed.changed_at + REMEMBERED < now
 }
 
 impl Engine {
-    /// The answer that the same request had before, if there was one.
+    /// The stored result of the same request, if any.
     pub(super) async fn called_before(
         &self,
         caller: &Caller,
@@ -73,7 +72,7 @@ impl Engine {
         serde_json::from_slice(&answer).map(Some).map_err(unreadable)
     }
 
-    /// Writes the key down before the call. `None` when another copy was faster.
+    /// Writes the key before the call. `None` if another server was faster.
     pub(super) async fn reserve_call(
         &self,
         caller: &Caller,
@@ -90,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// Writes the answer down.
+    /// Stores the result.
     pub(super) async fn remember_call(&self, call: Reserved, record: &CallRecord) -> Result<()> {
         let change = self.noted(&call.remembered, Some(record));
         self.store().commit(&call.key, Expected::At(call.version), change).await?;

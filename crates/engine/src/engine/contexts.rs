@@ -1,11 +1,10 @@
-//! Contexts: sessions with a persona, for a lasting conversation partner.
+//! Contexts: sessions with a persona.
 //!
-//! A context *is* a session; its id is the session's. What is particular to it is kept here: making one
-//! from a draft, a preset or a template, changing its persona, and naming the contexts there are when one
-//! is not found.
+//! A context *is* a session with the same id. Specific to it are: creating one from a draft, a preset or a
+//! template, changing its persona, and listing existing contexts if one is not found.
 //!
-//! Invariant: every change of a persona passes [`crate::persona::Persona::validate`] on the head it is
-//! applied to.
+//! Invariant: every persona change is checked with [`crate::persona::Persona::validate`] on the head it applies
+//! to.
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
@@ -21,64 +20,53 @@ use crate::creation::{NewSession, checked_tags};
 use crate::preset::check_page;
 use crate::turn::{answered, id_for_key};
 
-/// Sessions that are looked through when contexts are listed or counted.
+/// Maximum sessions scanned to list or count contexts.
 const LOOKED_THROUGH_MAX: usize = 10_000;
-/// Contexts that are named when one is not found.
+/// Maximum contexts listed if one is not found.
 const NAMED_MAX: usize = 12;
 
-/// What a context starts from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum StartingPoint {
-    /// Nothing: the draft says all.
+    /// The draft alone.
     #[default]
     Blank,
-    /// A preset.
     Preset(String),
-    /// A template.
     Template(String),
 }
 
-/// A context to be created.
 #[derive(Debug, Clone, Default)]
 pub struct NewContext {
-    /// Its id; made here when absent.
+    /// Generated if absent.
     pub id: Option<SessionId>,
-    /// What it starts from.
     pub from: StartingPoint,
-    /// What is other than there.
+    /// Overrides of it.
     pub draft: PersonaDraft,
-    /// Labels.
     pub tags: Vec<String>,
-    /// The agent; the default one when absent.
+    /// The default agent if absent.
     pub agent: Option<AgentName>,
-    /// The idempotency key.
     pub key: Option<RequestKey>,
 }
 
-/// What to change of a context; what is absent stays.
+/// Changes to a context; absent fields stay as they are.
 #[derive(Debug, Clone, Default)]
 pub struct ContextPatch {
-    /// The persona's fields.
     pub draft: PersonaDraft,
-    /// New labels.
     pub tags: Option<Vec<String>>,
-    /// `true` brings a deleted or expired context back, `false` puts it aside.
+    /// `true` restores a deleted or expired context, `false` archives it.
     pub active: Option<bool>,
 }
 
-/// Some of a caller's contexts.
 #[derive(Debug)]
 pub struct ContextList {
-    /// The contexts, most recently changed first.
+    /// Most recently changed first.
     pub contexts: Vec<LoadedSession>,
-    /// How many there are in all.
     pub total: usize,
-    /// Whether there may be more, beyond the sessions that were looked through.
+    /// Whether sessions beyond the scanned ones may contain more.
     pub more: bool,
 }
 
 impl Engine {
-    /// Creates a context. The same key with the same request answers the one that it made before.
+    /// Creates a context. Repeating a key with the same request returns the existing one.
     pub async fn create_context(&self, caller: &Caller, new: NewContext) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let mut tags = new.tags;
@@ -126,7 +114,7 @@ impl Engine {
         self.create_session(caller, session).await
     }
 
-    /// A stretch of the caller's contexts; `page` counts from 1.
+    /// A page of the caller's contexts; `page` counts from 1.
     pub async fn list_contexts(
         &self,
         caller: &Caller,
@@ -141,7 +129,7 @@ impl Engine {
         Ok(ContextList { contexts, total, more })
     }
 
-    /// The context of that id, also an expired or deleted one. Not found names those there are.
+    /// A context, even an expired or deleted one. The error lists the existing ones.
     pub async fn context(&self, caller: &Caller, id: &str) -> Result<LoadedSession> {
         authorize(caller, Action::Read)?;
         let found = match SessionId::new(id) {
@@ -154,7 +142,7 @@ impl Engine {
         }
     }
 
-    /// Changes a context; its expiry counts from now.
+    /// Changes a context and restarts its expiry.
     pub async fn update_context(
         &self,
         caller: &Caller,
@@ -194,7 +182,7 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Puts a context aside; it can be brought back until it is purged.
+    /// Archives a context; it can be restored until it is purged.
     pub async fn delete_context(&self, caller: &Caller, id: &str) -> Result<LoadedSession> {
         authorize(caller, Action::Write)?;
         let id = self.context(caller, id).await?.head.id.clone();

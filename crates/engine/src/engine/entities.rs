@@ -1,4 +1,4 @@
-//! Things a conversation is about, and the conversations that are about a thing.
+//! The entities of a session, and the sessions about an entity.
 
 use serde::Serialize;
 
@@ -14,52 +14,44 @@ use crate::store::{Page, PageMark};
 
 use super::Engine;
 
-/// Sessions looked through for a thing at most.
+/// Maximum sessions scanned.
 const SESSIONS_MAX: usize = 10_000;
-/// Sessions per step.
+/// Sessions read per step.
 const STEP: usize = 200;
 
-/// A thing with how much it matters now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntityView {
-    /// The thing.
     #[serde(flatten)]
     pub entity: Entity,
-    /// Recency, mentions, relations and type, as one number.
+    /// Combines recency, mentions, relations and type.
     #[serde(rename = "relevanceScore")]
     pub relevance: f64,
-    /// The lowest trust of what is known of it.
+    /// The lowest trust among its data.
     pub trust: Trust,
-    /// Whether the last turns spoke of it.
+    /// Whether recent turns mentioned it.
     pub active: bool,
 }
 
-/// The things of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntityList {
-    /// The most relevant first.
+    /// Most relevant first.
     pub entities: Vec<EntityView>,
-    /// What the conversation is about now.
     pub topic: Option<String>,
-    /// Things known from the log beyond those in the head.
+    /// Number of entities known from the log but not in the head.
     pub more_known: usize,
 }
 
-/// A session that is about a thing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RelatedSession {
-    /// The session.
     pub session_id: SessionId,
-    /// Its title.
     pub title: Option<String>,
-    /// How often the user mentioned the thing.
+    /// Number of mentions by the user.
     pub mention_count: u32,
-    /// When it was last mentioned.
     pub last_mentioned: jiff::Timestamp,
 }
 
 impl Engine {
-    /// The things of a session, with relations and relevance.
+    /// The entities of a session, with relations and relevance.
     pub async fn entities(&self, caller: &Caller, id: &SessionId) -> Result<EntityList> {
         let loaded = self.session(caller, id).await?;
         let known = self.turns.memory.known(&self.sessions, &loaded).await?;
@@ -103,7 +95,7 @@ impl Engine {
         })
     }
 
-    /// The caller's sessions that are about a thing, most recently changed first.
+    /// The caller's sessions about an entity, most recently changed first.
     pub async fn sessions_about(
         &self,
         caller: &Caller,
@@ -150,7 +142,7 @@ impl Engine {
         }))
     }
 
-    /// Forgets a thing: what the session knows of it goes; what was said stays in the log.
+    /// Removes what the session knows of an entity; the log stays.
     pub async fn forget_entity(
         &self,
         caller: &Caller,
@@ -189,7 +181,7 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Corrects what the last turn was understood to mean: `right` instead of `wrong`.
+    /// Corrects a misunderstanding in the last turn: `right` instead of `wrong`.
     pub async fn correct_entity(
         &self,
         caller: &Caller,
@@ -220,14 +212,14 @@ fn check_forgotten(forgotten: &[Forgotten]) -> Result<()> {
         return Ok(());
     }
     Err(Error::OverLimit {
-        what: "the number of forgotten things".into(),
+        what: "the number of forgotten entities".into(),
         size: forgotten.len() as u64,
         limit: "FORGOTTEN_MAX",
         allowed: FORGOTTEN_MAX as u64,
     })
 }
 
-/// Whether an entity goes by that name, slug, alias or id.
+/// Whether an entity has that name, slug, alias or id.
 fn is(entity: &Entity, kind: &Kind, name: &str) -> bool {
     let same = |other: &str| other.eq_ignore_ascii_case(name);
     entity.entity.kind == *kind

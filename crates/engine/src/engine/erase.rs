@@ -1,7 +1,7 @@
-//! Erasing: everything derived goes too, and the answer counts what went.
+//! Erases sessions and turns with everything derived from them, and counts what was removed.
 //!
-//! An erased session leaves a tombstone that holds only a hash of its key, so that it can be erased again
-//! from a restored copy without anybody knowing what it was.
+//! An erased session leaves a tombstone with only a hash of its key, so that it can be erased again from a
+//! restored copy without revealing what it was.
 
 use std::collections::BTreeSet;
 
@@ -19,37 +19,31 @@ use crate::tombstone;
 
 use super::Engine;
 
-/// What went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErasureReceipt {
-    /// The session.
     pub session: SessionId,
-    /// When.
     pub at: Timestamp,
-    /// What the store removed.
     pub stored: Erased,
-    /// Documents that the search index removed.
+    /// Documents removed from the search index.
     pub index_documents: u64,
-    /// Facts that were gathered from it and are forgotten with it.
+    /// Facts gathered from it, which are forgotten too.
     #[serde(default)]
     pub facts: u64,
     /// The tombstone that keeps it erased after a restore.
     pub tombstone: String,
 }
 
-/// What the erasure of single turns removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErasedTurns {
-    /// Turns that were erased now.
+    /// Turns erased by this call.
     pub turns: u64,
-    /// Facts that were gathered from them and are forgotten with them.
+    /// Facts gathered from them, which are forgotten too.
     pub forgotten: Forgotten,
-    /// Documents that the search index removed; it is made again without them.
+    /// Documents removed from the search index; it is rebuilt without them.
     pub index_documents: u64,
 }
 
 impl Engine {
-    /// Erases a session everywhere.
     pub async fn erase(&self, caller: &Caller, id: &SessionId) -> Result<ErasureReceipt> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
@@ -58,7 +52,7 @@ impl Engine {
                 (loaded.head.last_activity, loaded.head.life, loaded.head.shares.clone())
             }
             Ok(None) => return self.erase_copies(id, &key).await,
-            // What cannot be read can be erased all the same.
+            // Unreadable data can be erased too.
             Err(error) if damage(&error).is_some() => (self.now(), None, Vec::new()),
             Err(error) => return Err(error),
         };
@@ -80,7 +74,7 @@ impl Engine {
         })
     }
 
-    /// Of a session that is gone already, a copy may lie beside the store: one that was made when it was purged.
+    /// Erases copies next to the store, such as one made when the session was purged.
     async fn erase_copies(&self, id: &SessionId, key: &Key) -> Result<ErasureReceipt> {
         let stored = self.sessions.erase(key).await?;
         if stored == Erased::default() {
@@ -96,7 +90,7 @@ impl Engine {
         })
     }
 
-    /// Erases the content of single turns and what was gathered from them; their numbers stay.
+    /// Erases the content of turns and the facts gathered from them; turn numbers stay.
     pub async fn erase_turns(
         &self,
         caller: &Caller,

@@ -1,10 +1,12 @@
-//! Expiry of contexts, and of sessions where they have a time to live: counted from the last interaction, warned of,
-//! soft first, kept before it is final.
+//! Expiry of contexts, and of sessions with a time to live: counted from the last activity, with a warning, and
+//! soft before it is final.
 //!
-//! Whether one has expired is read from its head on every access, so no job has to be on time. The daily sweep puts
-//! expired ones aside and, after a grace for contexts, purges them: first the hook keeps a copy, then it is erased.
+//! Expiry is computed from the head on every access, so no job has to run on time. The daily sweep archives
+//! expired sessions and, after a grace period for contexts, purges them: first the hook makes a copy, then the
+//! session is erased.
 //!
-//! Invariant: nothing is purged that the hook did not keep.
+//! Invariant: the sweep erases nothing unless the hook made a copy. A backend with its own expiry (Redis) drops a
+//! session at the same time by itself, without a copy.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -22,26 +24,23 @@ use super::Engine;
 use super::called::is_forgotten;
 use super::transfer::Export;
 
-/// What expires within this time is warned of; or within a quarter of its time, where that is less.
+/// Sessions expiring within this time get a warning; or within a quarter of their lifetime, if that is less.
 pub const WARNING: SignedDuration = SignedDuration::from_hours(24);
-/// Threads that the sweep reads at once.
+/// Threads read at once by the sweep.
 const STRETCH: usize = 500;
 
-/// How a session stands with its expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpiryState {
-    /// It has none.
+    /// No expiry.
     Never,
-    /// It is further away than is warned of.
+    /// No warning yet.
     Far,
-    /// It is warned of.
+    /// Warning.
     Near,
-    /// It is past.
     Expired,
 }
 
-/// How `head` stands at `now`.
 pub fn expiry_state(head: &SessionHead, now: Timestamp) -> ExpiryState {
     match head.expires_at {
         None => ExpiryState::Never,
@@ -55,8 +54,8 @@ fn warned_before(head: &SessionHead, at: Timestamp) -> SignedDuration {
     WARNING.min(at.duration_since(head.last_activity) / 4)
 }
 
-/// When a backend that expires by itself may drop a thread, read from the head that it holds: for
-/// copying a thread, since a store tells heads and not what it was told about them.
+/// When a backend with expiry may drop a thread, read from its head. Needed for copying, because a store does not
+/// return the expiry it was given.
 pub fn stored_expiry(kind: Kind, head: &[u8]) -> Option<Timestamp> {
     match kind {
         Kind::Session => serde_json::from_slice::<SessionHead>(head).ok()?.purge_at(),
@@ -73,34 +72,32 @@ pub fn stored_expiry(kind: Kind, head: &[u8]) -> Option<Timestamp> {
     }
 }
 
-/// Keeps a copy of what is about to be purged.
+/// Makes a copy of what is about to be purged.
 #[async_trait]
 pub trait BeforePurge: Send + Sync {
-    /// Keeps `export`; an error leaves the context where it is.
+    /// Stores `export`; an error keeps the session.
     async fn keep(&self, key: &Key, export: &Export) -> std::result::Result<(), String>;
 }
 
-/// What a sweep did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Sweep {
-    /// Contexts that were looked at.
+    /// Contexts checked.
     pub contexts: u64,
-    /// Contexts that expire within a day.
     pub warned: u64,
-    /// Contexts that were put aside now.
+    /// Contexts archived by this sweep.
     pub put_aside: u64,
-    /// Contexts that were kept in a copy and erased.
+    /// Contexts copied and erased.
     pub purged: u64,
-    /// Answers to keyed tool calls that were forgotten.
+    /// Results of keyed tool calls deleted.
     pub calls: u64,
-    /// Records of read-only links that open nothing any more.
+    /// Records of dead read-only links deleted.
     pub shares: u64,
-    /// What could not be done, one sentence each.
+    /// Failures, one sentence each.
     pub problems: Vec<String>,
 }
 
 impl Engine {
-    /// One pass over all contexts of the store.
+    /// Checks all contexts of the store once.
     pub async fn sweep_expired(&self, caller: &Caller, hook: &dyn BeforePurge) -> Result<Sweep> {
         authorize(caller, Action::Administer)?;
         let mut sweep = Sweep::default();
@@ -133,7 +130,7 @@ impl Engine {
         let Some(loaded) = self.sessions.find(key).await? else { return Ok(()) };
         if loaded.head.expires_at.is_none() {
             if loaded.head.persona.is_none() && self.sessions.time_to_live().is_some() {
-                // From before there was a time to live: every write sets it.
+                // Written before there was a time to live; every write sets it.
                 self.sessions.update(key, |_, _| Ok(Step::Commit(None, ()))).await?;
             }
             return Ok(());
@@ -149,7 +146,7 @@ impl Engine {
                 let (_, changed) = self
                     .sessions
                     .update(key, |head, _| {
-                        // Somebody may have come back since the head was read.
+                        // It may have been used since the head was read.
                         if !head.is_expired(now) || head.deleted_at.is_some() {
                             return Ok(Step::Leave(false));
                         }

@@ -1,9 +1,9 @@
-//! Forgetting what is known of a user: the memory goes, and so does the use of the turns in which it was said.
+//! Forgets facts about a user and withdraws the turns that stated them.
 //!
-//! A fact is gathered when a turn is committed, never from the log, so it does not come back by itself. But the turn
-//! could be recalled and would say it again. So it is taken out of use, or erased where the caller asks for that.
+//! A fact is gathered when a turn is committed, never from the log, so it does not come back by itself. But
+//! recalling the turn would state it again, so the turn is withheld, or erased if the caller asks for that.
 //!
-//! Invariant: turns go before the fact, so that what failed halfway can be asked for again.
+//! Invariant: turns are handled before the fact, so that a failed request can be repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,32 +16,29 @@ use crate::turn::TurnRequest;
 
 use super::Engine;
 
-/// Turns that are looked at for having said the same.
+/// Maximum turns checked for the same statement.
 const SAID_AGAIN_MAX: usize = 50;
 
-/// What becomes of the turns in which a forgotten fact was said.
+/// What happens to the turns that stated a forgotten fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SourceTurns {
-    /// They stay in the conversation, and no request or search uses them.
+    /// They stay in the session, but requests and searches ignore them.
     #[default]
     Withheld,
     /// Their content is erased, and everything gathered from them is forgotten.
     Erased,
 }
 
-/// What was forgotten, and where it was said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForgottenFacts {
-    /// The facts.
     pub forgotten: Forgotten,
-    /// The turns in which they were said.
+    /// The turns that stated them.
     pub said_in: BTreeMap<SessionId, BTreeSet<u64>>,
-    /// What became of those.
     pub turns: SourceTurns,
 }
 
 impl Engine {
-    /// Forgets a fact with its earlier versions, and the use of the turns that state it.
+    /// Forgets a fact with its earlier versions, and the turns that state it.
     pub async fn forget_fact(
         &self,
         caller: &Caller,
@@ -55,14 +52,14 @@ impl Engine {
         let mut forgotten = self.leave_unused(caller, &mut said_in, turns).await?;
         match self.facts.forget(caller, id).await {
             Ok(more) => forgotten.add(more),
-            // It went with its turn.
+            // It was erased with its turn.
             Err(Error::Missing { .. }) if turns == SourceTurns::Erased => {}
             Err(error) => return Err(error),
         }
         Ok(ForgottenFacts { forgotten, said_in, turns })
     }
 
-    /// Forgets everything that is known about the caller, and the use of the turns it was gathered from.
+    /// Forgets all facts about the caller, and the turns they were gathered from.
     pub async fn forget_all_facts(
         &self,
         caller: &Caller,
@@ -75,7 +72,7 @@ impl Engine {
         Ok(ForgottenFacts { forgotten, said_in, turns })
     }
 
-    /// Forgets what a message asks to forget; `None` where it does not ask for that.
+    /// Forgets what a message asks to forget; `None` if it asks for nothing of the kind.
     pub(super) async fn forget_as_told(
         &self,
         caller: &Caller,
@@ -104,7 +101,7 @@ impl Engine {
         Ok(Some(Forgetting::Done(facts.into_iter().map(|fact| fact.text.clone()).collect())))
     }
 
-    /// Adds the turns in which the user said the same as `fact`, and those whose reply repeats it.
+    /// Adds the turns in which the user stated the same, and those whose reply repeats it.
     async fn add_restatements(
         &self,
         caller: &Caller,
@@ -134,7 +131,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes turns out of use; those that are gone already are taken out of the list.
+    /// Withholds turns; removes those that no longer exist from the list.
     async fn leave_unused(
         &self,
         caller: &Caller,
@@ -165,7 +162,7 @@ impl Engine {
     }
 }
 
-/// Where facts were said.
+/// The turns that stated the facts.
 fn sources<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> BTreeMap<SessionId, BTreeSet<u64>> {
     let mut said_in: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
     for source in facts.into_iter().filter_map(|fact| fact.source.as_ref()) {

@@ -1,4 +1,4 @@
-//! A new session that begins as an old one did: editing is forking.
+//! Forks a session: a new one starts with the turns of an old one. Editing a message is forking.
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use super::Engine;
 const COPY_TURNS: u64 = 512;
 
 impl Engine {
-    /// A new session with the turns of `id` up to `turn`, all of them when absent.
+    /// A new session with the turns of `id` up to `turn`, or all of them.
     pub async fn fork(
         &self,
         caller: &Caller,
@@ -55,7 +55,7 @@ impl Engine {
     }
 }
 
-/// What a fork keeps of the old head: settings, persona, items, labels, and what holds calls back.
+/// The head of a fork: settings, persona, items, tags, and restrictions on calls.
 fn beginning(old: &SessionHead, id: SessionId, now: jiff::Timestamp) -> SessionHead {
     let mut head = SessionHead::new(id, now);
     head.agent.clone_from(&old.agent);
@@ -66,13 +66,13 @@ fn beginning(old: &SessionHead, id: SessionId, now: jiff::Timestamp) -> SessionH
     head.items.clone_from(&old.items);
     head.unlisted_servers.clone_from(&old.unlisted_servers);
     head.entities = old.entities.clone();
-    // What holds back goes along, and what tools named; what was allowed was allowed for that session.
+    // Restrictions and names given by tools are copied; permissions applied to the old session only.
     head.tool_rules = old.tool_rules.iter().filter(|known| !known.rule.grants()).cloned().collect();
     head.tool_words = old.tool_words.clone();
     head
 }
 
-/// Applies a turn that is in the log already; what is derived follows from it.
+/// Applies a turn from the log; derived state follows from it.
 pub(crate) fn replay(head: &mut SessionHead, mut record: TurnRecord) {
     let at = record.at;
     Named::of(&record).remember(&mut head.tool_words);

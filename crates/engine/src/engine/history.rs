@@ -1,4 +1,4 @@
-//! Looking back: turns, receipts and the requests they describe.
+//! Reads turns, receipts and past requests.
 
 use std::sync::Arc;
 
@@ -15,10 +15,9 @@ use crate::session::withheld::Withheld;
 
 use super::Engine;
 
-/// The most turns in one answer.
+/// Maximum turns per page.
 pub const LIMIT_MAX: u64 = 1_000;
 
-/// Which way to page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// Oldest first.
@@ -28,30 +27,27 @@ pub enum Order {
     Descending,
 }
 
-/// Which turns.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryQuery {
-    /// At most this many, 1–1000.
+    /// 1–1000.
     pub limit: u64,
-    /// Which way.
     pub order: Order,
-    /// The turn to begin with.
+    /// The first turn of the page.
     pub from: Option<u64>,
 }
 
-/// Some turns of a session.
 #[derive(Debug)]
 pub struct HistoryPage {
-    /// The turns in the order that was asked for.
+    /// In the requested order.
     pub turns: Vec<Arc<TurnRecord>>,
-    /// The turn at which the next answer begins.
+    /// The first turn of the next page.
     pub next: Option<u64>,
-    /// Those of the session that are used no more.
+    /// The session's withheld turns.
     pub withheld: Withheld,
 }
 
 impl Engine {
-    /// A stretch of a session's turns.
+    /// A page of a session's turns.
     pub async fn history(
         &self,
         caller: &Caller,
@@ -62,7 +58,7 @@ impl Engine {
         self.turns_up_to(&loaded, loaded.head.turns, query).await
     }
 
-    /// A stretch of the first `all` turns of a session.
+    /// A page of the first `all` turns of a session.
     pub(super) async fn turns_up_to(
         &self,
         loaded: &LoadedSession,
@@ -94,7 +90,6 @@ impl Engine {
         Ok(HistoryPage { turns, next, withheld: loaded.head.withheld.clone() })
     }
 
-    /// One turn.
     pub async fn turn(
         &self,
         caller: &Caller,
@@ -117,7 +112,7 @@ impl Engine {
         receipt.ok_or(Error::NotKept { session, turn, what: "context data" })
     }
 
-    /// What differs between what the model saw on two turns, of one session or of two.
+    /// The difference between what the model saw on two turns, of one session or of two.
     pub async fn receipt_diff(
         &self,
         caller: &Caller,
@@ -129,7 +124,7 @@ impl Engine {
         Ok(receipt_diff::diff(&first, &second))
     }
 
-    /// The request of that turn, made again to the byte.
+    /// The request of that turn, rebuilt byte for byte.
     pub async fn request(
         &self,
         caller: &Caller,
@@ -140,7 +135,7 @@ impl Engine {
         rebuild::request(&self.sessions, &loaded, &record).await
     }
 
-    /// The text of a piece as it was sent on that turn, by its hash.
+    /// The text of a piece as sent on that turn, by its hash.
     pub async fn kept_text(
         &self,
         caller: &Caller,

@@ -1,7 +1,7 @@
-//! Bringing in conversations that were held elsewhere.
+//! Imports conversations from other products.
 //!
-//! Each becomes a session whose id follows from the other product's id, so that bringing the same file in
-//! twice changes nothing.
+//! Each becomes a session whose id is derived from the product's own id, so that importing a file twice changes
+//! nothing.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,33 +22,27 @@ use super::Engine;
 
 pub use crate::chats::ChatFormat;
 
-/// The most conversations in one file.
+/// Maximum conversations per file.
 const CHATS_MAX: usize = 100_000;
 
-/// What was brought in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ImportedChats {
-    /// New sessions.
     pub imported: Vec<ImportedChat>,
-    /// Conversations that were there already.
+    /// Conversations imported earlier.
     pub already_there: Vec<SessionId>,
-    /// Conversations that could not be brought in, with the reason.
+    /// Conversations that could not be imported, with the reason.
     pub skipped: Vec<String>,
 }
 
-/// A new session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedChat {
-    /// Its id.
     pub session: SessionId,
-    /// Its title.
     pub title: Option<String>,
-    /// Its turns.
     pub turns: u64,
 }
 
 impl Engine {
-    /// Brings in all conversations of a file; `format` is found out when absent.
+    /// Imports all conversations of a file; `format` is detected if absent.
     pub async fn import_chats(
         &self,
         caller: &Caller,
@@ -57,7 +51,10 @@ impl Engine {
     ) -> Result<ImportedChats> {
         authorize(caller, Action::Write)?;
         let format = format.or_else(|| ChatFormat::detect(text)).ok_or_else(|| {
-            Error::invalid("format", "the file is none of chatgpt, claude and markdown")
+            Error::invalid(
+                "format",
+                "the file is not in a known format: chatgpt, claude or markdown",
+            )
         })?;
         let chats = chats::read(text, format)?;
         if chats.len() > CHATS_MAX {
@@ -87,7 +84,7 @@ impl Engine {
         format: ChatFormat,
     ) -> Result<std::result::Result<ImportedChat, SessionId>> {
         if chat.exchanges.is_empty() {
-            return Err(Error::invalid("conversation", "nothing was said in it"));
+            return Err(Error::invalid("conversation", "it has no messages"));
         }
         let id = self.chat_id(&chat, format)?;
         let key = caller.session_key(&id);
@@ -112,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Always the same for the same conversation; a new one where the other product gave none.
+    /// The same for the same conversation; random if the product gave no id.
     fn chat_id(&self, chat: &Chat, format: ChatFormat) -> Result<SessionId> {
         let id = if chat.id.is_empty() {
             self.new_id()

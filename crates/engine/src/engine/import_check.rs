@@ -1,9 +1,9 @@
-//! An export that is brought in is input: read as if a stranger had written it.
+//! Validates an imported session as untrusted input.
 //!
-//! What it says was said is taken as said by nobody here. What would let something run, or make the server
-//! believe that it was asked before, is left out; what does not hold together is refused.
+//! Everything in it counts as data. What would let something run, or make the server believe that it was already
+//! approved, is removed; inconsistent data is rejected.
 //!
-//! Invariant: nothing in a file approves, allows, answers or waits.
+//! Invariant: nothing in a file approves, allows or answers anything, or waits for an answer.
 
 use crate::creation::{checked_tags, checked_title};
 use crate::error::{Error, Result};
@@ -17,13 +17,12 @@ use crate::turn::{check_message, check_recorded};
 
 use super::transfer::{EXPORT_FORMAT, Export};
 
-/// The largest counter that is believed.
+/// Maximum plausible counter.
 const COUNT_MAX: u64 = 1 << 50;
-/// Entities of an imported head.
 const ENTITIES_MAX: usize = 256;
 
-/// The head without what belongs to the server that holds the session: what waits, what was allowed, which
-/// requests were answered, what tools named, who may read along.
+/// The head without what belongs to the server: waiting calls, permissions, idempotency keys, names given by
+/// tools, read-only links.
 pub(super) fn portable(mut head: SessionHead) -> SessionHead {
     head.pending = None;
     head.client_round = None;
@@ -38,7 +37,7 @@ pub(super) fn portable(mut head: SessionHead) -> SessionHead {
     head
 }
 
-/// Checks an export and makes the head of the session that it becomes.
+/// Validates an export and returns the head of the new session.
 pub(super) fn checked(export: &Export, limits: &Limits) -> Result<SessionHead> {
     if export.format != EXPORT_FORMAT {
         let given = &export.format;
@@ -64,7 +63,7 @@ fn check_head(head: &SessionHead, turns: u64, limits: &Limits) -> Result<()> {
     if head.turns != turns {
         return Err(Error::invalid(
             "head.turns",
-            format!("it says {}, there are {turns}", head.turns),
+            format!("the head says {}, but there are {turns}", head.turns),
         ));
     }
     most("head.turns", head.turns, limits.turns_max)?;
@@ -83,7 +82,7 @@ fn check_head(head: &SessionHead, turns: u64, limits: &Limits) -> Result<()> {
     if let Some(summary) = &head.summary {
         let whole = summary.from >= 1 && summary.from <= summary.to && summary.to <= turns;
         if !whole {
-            let reason = format!("it is of turns {} to {}", summary.from, summary.to);
+            let reason = format!("it covers turns {} to {}", summary.from, summary.to);
             return Err(Error::invalid("head.summary", reason));
         }
         most("head.summary", summary.text.len() as u64, limits.reply_bytes_max as u64)?;
@@ -91,7 +90,7 @@ fn check_head(head: &SessionHead, turns: u64, limits: &Limits) -> Result<()> {
     let named = head.tool_history.iter().map(|execution| execution.turn);
     let named = named.chain(head.contents.values().copied()).chain([head.looked_up_turn]);
     if let Some(turn) = named.into_iter().find(|turn| *turn > turns) {
-        return Err(Error::invalid("head", format!("it names turn {turn} of {turns}")));
+        return Err(Error::invalid("head", format!("it refers to turn {turn} of {turns}")));
     }
     let counters =
         [head.usage.said_tokens, head.usage.model.input_tokens, head.usage.model.output_tokens];
@@ -103,7 +102,7 @@ fn check_head(head: &SessionHead, turns: u64, limits: &Limits) -> Result<()> {
 
 fn check_turn(record: &TurnRecord, number: u64, limits: &Limits) -> Result<()> {
     if record.turn != number {
-        let reason = format!("number {} stands at place {number}", record.turn);
+        let reason = format!("it has number {}, but is in position {number}", record.turn);
         return Err(Error::invalid("turns", reason));
     }
     let wrong = |reason: String| Error::invalid("turns", format!("turn {number}: {reason}"));
@@ -114,13 +113,13 @@ fn check_turn(record: &TurnRecord, number: u64, limits: &Limits) -> Result<()> {
     if let Some((hash, _)) =
         record.contents.iter().find(|(hash, text)| ContentHash::of(text) != **hash)
     {
-        return Err(wrong(format!("the content {hash} is not what its hash says")));
+        return Err(wrong(format!("the content {hash} does not match its hash")));
     }
     let pieces = record.receipt.iter().flat_map(|receipt| &receipt.pieces);
     if let Some(kept) =
         pieces.filter_map(|piece| piece.kept_in).find(|kept| *kept > number || *kept == 0)
     {
-        return Err(wrong(format!("its receipt names turn {kept}")));
+        return Err(wrong(format!("its receipt refers to turn {kept}")));
     }
     let tokens = record.usage.map_or(0, |usage| usage.input_tokens.max(usage.output_tokens));
     most("turns.usage", tokens, COUNT_MAX)

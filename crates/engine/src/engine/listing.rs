@@ -9,35 +9,31 @@ use crate::store::{Page, PageMark};
 
 use super::Engine;
 
-/// The most sessions in one answer.
+/// Maximum sessions per page.
 pub const LIMIT_MAX: usize = 1_000;
-/// Heads read at once.
+/// Heads read concurrently.
 const READS_AT_ONCE: usize = 16;
 
-/// Which sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SessionQuery {
-    /// At most this many, 1–1000.
+    /// 1–1000.
     pub limit: usize,
-    /// Go on after the previous answer.
+    /// Continue after the previous page.
     pub after: Option<PageMark>,
-    /// Only with this label.
     pub tag: Option<String>,
-    /// Also those that were put aside or have expired.
+    /// Include archived and expired sessions.
     pub with_inactive: bool,
 }
 
-/// An answer.
 #[derive(Debug)]
 pub struct SessionList {
-    /// The sessions.
     pub sessions: Vec<LoadedSession>,
-    /// Where the next answer begins.
+    /// The cursor of the next page.
     pub next: Option<PageMark>,
 }
 
 impl Engine {
-    /// The caller's sessions, newest first.
+    /// The caller's sessions, most recently changed first.
     pub async fn list_sessions(&self, caller: &Caller, query: SessionQuery) -> Result<SessionList> {
         authorize(caller, Action::Read)?;
         if !(1..=LIMIT_MAX).contains(&query.limit) {

@@ -1,9 +1,9 @@
-//! A conversation as single messages: listed in pages, deleted in pairs.
+//! A session as individual messages: listed in pages, deleted in pairs.
 //!
-//! Each turn that was not erased is two messages, the user's and the assistant's, named `TURN-user` and
-//! `TURN-assistant`. Deleting one deletes its pair, so that the rest stays a conversation.
+//! Each turn that is not erased has two messages, `TURN-user` and `TURN-assistant`. Deleting one deletes the
+//! other too, so that the rest stays a dialogue.
 //!
-//! Invariant: numbers of turns never change, so a message's id means the same for ever.
+//! Invariant: turn numbers never change, so a message id never changes its meaning.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,45 +23,34 @@ use crate::preset::check_page;
 
 /// Turns read at once.
 const STRETCH: u64 = 500;
-/// The most messages named in one deletion.
+/// Maximum ids per deletion.
 const NAMED_MAX: usize = 1_000;
 
-/// One message of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SaidMessage {
     /// `TURN-user` or `TURN-assistant`.
     pub id: String,
-    /// Who.
     pub role: Role,
-    /// What.
     pub content: String,
-    /// Its tokens.
     pub tokens: u32,
-    /// When.
     pub at: Timestamp,
 }
 
-/// A stretch of a conversation's messages.
 #[derive(Debug)]
 pub struct MessagePage {
-    /// The messages in the order that was asked for.
+    /// In the requested order.
     pub messages: Vec<SaidMessage>,
-    /// How many there are in all.
     pub total: u64,
 }
 
-/// Which messages to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unwanted {
-    /// These, by id, with their pairs.
+    /// By id, with their pairs.
     Named(Vec<String>),
-    /// All that are older.
     OlderThan(Timestamp),
-    /// All.
     All,
 }
 
-/// The two messages of a turn.
 pub fn messages_of(record: &TurnRecord) -> [SaidMessage; 2] {
     let said = |role, name: &str, content: &str, tokens| SaidMessage {
         id: format!("{}-{name}", record.turn),
@@ -81,7 +70,7 @@ pub fn messages_of(record: &TurnRecord) -> [SaidMessage; 2] {
 }
 
 impl Engine {
-    /// A stretch of the messages; `page` counts from 1.
+    /// A page of the messages; `page` counts from 1.
     pub async fn messages(
         &self,
         caller: &Caller,
@@ -107,7 +96,7 @@ impl Engine {
         Ok(MessagePage { messages, total: standing * 2 })
     }
 
-    /// Deletes messages with their pairs; answers how many messages went.
+    /// Deletes messages with their pairs; returns how many.
     pub async fn delete_messages(
         &self,
         caller: &Caller,
@@ -124,7 +113,7 @@ impl Engine {
         Ok(self.erase_turns(caller, id, &turns).await?.turns * 2)
     }
 
-    /// Turns that were not erased, without the first `skipped` of them.
+    /// Turns that are not erased, skipping the first `skipped`.
     async fn standing_turns(
         &self,
         loaded: &LoadedSession,
@@ -133,7 +122,7 @@ impl Engine {
         wanted: usize,
     ) -> Result<Vec<Arc<TurnRecord>>> {
         let turns = loaded.head.turns;
-        // With nothing erased the place is known; else it is counted.
+        // If nothing was erased the position is known, else it must be counted.
         let (mut at, mut skip) = match loaded.head.erased_turns {
             0 => ((skipped as u64).min(turns), 0),
             _ => (0, skipped),

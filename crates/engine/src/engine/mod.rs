@@ -1,8 +1,8 @@
-//! The door through which every transport comes in.
+//! The facade that every transport calls.
 //!
-//! An [`Engine`] holds the services that the parts outside (store, models, tools, embedder, clock) make up, and
-//! asks [`crate::access::authorize`] before it hands a call on. Its methods are grouped by noun in the files
-//! beside this one; what a turn does is in [`crate::turn`].
+//! An [`Engine`] holds the services built from the ports (store, models, tools, embedder, clock) and calls
+//! [`crate::access::authorize`] before it passes a call on. Its methods are grouped by noun in the files next to
+//! this one; [`crate::turn`] runs the turns.
 //!
 //! Invariant: no other module depends on this one.
 
@@ -92,52 +92,42 @@ pub use transfer::{EXPORT_FORMAT, Export};
 pub use usage::{AgentUsage, SessionUsage};
 pub use users::{UserData, UserErasure};
 
-/// What the engine is made of.
 pub struct Parts {
-    /// Where threads live.
     pub store: Arc<dyn Store>,
-    /// Derived values that all copies of the server share; none where the store offers no such thing.
+    /// Derived values shared by all servers; `None` if the store does not offer it.
     pub shared: Option<Arc<dyn SharedCache>>,
-    /// Full-text search across sessions; none where it is switched off.
+    /// Full-text search across sessions; `None` if disabled.
     pub index: Option<Arc<dyn Index>>,
-    /// Upstream tools.
     pub tools: Arc<dyn Tools>,
-    /// Models by name, and which one is used when none is named.
     pub models: ModelBook,
-    /// Turns text into vectors.
     pub embedder: Arc<dyn Embedder>,
-    /// Time and ids.
     pub clock: Arc<dyn Clock>,
-    /// Agents.
     pub agents: AgentBook,
-    /// Domain knowledge.
     pub packs: PackSet,
-    /// What the operator says of tools.
+    /// The operator's rules about tools.
     pub rules: OperatorRules,
-    /// Bounds.
     pub limits: Limits,
-    /// What stays in memory, and other settings.
     pub settings: EngineSettings,
 }
 
-/// Settings that are not bounds of a conversation.
+/// Settings other than [`Limits`].
 #[derive(Debug, Clone, Copy)]
 pub struct EngineSettings {
-    /// Sessions in memory, in bytes.
+    /// Size of the session cache.
     pub cache_bytes: u64,
-    /// How long a session stays in memory.
+    /// Idle time after which a session leaves the cache.
     pub cache_age: Duration,
-    /// What recall searches in memory, in bytes: indexes of sessions and of users.
+    /// Size of the recall indexes of sessions and users.
     pub recall_bytes: u64,
-    /// Enrichments in memory, in bytes.
+    /// Size of the enrichment cache.
     pub enrichment_bytes: u64,
-    /// How long the enrichment of a message holds, while its session does not change.
+    /// How long an enrichment is valid while its session does not change.
     pub enrichment_age: Duration,
-    /// How long what was looked up holds.
+    /// How long look-up results are valid.
     pub look_up_age: Duration,
-    /// What becomes of tools that nobody approved yet.
+    /// What happens to tools that nobody has approved yet.
     pub pin_policy: PinPolicy,
-    /// How long a session without a persona lives after its last interaction; for ever when absent.
+    /// How long a session without a persona lives after its last activity; forever if absent.
     pub session_ttl: Option<Duration>,
 }
 
@@ -156,10 +146,9 @@ impl Default for EngineSettings {
     }
 }
 
-/// Texts of last requests that stay in memory, in bytes.
+/// Size of the cached texts of last requests.
 const PREFIX_BYTES: u64 = 32 << 20;
 
-/// What transports call.
 pub struct Engine {
     turns: Arc<Pipeline>,
     background: Background,
@@ -178,7 +167,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Puts the parts together: measures the embedder and reads the pins.
+    /// Builds the services, calibrates the embedder and reads the pins.
     pub async fn start(parts: Parts) -> Result<Self> {
         let Parts { store, shared, index, tools, models, embedder, clock, packs, settings, .. } =
             parts;
@@ -300,92 +289,79 @@ impl Engine {
         let _ = self.turns.observer.set(Box::new(observer));
     }
 
-    /// Does what is due after turns, until `stop`.
+    /// Runs background work until `stop`.
     pub async fn run_background(&self, stop: CancellationToken) {
         self.background.run_until(stop).await;
     }
 
-    /// What happens after turns.
     pub fn background(&self) -> &Background {
         &self.background
     }
 
-    /// Personas' starting points.
     pub fn presets(&self) -> &Presets {
         &self.presets
     }
 
-    /// What is known about users beyond their sessions.
+    /// Facts about users, which outlive sessions.
     pub fn facts(&self) -> &Arc<Facts> {
         &self.facts
     }
 
-    /// Files of applications' memory tools.
     pub fn memory_files(&self) -> &MemoryFiles {
         &self.memory_files
     }
 
-    /// The bounds in force.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Domain knowledge.
     pub fn packs(&self) -> &PackSet {
         &self.packs
     }
 
-    /// Now, by the engine's clock.
+    /// The current time of the engine's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// A new id.
     pub fn new_id(&self) -> uuid::Uuid {
         self.clock.id()
     }
 
-    /// The agents in force.
     pub fn agents(&self) -> Arc<AgentBook> {
         self.agents.current()
     }
 
-    /// Replaces the agents; turns under way keep the ones they started with.
+    /// Replaces the agents; running turns keep those they started with.
     pub fn replace_agents(&self, book: AgentBook) {
         self.agents.replace(book);
     }
 
-    /// The store beneath.
     pub fn store(&self) -> &Arc<dyn Store> {
         self.sessions.store()
     }
 
-    /// Names of the configured models.
     pub fn model_names(&self) -> Vec<String> {
         self.turns.models.names().map(str::to_owned).collect()
     }
 
-    /// How the session cache is doing.
     pub fn cache_statistics(&self) -> CacheStatistics {
         self.sessions.cache_statistics()
     }
 
-    /// How the background work is doing.
     pub fn work_statistics(&self) -> WorkStatistics {
         self.work.statistics()
     }
 
-    /// How often an enrichment was there already.
     pub fn enrichment_statistics(&self) -> EnrichmentStatistics {
         self.turns.enrichments.statistics()
     }
 
-    /// How look-ups are doing.
     pub fn look_up_statistics(&self) -> LookUpStatistics {
         self.turns.resolver.look_ups.statistics()
     }
 
-    /// Forgets what memory holds of a session beside its cached head.
+    /// Drops what is cached of a session besides its head.
     fn forget_derived(&self, key: &Key) {
         self.turns.memory.forget(key);
         self.turns.enrichments.forget(key);
@@ -393,12 +369,12 @@ impl Engine {
     }
 }
 
-/// How to read the embedder's cosines; the built-in embedder's reading when it cannot be asked.
+/// Calibrates the embedder's cosines; uses the built-in embedder's calibration if it fails.
 async fn measure(embedder: &dyn Embedder) -> Calibration {
     match embedder.embed(&Calibration::probes()).await {
         Ok(vectors) => Calibration::measure(&vectors).unwrap_or_default(),
         Err(error) => {
-            tracing::warn!(embedder = embedder.name(), %error, "the embedder could not be measured");
+            tracing::warn!(embedder = embedder.name(), %error, "cannot calibrate the embedder; using the built-in calibration");
             Calibration::default()
         }
     }

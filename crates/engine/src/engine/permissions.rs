@@ -1,4 +1,4 @@
-//! What people decide about tools: in a session, for themselves, for everybody.
+//! People's decisions about tools: for a session, for themselves, for everyone.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -15,36 +15,31 @@ use crate::tool::{ToolDefinition, ToolName};
 
 use super::Engine;
 
-/// For whom a decision beyond one session is made.
+/// The scope of a decision beyond one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionScope {
-    /// The caller.
     User,
-    /// Everybody who uses this server; only an administrator may.
+    /// All users of this server; admins only.
     Everyone,
 }
 
-/// A rule that holds, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RuleInForce {
-    /// Which tool; a pattern where an agent's rule names several.
+    /// The tool, or the pattern of an agent's rule.
     pub tool: String,
-    /// What becomes of its calls.
     pub rule: Rule,
     /// `operator`, `agent`, `everyone`, `user` or `session`.
     pub scope: &'static str,
-    /// Who decided it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Whether it holds: an allowance ends when the tool's definition changes.
+    /// Whether it applies: a permission ends when the tool's definition changes.
     pub in_force: bool,
 }
 
 impl Engine {
-    /// Whether each of these tools runs unasked, and why not.
+    /// Whether each of these tools runs without approval, and if not, why.
     pub async fn tool_permissions(
         &self,
         caller: &Caller,
@@ -59,7 +54,7 @@ impl Engine {
         Ok(definitions.iter().map(judge).collect())
     }
 
-    /// The rules that hold in a session, whoever made them.
+    /// All rules that apply in a session.
     pub async fn rules_in_force(
         &self,
         caller: &Caller,
@@ -117,7 +112,7 @@ impl Engine {
         Ok((session, rules))
     }
 
-    /// Decides about a tool in one session.
+    /// Decides about a tool in a session.
     pub async fn set_session_rule(
         &self,
         caller: &Caller,
@@ -137,7 +132,7 @@ impl Engine {
         Ok(session)
     }
 
-    /// Takes a decision in a session back.
+    /// Revokes a decision in a session.
     pub async fn revoke_session_rule(
         &self,
         caller: &Caller,
@@ -178,7 +173,7 @@ impl Engine {
         Ok(decision)
     }
 
-    /// Takes such a decision back.
+    /// Revokes a decision beyond one session.
     pub async fn revoke_tool_rule(
         &self,
         caller: &Caller,
@@ -207,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// A decision about a tool as it is defined now.
+    /// A decision about the tool's current definition.
     async fn decision(&self, caller: &Caller, tool: &ToolName, rule: Rule) -> Result<Decision> {
         let (tools, _) = self.catalog.all().await?;
         let Some(known) = tools.iter().find(|known| known.definition.tool == *tool) else {
@@ -224,7 +219,6 @@ impl Engine {
     }
 }
 
-/// How a permission is called.
 pub fn permission_name(permission: &Permission) -> (&'static str, Option<&str>) {
     match permission {
         Permission::Run(Effect::Reads) => ("reads", None),

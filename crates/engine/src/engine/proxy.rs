@@ -1,10 +1,9 @@
-//! Upstream tools for a caller that is not in a conversation: found by meaning, called through the same
-//! checks as a turn's calls.
+//! Upstream tools for a caller outside a turn: found by meaning, and called with the same checks as in a turn.
 //!
-//! A call that names a session has that session's tools, rules and memory of what tools named; one that names
-//! none has the agent's tools and the strict default.
+//! A call that names a session uses its tools, rules and names given by tools; other calls use the agent's tools
+//! and the strict default.
 //!
-//! Invariant: a call that somebody has to approve is made only when the request says that somebody has.
+//! Invariant: a call that needs approval is made only if the request says that somebody approved it.
 
 use std::sync::Mutex;
 
@@ -31,48 +30,42 @@ use crate::turn::{check_message, session_tools};
 
 use super::Engine;
 
-/// The most tools in one answer.
+/// Maximum tools per search.
 pub const FOUND_MAX: usize = 50;
 
-/// A tool that fits a query.
 #[derive(Debug, Clone)]
 pub struct FoundTool {
-    /// The tool.
     pub tool: KnownTool,
-    /// How well it fits, 0–1.
+    /// How well it matches, 0–1.
     pub score: f32,
 }
 
-/// A call that is asked for.
 #[derive(Debug, Clone)]
 pub struct ToolRequest {
-    /// The session whose tools and rules hold.
+    /// The session whose tools and rules apply.
     pub session: Option<SessionId>,
-    /// The agent whose tools and rules hold outside a session; the default one when absent.
+    /// The agent whose tools and rules apply outside a session; the default one if absent.
     pub agent: Option<AgentName>,
-    /// Whether a person at a terminal asks for it, who may also call tools that are added by hand.
+    /// Whether a person at a terminal makes the call, who may also use `manual` tools.
     pub by_hand: bool,
-    /// The tool.
     pub tool: ToolName,
-    /// Its arguments.
     pub arguments: Value,
-    /// The same key answers the same, and runs nothing again.
+    /// Repeating a key returns the stored result and runs nothing.
     pub key: Option<RequestKey>,
-    /// Whether a person has approved this very call.
+    /// Whether a person has approved exactly this call.
     pub approved: bool,
 }
 
-/// What became of it.
 #[derive(Debug, Clone)]
 pub enum Called {
-    /// It was made, or could not be; the record says.
+    /// It was made or failed, as recorded.
     Made(CallRecord),
-    /// A person has to approve it first. Nothing was run.
+    /// It needs approval. Nothing was run.
     Waits(AwaitedCall),
 }
 
 impl Engine {
-    /// Upstream tools that fit `query`, best first.
+    /// Upstream tools that match `query`, best first.
     pub async fn search_tools(
         &self,
         caller: &Caller,
@@ -96,7 +89,7 @@ impl Engine {
         Ok(found.take(limit).collect())
     }
 
-    /// Calls an upstream tool, once for each key.
+    /// Calls an upstream tool, at most once per key.
     pub async fn call_tool(
         &self,
         caller: &Caller,
@@ -148,7 +141,7 @@ impl Engine {
             return Ok(Called::Made(record));
         };
         let Some(reserved) = self.reserve_call(caller, key).await? else {
-            // Another copy makes it, or has made it by now.
+            // Another server is making it, or has made it by now.
             return match self.called_before(caller, key).await? {
                 Some(record) => Ok(Called::Made(record)),
                 None => Err(Error::UnderWay { key: key.shown.clone() }),
@@ -160,7 +153,7 @@ impl Engine {
         Ok(Called::Made(record))
     }
 
-    /// The tools, the rules and what was said, where a call is made.
+    /// The tools, rules and earlier text that apply to a call.
     async fn place(
         &self,
         caller: &Caller,
@@ -189,7 +182,7 @@ impl Engine {
         Ok(CallPlace { tools, policy, taint: Mutex::new(taint) })
     }
 
-    /// Remembers, with the session, what a tool named outside its turns.
+    /// Stores with the session what a tool named outside its turns.
     async fn remember_named(
         &self,
         session: Option<&LoadedSession>,
@@ -207,7 +200,6 @@ impl Engine {
     }
 }
 
-/// Where a call is made.
 struct CallPlace {
     tools: Vec<KnownTool>,
     policy: Policy,

@@ -1,11 +1,10 @@
 //! Search across a caller's sessions.
 //!
-//! Words come from the full-text index, what means the same from the index that recalls a user's sessions. Texts that
-//! hold every word come first; after them, what one of the two found, joined by its places in both. The full-text
-//! index is brought up to date for the caller's sessions before it is asked, up to a bound, and the answer says
-//! how many are still behind.
+//! Words are found with the full-text index, similar meanings with the user's recall index. Texts containing
+//! every word come first, then the results of both, merged by rank. The full-text index is updated for the
+//! caller's sessions first, up to a limit; the result says how many sessions are still behind.
 //!
-//! Invariant: 0 behind means that every session of the caller is in the index as it was when the search began.
+//! Invariant: 0 behind means that the index had every session of the caller as it was when the search began.
 
 use std::collections::BTreeSet;
 
@@ -20,34 +19,28 @@ use crate::store::{Key, Kind};
 
 use super::Engine;
 
-/// The most hits of one answer.
+/// Maximum hits per search.
 pub const LIMIT_MAX: usize = 100;
-/// What is added to a place in a ranking before two rankings are joined, so that the first places do not decide
-/// alone.
+/// Rank offset of reciprocal rank fusion, so that the first ranks do not decide alone.
 const PLACES_AHEAD: f64 = 60.0;
-/// Texts of hits that are read at the same time.
+/// Texts of hits read concurrently.
 const READS_AT_ONCE: usize = 16;
-/// Sessions read in one step while the index is made anew.
+/// Sessions read per step of a rebuild.
 const REBUILD_STEP: usize = 1_000;
 
-/// What a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchResults {
-    /// The hits, best first.
+    /// Best first.
     pub hits: Vec<SearchHit>,
-    /// Sessions whose last changes are not in the index yet.
+    /// Sessions whose latest changes are not in the index yet.
     pub sessions_behind: u64,
 }
 
-/// A hit with the place in its text and the session's title.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchHit {
-    /// Where and what.
     #[serde(flatten)]
     pub hit: Hit,
-    /// The place in the text.
     pub snippet: Snippet,
-    /// The session's title.
     pub title: Option<String>,
 }
 
@@ -58,7 +51,7 @@ struct FoundText {
 }
 
 impl Engine {
-    /// Finds words, and what means the same, in the caller's sessions.
+    /// Finds words and similar meanings in the caller's sessions.
     pub async fn search(
         &self,
         caller: &Caller,
@@ -102,7 +95,8 @@ impl Engine {
         Ok(SearchResults { hits, sessions_behind })
     }
 
-    /// Texts that mean what is asked for, best first. A phrase and the name of a thing are meant to the letter.
+    /// Texts of similar meaning, best first. None for a quoted phrase or a query in which every word has a digit:
+    /// these are meant literally.
     async fn by_meaning(&self, caller: &Caller, text: &str, limit: usize) -> Result<Vec<Hit>> {
         let is_word = |word: &String| !word.contains(|letter: char| letter.is_numeric());
         if text.contains('"') || !stems(text).iter().any(is_word) {
@@ -123,7 +117,7 @@ impl Engine {
         Ok(hits.collect())
     }
 
-    /// A hit with its text; none where the index is behind and the text is gone.
+    /// A hit with its text; `None` if the text is gone and the index outdated.
     async fn read_hit(&self, caller: &Caller, hit: Hit) -> Result<Option<FoundText>> {
         let key = caller.session_key(&hit.session);
         let Some(loaded) = self.sessions.find(&key).await? else {
@@ -138,7 +132,7 @@ impl Engine {
         Ok(text.map(|text| FoundText { hit, title, text }))
     }
 
-    /// Makes the index anew from the logs; says how many sessions it holds.
+    /// Rebuilds the index from the logs; returns the number of sessions.
     pub async fn rebuild_index(&self, caller: &Caller, progress: impl Fn(u64)) -> Result<u64> {
         authorize(caller, Action::Administer)?;
         let Some(index) = self.indexer.index() else { return Ok(0) };
@@ -160,7 +154,7 @@ impl Engine {
     }
 }
 
-/// Hits in the order in which they are shown: the `first`, then those of `rankings` by their places in them.
+/// Merges hits: `first`, then those of `rankings` by rank.
 fn joined(first: Vec<Hit>, rankings: &[Vec<Hit>]) -> Vec<Hit> {
     let place = |hit: &Hit| (hit.session.clone(), hit.turn, hit.part);
     let mut seen: BTreeSet<_> = first.iter().map(place).collect();
@@ -176,7 +170,7 @@ fn joined(first: Vec<Hit>, rankings: &[Vec<Hit>]) -> Vec<Hit> {
         rest.push(Hit { score: places.sum(), ..hit.clone() });
     }
     rest.sort_by(|left, right| right.score.total_cmp(&left.score));
-    // Below any of the first, whose scores are of another kind.
+    // Keeps the rest below the first, whose scores have another scale.
     first.into_iter().map(|hit| Hit { score: 1.0 + hit.score, ..hit }).chain(rest).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Creating, reading, changing and putting aside sessions.
+//! Creates, reads, changes and archives sessions.
 
 use jiff::SignedDuration;
 
@@ -14,22 +14,19 @@ use crate::session::sessions::Step;
 use super::Engine;
 use crate::turn::check_version;
 
-/// What to change of a session; what is absent stays.
+/// Changes to a session; absent fields stay as they are.
 #[derive(Debug, Clone, Default)]
 pub struct SessionPatch {
-    /// A new title; `Some(None)` takes it away.
+    /// `Some(None)` removes it.
     pub title: Option<Option<String>>,
-    /// New labels.
     pub tags: Option<Vec<String>>,
-    /// New settings.
     pub settings: Option<Settings>,
-    /// A new persona; `Some(None)` takes it away.
+    /// `Some(None)` removes it.
     pub persona: Option<Option<Persona>>,
-    /// `false` puts it aside, `true` brings it back.
+    /// `false` archives it, `true` restores it.
     pub active: Option<bool>,
     /// Days from now until it expires.
     pub extend_days: Option<u32>,
-    /// A new agent.
     pub agent: Option<AgentName>,
 }
 
@@ -39,13 +36,13 @@ impl Engine {
         self.turns.creator.create(caller, new).await
     }
 
-    /// A session, also one that was put aside.
+    /// A session, even an archived one.
     pub async fn session(&self, caller: &Caller, id: &SessionId) -> Result<LoadedSession> {
         authorize(caller, Action::Read)?;
         self.sessions.load(&caller.session_key(id)).await
     }
 
-    /// Changes a session, if it is still at `expected`.
+    /// Changes a session if it is still at `expected`.
     pub async fn change_session(
         &self,
         caller: &Caller,
@@ -114,7 +111,7 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Puts a session aside: out of the caches and inactive, but restorable.
+    /// Archives a session: inactive and out of the caches, but restorable.
     pub async fn put_aside(&self, caller: &Caller, id: &SessionId) -> Result<LoadedSession> {
         let patch = SessionPatch { active: Some(false), ..SessionPatch::default() };
         let loaded = self.change_session(caller, id, patch, None).await?;

@@ -1,9 +1,9 @@
-//! Read-only links to a conversation: made, listed and revoked by its owner, opened by whoever has the token.
+//! Read-only links to a session: managed by its owner, opened by anyone who has the token.
 //!
-//! A link shows what was said up to the turn at which it was made, and of calls only the names of the tools. It opens
-//! until it expires or is revoked, and while its session is active and not private.
+//! A link shows the turns up to its creation, and of tool calls only the names. It works until it expires or is
+//! revoked, as long as the session is active and not private.
 //!
-//! Invariant: where a visitor reads follows from the record of the link alone, never from what the visitor says.
+//! Invariant: what a visitor can read depends only on the link's record, never on the visitor's input.
 
 use std::sync::Arc;
 
@@ -26,24 +26,22 @@ use crate::turn::check_active;
 use super::Engine;
 use super::history::{HistoryPage, HistoryQuery};
 
-/// Days that a link opens, where nobody says otherwise.
+/// Default lifetime of a link in days.
 const DAYS_DEFAULT: u32 = 7;
-/// How old a record must be that no session lists: a younger one may be about to be listed.
+/// Age at which a record without a session is swept; a younger one may be about to be listed.
 const UNLISTED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
-/// What a link shows.
 #[derive(Debug)]
 pub struct SharedPage {
-    /// The link.
     pub share: Share,
-    /// Turns in the order that was asked for, without those that were erased or taken out of use.
+    /// In the requested order, without erased and withheld turns.
     pub turns: Vec<Arc<TurnRecord>>,
-    /// The turn at which the next answer begins.
+    /// The first turn of the next page.
     pub next: Option<u64>,
 }
 
 impl Engine {
-    /// Makes a link that `token` opens for so many days.
+    /// Creates a link that `token` opens for that many days.
     pub async fn share(
         &self,
         caller: &Caller,
@@ -75,19 +73,19 @@ impl Engine {
         }
     }
 
-    /// The links of a session that open, the newest last.
+    /// The valid links of a session, newest last.
     pub async fn shares(&self, caller: &Caller, id: &SessionId) -> Result<Vec<Share>> {
         let loaded = self.session(caller, id).await?;
         let now = self.now();
         let open = loaded.head.open_shares(now).map(|share| async move {
-            // In a restored copy a head may list what was revoked since.
+            // The head in a restored copy may list links revoked since.
             let record = share::find(self.store().as_ref(), &share.id).await?;
             Ok::<_, Error>(record.map(|_| share.clone()))
         });
         Ok(try_join_all(open).await?.into_iter().flatten().collect())
     }
 
-    /// Revokes a link, from now on and for good; answers those that still open.
+    /// Revokes a link permanently; returns the remaining ones.
     pub async fn revoke_share(
         &self,
         caller: &Caller,
@@ -106,7 +104,7 @@ impl Engine {
         if sabotage::is(Switch::KeepShares) {
             return self.shares(caller, id).await;
         }
-        // First what the link opens with: whoever is told of an error finds it in the list and asks again.
+        // Erase the record first: after an error the link is still listed, and revoking can be repeated.
         self.erase_shares(std::slice::from_ref(revoked)).await?;
         let unlisted = self.sessions.update(&key, |head, _| {
             head.shares.retain(|known| known.id != revoked.id);
@@ -116,7 +114,7 @@ impl Engine {
         self.shares(caller, id).await
     }
 
-    /// What a link shows. The same error for a token that never was, has expired or was revoked.
+    /// What a link shows. The error is the same for an unknown, expired or revoked token.
     pub async fn shared(&self, token: &ShareToken, query: HistoryQuery) -> Result<SharedPage> {
         let id = token.id();
         if self.limits().shares_max == 0 {
@@ -131,7 +129,7 @@ impl Engine {
         Ok(SharedPage { share: share.clone(), turns, next })
     }
 
-    /// Erases the records of links that were taken out of their session's head.
+    /// Erases the records of links that were removed from their session's head.
     pub(super) async fn erase_shares(&self, shares: &[Share]) -> Result<Erased> {
         let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
         let mut erased = Erased::default();
@@ -141,7 +139,7 @@ impl Engine {
         Ok(erased)
     }
 
-    /// Erases a record that opens nothing any more.
+    /// Erases the record of a dead link.
     pub(super) async fn sweep_share(
         &self,
         listed: &ListedThread,
@@ -166,7 +164,7 @@ impl Engine {
         Ok(())
     }
 
-    /// How long a link of so many days opens.
+    /// The lifetime of a link of that many days.
     fn share_time(&self, days: Option<u32>) -> Result<SignedDuration> {
         let most = self.limits().share_days_max;
         let days = days.unwrap_or(DAYS_DEFAULT.min(most));
@@ -177,7 +175,7 @@ impl Engine {
         Ok(SignedDuration::from_hours(i64::from(days) * 24))
     }
 
-    /// A new link of a session as it is now, if it can have one.
+    /// A new link to the session as it is now, if allowed.
     fn new_share(
         &self,
         head: &SessionHead,
@@ -187,9 +185,9 @@ impl Engine {
         let allowed = self.limits().shares_max;
         check_active(head, created_at)?;
         let reason = match () {
-            () if allowed == 0 => Some("sharing is switched off (limits.shares_max is 0)"),
+            () if allowed == 0 => Some("sharing is disabled (limits.shares_max is 0)"),
             () if head.settings.private => Some("it is private"),
-            () if head.turns == 0 => Some("nothing was said in it yet"),
+            () if head.turns == 0 => Some("it has no turns yet"),
             () => None,
         };
         if let Some(reason) = reason {

@@ -1,6 +1,6 @@
-//! What a conversation amounts to: counts, tokens, pace, and the summary as insight.
+//! Statistics of a session: counts, tokens, pace, and the summary.
 //!
-//! Derived on request from the log, in stretches; nothing of it is stored.
+//! Computed on request from the log, in steps; nothing is stored.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,50 +13,40 @@ use crate::session::record::{TurnRecord, TurnStatus};
 
 use super::Engine;
 
-/// The most turns that are read for statistics, newest first.
+/// Maximum turns read, newest first.
 const TURNS_MAX: u64 = 100_000;
 /// Turns read at once.
 const STRETCH: u64 = 500;
 
-/// Figures of one session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Turns, erased ones included.
+    /// Including erased turns.
     pub turns: u64,
-    /// Turns whose content was erased.
     pub erased_turns: u64,
-    /// Turns that these figures were counted over.
+    /// Turns these statistics cover.
     pub counted_turns: u64,
-    /// Of those: turns that failed or were refused.
+    /// Of those, turns that failed or were refused.
     pub failed_turns: u64,
-    /// Of those: turns in which tools were called.
+    /// Of those, turns with tool calls.
     pub turns_with_tools: u64,
-    /// Calls of tools.
     pub tool_calls: u64,
-    /// Messages that were heated.
     pub heated_messages: u64,
-    /// Tokens of the user's messages.
     pub message_tokens: u64,
-    /// Tokens of the replies.
     pub reply_tokens: u64,
-    /// Tokens over the whole conversation.
+    /// Tokens over the whole session.
     pub usage: TokenUsage,
-    /// Days on which something was said.
+    /// Days with at least one turn.
     pub active_days: u64,
-    /// The first turn's time.
     pub first_at: Option<Timestamp>,
-    /// The last turn's time.
     pub last_at: Option<Timestamp>,
-    /// How long replies took, in the middle, in milliseconds.
+    /// Median time of a reply.
     pub reply_ms_median: Option<u64>,
-    /// The condensed older turns.
     pub summary: Option<Summary>,
-    /// What it is about, by the entities that matter most.
+    /// The most relevant entities.
     pub about: Vec<String>,
 }
 
 impl Engine {
-    /// Figures of a session.
     pub async fn statistics(&self, caller: &Caller, id: &SessionId) -> Result<Statistics> {
         let loaded = self.session(caller, id).await?;
         let head = &loaded.head;
@@ -79,7 +69,7 @@ impl Engine {
     }
 }
 
-/// Names of what the conversation spoke of last.
+/// Names of recently mentioned entities.
 fn about(head: &SessionHead) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for entity in head.entities.focus.iter().flat_map(|focus| &focus.refs) {

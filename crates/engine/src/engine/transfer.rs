@@ -1,8 +1,7 @@
-//! Taking a session out and bringing it in.
+//! Exports and imports sessions.
 //!
-//! The JSON export holds the head and every record as they are stored, without what belongs to the server
-//! that holds the session; importing and exporting again gives the same bytes. Markdown is for people.
-//! What is brought in is checked in [`super::import_check`].
+//! The JSON export has the head and all records as stored, without what belongs to the server; importing and
+//! exporting again gives the same bytes. Markdown is for people. [`super::import_check`] validates imports.
 
 use std::fmt::Write;
 
@@ -19,23 +18,18 @@ use crate::session::sessions::encode;
 
 use super::{Engine, import_check};
 
-/// The name of the export's format.
 pub const EXPORT_FORMAT: &str = "throughline.session/1";
 
-/// A session outside the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Export {
     /// [`EXPORT_FORMAT`].
     pub format: String,
-    /// The head.
     pub head: SessionHead,
-    /// The turns.
     pub turns: Vec<TurnRecord>,
 }
 
 impl Engine {
-    /// A session as a value that [`Engine::import`] takes.
     pub async fn export(&self, caller: &Caller, id: &SessionId) -> Result<Export> {
         let loaded = self.session(caller, id).await?;
         let turns = self.sessions.turns(&loaded, 0..loaded.head.turns).await?;
@@ -46,13 +40,12 @@ impl Engine {
         })
     }
 
-    /// A session in Markdown.
     pub async fn export_markdown(&self, caller: &Caller, id: &SessionId) -> Result<String> {
         let export = self.export(caller, id).await?;
         Ok(markdown(&export))
     }
 
-    /// Brings an exported session in, under its own id or another one.
+    /// Imports a session under its own id or another one.
     pub async fn import(
         &self,
         caller: &Caller,

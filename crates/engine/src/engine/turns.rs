@@ -1,4 +1,4 @@
-//! Turns: asked for, prepared, recorded, decided.
+//! Turns: `converse`, `prepare`, `record`, `decide` and drop-in.
 
 use std::sync::Arc;
 
@@ -19,7 +19,6 @@ use crate::turn::{
 use super::Engine;
 
 impl Engine {
-    /// Answers a message.
     pub async fn converse(
         &self,
         caller: &Caller,
@@ -28,12 +27,12 @@ impl Engine {
         cancel: CancellationToken,
     ) -> Result<TurnOutcome> {
         authorize(caller, Action::Write)?;
-        // What is to be forgotten is gone before the message is answered.
+        // Forget before the message is answered.
         request.input.forgetting = self.forget_as_told(caller, &request).await?;
         self.turns.converse(caller, request, events, cancel).await
     }
 
-    /// Decides a call that waits, and goes on when all are decided.
+    /// Decides a waiting call and resumes the turn once all are decided.
     pub async fn decide(
         &self,
         caller: &Caller,
@@ -46,7 +45,7 @@ impl Engine {
         self.turns.decide(caller, call, approval.into(), events, cancel).await
     }
 
-    /// The request for an application that calls its own model. Changes nothing.
+    /// Assembles a request for an application that calls its own model. Changes nothing.
     pub async fn prepare(
         &self,
         caller: &Caller,
@@ -57,8 +56,7 @@ impl Engine {
         self.turns.prepare(session, input).await
     }
 
-    /// Records an exchange of such an application. Also says whether its receipt is kept with it, where it
-    /// named one.
+    /// Records an exchange of such an application. Also returns whether the receipt it named is stored with it.
     pub async fn record(
         &self,
         caller: &Caller,
@@ -69,7 +67,7 @@ impl Engine {
         self.turns.record(caller, id, exchange).await
     }
 
-    /// Begins a turn of an unchanged model client; the session is created when it does not exist.
+    /// Begins a turn of a drop-in client; creates the session if it does not exist.
     pub async fn begin_drop_in(
         &self,
         caller: &Caller,
@@ -81,7 +79,7 @@ impl Engine {
         self.turns.begin_drop_in(caller, session, request, key).await
     }
 
-    /// What the user's memory adds to a request of an unchanged model client that names no session. Keeps nothing.
+    /// What the user's memory adds to a drop-in request without a session. Stores nothing.
     pub async fn remembered_for(
         &self,
         caller: &Caller,
@@ -91,7 +89,7 @@ impl Engine {
         self.turns.remembered_for(caller, request).await
     }
 
-    /// The request that a turn handed on, as it was put together; `None` where the turn is another.
+    /// The request that a turn forwarded, as assembled; `None` if the turn is of another kind.
     pub async fn handed_on(
         &self,
         caller: &Caller,

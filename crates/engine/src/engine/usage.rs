@@ -1,4 +1,4 @@
-//! Which items are used: in one session, and over all sessions with an agent.
+//! Item usage in a session, and over all sessions with an agent.
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::Result;
@@ -8,38 +8,34 @@ use crate::store::{Page, PageMark};
 
 use super::Engine;
 
-/// Sessions that are counted at most.
+/// Maximum sessions counted.
 const SESSIONS_MAX: usize = 10_000;
-/// Sessions per step.
+/// Sessions read per step.
 const STEP: usize = 200;
 
-/// The items of a session that were sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionUsage {
     /// How often each was sent and used.
     pub items: Vec<ItemUsage>,
-    /// Items that were sent often and never used: worth removing.
+    /// Items sent often and never used: candidates for removal.
     pub unused: Vec<ItemUsage>,
 }
 
-/// The items of an agent that were sent, over sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentUsage {
-    /// Sessions that were counted.
     pub sessions: usize,
     /// How often each was sent and used.
     pub items: Vec<ItemTotal>,
 }
 
 impl Engine {
-    /// Which items of a session were used.
     pub async fn session_usage(&self, caller: &Caller, id: &SessionId) -> Result<SessionUsage> {
         let loaded = self.session(caller, id).await?;
         let unused = usage::unused(&loaded.head);
         Ok(SessionUsage { items: loaded.head.item_usage.clone(), unused })
     }
 
-    /// Which items of an agent were used, over the caller's sessions with it.
+    /// Item usage of an agent over the caller's sessions.
     pub async fn agent_usage(&self, caller: &Caller, name: &AgentName) -> Result<AgentUsage> {
         authorize(caller, Action::Read)?;
         let book = self.agents();

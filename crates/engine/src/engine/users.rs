@@ -1,9 +1,9 @@
-//! All data of one user: erased in one call with one receipt, or handed over.
+//! All data of a user: erased in one call with one receipt, or exported.
 //!
-//! A user's data is every thread of the user's scope. Users erase themselves; an administrator erases users of the
+//! A user's data is every thread of the user's scope. Users can erase themselves; an admin can erase users of the
 //! same tenant.
 //!
-//! Invariant: each thread leaves a tombstone before it goes, so that a restored copy is erased again.
+//! Invariant: each thread gets a tombstone before it is erased, so that a restored copy is erased again.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -20,55 +20,44 @@ use crate::tombstone;
 use super::Engine;
 use super::erase::ErasureReceipt;
 
-/// How often what was written meanwhile is erased, too.
+/// Maximum passes to also erase what is written meanwhile.
 const PASSES_MAX: usize = 5;
 
-/// What the erasure of a user removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UserErasure {
-    /// Who.
     pub user: UserId,
-    /// When.
     pub at: Timestamp,
-    /// Sessions.
     pub sessions: u64,
-    /// Memories.
     pub memories: u64,
-    /// Files of memory tools.
     pub files: u64,
-    /// Presets of the user's own.
     pub presets: u64,
-    /// Other threads: decisions about tools, answers to keyed calls, markers.
+    /// Other threads: decisions about tools, results of keyed calls, markers.
     pub others: u64,
-    /// Documents that the search index removed.
+    /// Documents removed from the search index.
     pub index_documents: u64,
-    /// What the store removed.
     pub stored: Erased,
 }
 
-/// What is kept of a user, beside the sessions' own exports.
+/// A user's data besides the exports of the sessions.
 #[derive(Debug)]
 pub struct UserData {
-    /// The user, as the caller of the sessions' exports.
+    /// The user, as the caller for exporting the sessions.
     pub caller: Caller,
-    /// The sessions, most recently changed first.
+    /// Most recently changed first.
     pub sessions: Vec<SessionId>,
-    /// Memories, superseded ones included.
+    /// Including superseded ones.
     pub memories: FactExport,
-    /// Files of memory tools.
     pub files: Vec<MemoryFile>,
-    /// Presets of the user's own.
     pub presets: Vec<Preset>,
 }
 
 impl UserErasure {
-    /// Whether there was nothing of the user.
     pub fn is_empty(&self) -> bool {
         let Self { sessions, memories, files, presets, others, .. } = self;
         sessions + memories + files + presets + others == 0
     }
 
-    /// Counts what another erasure of the same user removed as well.
+    /// Adds the counts of another erasure of the same user.
     pub fn add(&mut self, other: Self) {
         self.at = other.at;
         self.sessions += other.sessions;
@@ -90,7 +79,7 @@ impl UserErasure {
             Kind::ApiKey | Kind::Pin | Kind::Job | Kind::Usage | Kind::Tombstone | Kind::Share => {
                 self.others += heads
             }
-            // It went with its session, or was left of one.
+            // Erased with its session, or left over from one.
             Kind::TurnIndex => {}
         }
         self.stored.add(erased);
@@ -98,7 +87,6 @@ impl UserErasure {
 }
 
 impl Engine {
-    /// Erases everything that is kept of a user.
     pub async fn erase_user(&self, caller: &Caller, user: &UserId) -> Result<UserErasure> {
         let caller = &acting_for(caller, user)?;
         authorize(caller, Action::Write)?;
@@ -122,7 +110,7 @@ impl Engine {
         Ok(erasure)
     }
 
-    /// Erases what there is now; whether there was anything.
+    /// Erases what exists now; returns whether there was anything.
     async fn erase_pass(&self, caller: &Caller, erasure: &mut UserErasure) -> Result<bool> {
         let mut found = false;
         for listed in list_all(self.store().as_ref(), &caller.scope, Kind::Session).await? {
@@ -163,7 +151,7 @@ impl Engine {
         Ok(self.store().erase(key).await?)
     }
 
-    /// What is kept of a user; [`Engine::export`] hands over each session.
+    /// A user's data; [`Engine::export`] exports each session.
     pub async fn user_data(&self, caller: &Caller, user: &UserId) -> Result<UserData> {
         let caller = acting_for(caller, user)?;
         authorize(&caller, Action::Read)?;

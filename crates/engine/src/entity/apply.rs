@@ -1,6 +1,6 @@
-//! What was noticed or harvested becomes part of what the session remembers.
+//! Adds noticed and harvested entities to the session's memory.
 //!
-//! Only what is sure is remembered. What drops out of the head is given back, so that nothing is lost
+//! Only confident mentions are stored. Entities that drop out of the head are returned, so that nothing is lost
 //! silently.
 
 use std::collections::BTreeSet;
@@ -15,17 +15,14 @@ use super::trust::{Origin, Trust, add_origin};
 use super::{Entities, KnownEntities};
 use crate::pack::{Action, ENTITY_ALIASES_MAX, PackSet};
 
-/// When something happened: in which turn, and at what time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// The turn.
     pub turn: u64,
-    /// The time.
     pub now: Timestamp,
 }
 
 impl Entities {
-    /// Remembers what was noticed in `message`; gives back entities that left the head.
+    /// Adds what was noticed in `message`; returns entities that left the head.
     pub fn apply_noticed(
         &mut self,
         noticed: &Noticed,
@@ -66,7 +63,7 @@ impl Entities {
         self.prune(packs, at.now)
     }
 
-    /// Remembers what a tool answered; gives back entities that left the head.
+    /// Adds what a tool returned; returns entities that left the head.
     pub fn apply_harvest(
         &mut self,
         harvest: &Harvest,
@@ -89,7 +86,7 @@ impl Entities {
         self.prune(packs, at.now)
     }
 
-    /// Takes an entity out of everything that is remembered; says whether it was there.
+    /// Removes an entity everywhere; returns whether it was known.
     pub fn forget(&mut self, entity: &EntityRef, known: &mut KnownEntities) -> bool {
         let was_known = known.forget(entity).is_some();
         let before = self.tracked.len();
@@ -110,8 +107,8 @@ impl Entities {
         was_known || self.tracked.len() < before
     }
 
-    /// Takes out what only `turns` said, which were erased: `is_said` tells whether another turn has a name. What tools said
-    /// is dropped, whichever turn it is from; it is looked up again.
+    /// Removes what only the erased `turns` mentioned; `is_said` tells whether another turn has a name. Data from
+    /// tools is dropped whatever its turn; it is looked up again.
     pub fn forget_turns(&mut self, turns: &BTreeSet<u64>, is_said: impl Fn(&str) -> bool) {
         let stays = |entity: &EntityRef| is_said(entity.label());
         self.tracked.retain(|tracked| stays(&tracked.entity));
@@ -133,7 +130,7 @@ impl Entities {
         self.forgotten.retain(|gone| stays(&gone.entity));
     }
 
-    /// Puts what was meant in place of what was understood, as the thing now spoken of.
+    /// Replaces what was understood by what was meant, and puts it in focus.
     pub fn correct(&mut self, correction: &Correction, turn: u64) {
         if let Some(wrong) = &correction.wrong {
             for focus in &mut self.focus {
@@ -149,8 +146,8 @@ impl Entities {
         }
     }
 
-    /// A name without an id that turns out to fit several things meant none of them for certain: what
-    /// was remembered under it is dropped rather than given to the first.
+    /// A name without an id that turns out to match several entities meant none of them for certain, so it is
+    /// dropped instead of being assigned to the first.
     fn part_with_the_ambiguous(&mut self, harvest: &Harvest, known: &mut KnownEntities) {
         let without_id = self.tracked.iter().filter(|tracked| tracked.entity.id.is_none());
         let fits = |entity: &EntityRef| {
@@ -190,7 +187,7 @@ impl Entities {
         self.tracked.push(entity);
     }
 
-    /// A single answer is what the turn is on, unless the turn named something of that type.
+    /// A single result becomes the focus, unless the turn named an entity of that type.
     fn focus_after_mentions(&mut self, turn: u64, single: EntityRef) {
         let spoken = self.focus.first().filter(|focus| focus.turn == turn);
         let named =
@@ -201,7 +198,7 @@ impl Entities {
     }
 }
 
-/// Gives an entity the aliases that its pack makes from its name.
+/// Adds the aliases that the pack derives from the name.
 pub fn add_aliases(entity: &mut Entity, packs: &PackSet) {
     for alias in packs.aliases(&entity.entity.kind, &entity.entity.name) {
         if entity.aliases.len() < ENTITY_ALIASES_MAX && !entity.aliases.contains(&alias) {
@@ -231,7 +228,6 @@ fn act(entity: &mut Entity, action: Action, mentioned_at: Timestamp) {
     entity.actions.drain(..surplus);
 }
 
-/// The words around a mention.
 fn around(message: &str, mention: &Mention) -> String {
     let half = CONTEXT_CHARACTERS_MAX / 2;
     let before = message[..mention.span.start].char_indices().rev().take(half).last();
@@ -239,7 +235,7 @@ fn around(message: &str, mention: &Mention) -> String {
     bounded(&message[start..], CONTEXT_CHARACTERS_MAX)
 }
 
-/// An entity as it is known, with what a tool said of it.
+/// A known entity merged with what a tool returned.
 pub fn with_found(known: Option<&Entity>, found: &Entity, turn: u64) -> Entity {
     let Some(known) = known else { return found.clone() };
     let mut entity = known.clone();
@@ -247,7 +243,7 @@ pub fn with_found(known: Option<&Entity>, found: &Entity, turn: u64) -> Entity {
     entity
 }
 
-/// What a tool said is added; the tool's id, address and data replace older ones.
+/// Merges a tool's data; its id, address and data replace older ones.
 fn merge(entity: &mut Entity, found: &Entity, turn: u64) {
     if found.entity.id.is_some() {
         entity.entity.id.clone_from(&found.entity.id);

@@ -1,7 +1,6 @@
-//! A value for a tool's parameter, from what the message means.
+//! Fills a tool's parameter from the message.
 //!
-//! Only what the message names or points at is used, and only where one thing fits; otherwise there
-//! is no value. Nothing is guessed.
+//! Uses only what the message names or refers to, and only if exactly one thing matches. Nothing is guessed.
 
 use serde_json::Value;
 
@@ -12,31 +11,27 @@ use super::trust::Trust;
 use super::{Entities, KnownEntities};
 use crate::pack::{EntityType, Field, Kind, PackSet, words_of_identifier};
 
-/// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
-    /// The value, of the type that the schema asks for.
+    /// The value, in the type of the schema.
     pub value: Value,
-    /// Why, for a person.
+    /// The reason, for people.
     pub why: String,
-    /// The lowest trust of what it rests on.
+    /// The lowest trust of its sources.
     pub trust: Trust,
-    /// Whether the user or operator named everything it rests on.
+    /// Whether the user or operator named all its sources.
     pub is_vouched_for: bool,
 }
 
-/// What is asked for: a parameter of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter<'a> {
-    /// The tool's name on its server.
+    /// The name on its server.
     pub tool: &'a str,
-    /// The parameter's name.
     pub name: &'a str,
     /// Its JSON schema.
     pub schema: &'a Value,
 }
 
-/// The value that a message gives for a parameter.
 pub fn value_for(
     parameter: Parameter<'_>,
     message: &str,
@@ -54,7 +49,7 @@ pub fn value_for(
             sources.fill(&mentions, field, parameter)
         }
         Wanted::Text => {
-            // A tool that lists sites does not find an order among them.
+            // Only entities of the tool's own type: a search among sites does not find an order.
             let about = packs.type_of_tool(parameter.tool).map(|entity_type| &entity_type.kind);
             let fits = |mention: &&Mention| about.is_none_or(|kind| mention.kind == *kind);
             sources.fill(&distinct(noticed.mentions.iter().filter(fits)), None, parameter)
@@ -62,7 +57,7 @@ pub fn value_for(
     }
 }
 
-/// Whether a parameter knows things of a type by their id or slug only, so that a name fills nothing.
+/// Whether a parameter identifies things of a type only by id or slug, so that a name does not fill it.
 pub fn is_known_by_id_only(parameter: Parameter<'_>, kind: &Kind, packs: &PackSet) -> bool {
     let kind_of_value = parameter.schema.get("type").and_then(Value::as_str);
     match wanted(parameter, packs) {
@@ -80,11 +75,9 @@ pub fn is_about(parameter: Parameter<'_>, kind: &Kind, packs: &PackSet) -> bool 
 }
 
 enum Wanted<'a> {
-    /// One of the schema's own values.
     Choice(Vec<&'a str>),
-    /// A field of an entity of a type; which field may be open.
+    /// A field of an entity type; `None` if the field is open.
     Of(&'a EntityType, Option<Field>),
-    /// Free text to search for.
     Text,
 }
 
@@ -96,7 +89,7 @@ fn wanted<'a>(parameter: Parameter<'a>, packs: &'a PackSet) -> Option<Wanted<'a>
         entity_type.parameters.get(parameter.name).map(|field| (entity_type, *field))
     });
     if let Some((entity_type, field)) = declared {
-        // What a pack declares is what the tool knows things by; a text may be the name instead.
+        // The pack declares how the tool identifies things; a string may be the name instead.
         let text = parameter.schema.get("type").and_then(Value::as_str) == Some("string");
         let field = if text && field == Field::Id { None } else { Some(field) };
         return Some(Wanted::Of(entity_type, field));
@@ -124,13 +117,13 @@ fn wanted<'a>(parameter: Parameter<'a>, packs: &'a PackSet) -> Option<Wanted<'a>
     packs.type_of_key(&word).map(|found| Wanted::Of(found, field))
 }
 
-/// The `name` of such a tool is the new one, which no known entity has.
+/// The `name` of a renaming tool is the new one, which no known entity has.
 fn renames(tool: &str) -> bool {
     let verbs = ["update", "rename", "edit", "modify", "patch", "set"];
     words_of_identifier(tool).iter().any(|word| verbs.contains(&word.as_str()))
 }
 
-/// The one choice whose words are in the message.
+/// The only choice whose words are in the message.
 fn choice(choices: &[&str], message: &str) -> Option<Filled> {
     let words = words_of_identifier_text(message);
     let said = |choice: &&&str| {
@@ -197,7 +190,7 @@ impl Sources<'_> {
         })
     }
 
-    /// An id that is not just a number identifies better than a name: `wf-1`, `A2297`.
+    /// An id that is not a plain number identifies better than a name: `wf-1`, `A2297`.
     fn prefers_id(&self, entity: &Entity) -> bool {
         let id = entity.entity.id.as_deref().unwrap_or_default();
         id.bytes().any(|byte| !byte.is_ascii_digit())
@@ -224,7 +217,7 @@ impl Sources<'_> {
             None => name().or_else(id),
         };
         let text = match (text, field) {
-            // The parameter says "id" and the message gives one, as in "project 123".
+            // The parameter is called "id" and the message gives one, as in "project 123".
             (None, Some(Field::Name)) => id(),
             (text, _) => text,
         }?;
@@ -240,7 +233,6 @@ impl Sources<'_> {
     }
 }
 
-/// Types that a message asks about, for a caller that chooses a tool.
 impl Noticed {
     /// Whether the message is about things of a type, named or not.
     pub fn is_about(&self, kind: &Kind) -> bool {

@@ -1,7 +1,7 @@
-//! "No, the rack", "not that one, the other", "I meant core-sw-02".
+//! Corrections: "no, the rack", "not that one, the other", "I meant core-sw-02".
 //!
-//! A correction says what an earlier message should have been taken for. It is only recognised where
-//! the message says so at its start or with "I meant"; a plain "no" corrects nothing.
+//! A correction says how an earlier message should have been understood. It is recognised only at the start of a
+//! message or with "I meant"; a plain "no" corrects nothing.
 
 use super::mention::{Correction, How, Mention};
 use super::notice::Reading;
@@ -11,7 +11,7 @@ use super::token::Gap;
 use crate::lexicon::Class;
 use crate::pack::{Grammar, Kind};
 
-/// A correction is short; a longer message that begins with "no" answers a question.
+/// Longer messages that start with "no" answer a question.
 const CORRECTION_WORDS_MAX: usize = 14;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
@@ -70,7 +70,7 @@ fn marks_correction(reading: &Reading<'_>) -> bool {
     language.starts(Class::Mean, words.iter().copied()).is_some()
 }
 
-/// What the message says it is not, and what it says it is.
+/// What the message rejects, and what it means instead.
 fn sides(reading: &Reading<'_>) -> (Option<EntityRef>, Option<EntityRef>) {
     let negated = |mention: &&Mention| {
         let first = reading.tokens.partition_point(|token| token.span.start < mention.span.start);

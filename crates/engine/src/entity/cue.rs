@@ -1,7 +1,7 @@
-//! Names beside cue words: "device core-sw-01", "rack R12", "the Task Management workflow".
+//! Names next to cue words: "device core-sw-01", "rack R12", "the Task Management workflow".
 //!
-//! The word after a cue is a name only if it looks like one: "site visit" and "rack my brains" name
-//! nothing. Cues without a name are left for references and questions.
+//! The word after a cue is a name only if it looks like one: "site visit" and "rack my brains" name nothing. Cues
+//! without a name are left for references and questions.
 
 use super::mention::{How, Mention};
 use super::notice::{BareCue, Open, Reading};
@@ -10,10 +10,9 @@ use crate::lexicon::Class;
 use crate::pack::{EntityType, Grammar, NamedBefore, NumberMeans};
 use crate::weights;
 
-/// Words in a name made of capitalised words.
+/// Maximum words of a capitalised name.
 const RUN_WORDS_MAX: usize = 6;
 
-/// A name found beside a cue.
 struct Named {
     first: usize,
     words: usize,
@@ -21,13 +20,12 @@ struct Named {
     confidence: f32,
 }
 
-/// What may follow a cue.
 struct Expected {
     means: NumberMeans,
     grammar: Grammar,
     /// A plain word may be the name: "in site berlin".
     loose: bool,
-    /// "named" or "called" says that a name follows.
+    /// "named" or "called" announces a name.
     announced: bool,
 }
 
@@ -58,8 +56,8 @@ pub(super) fn read(reading: &mut Reading<'_>) {
     doubt_what_is_told(reading);
 }
 
-/// One new name without digits in a message that asks for nothing, where nothing is known yet: "our tenant
-/// Mr Okoye paid early" may be about anybody.
+/// Doubts a single new name without digits in a message that asks for nothing, if nothing is known yet: "our
+/// tenant Mr Okoye paid early" may be about anybody.
 fn doubt_what_is_told(reading: &mut Reading<'_>) {
     if reading.asks || !reading.entities.tracked.is_empty() {
         return;
@@ -85,7 +83,7 @@ fn is_verb(reading: &Reading<'_>, at: usize) -> bool {
     after_to || next.is_some_and(|token| reading.is(Class::A, &token.lower))
 }
 
-/// Whether a cue word is the start of a name before another cue: "the Customer Portal project".
+/// Whether a cue word starts a name before another cue: "the Customer Portal project".
 fn begins_name(reading: &Reading<'_>, at: usize) -> bool {
     let raised = |at: usize| {
         let token = &reading.tokens[at];
@@ -102,7 +100,7 @@ fn begins_name(reading: &Reading<'_>, at: usize) -> bool {
     })
 }
 
-/// Names after a cue, with those that follow after a comma or "and".
+/// Names after a cue, including those after a comma or "and".
 fn after(
     reading: &Reading<'_>,
     cue: usize,
@@ -143,7 +141,7 @@ fn after(
     named
 }
 
-/// Whether a further name belongs to the same cue: it must look like the first one.
+/// Whether a further name belongs to the same cue: it must look like the first.
 fn continues(reading: &Reading<'_>, first: &Named, next: &Named, grammar: Grammar) -> bool {
     let shape = |named: &Named| reading.tokens[named.first].shape;
     let quoted = |named: &Named| matches!(reading.tokens[named.first].setting, Setting::Quoted(_));
@@ -229,7 +227,7 @@ fn name_at(
     }
 }
 
-/// Names before a cue: how far back depends on what the pack says people do.
+/// Names before a cue; the pack says how far back.
 fn before(
     reading: &Reading<'_>,
     cue: usize,
@@ -275,7 +273,7 @@ fn before(
     names
 }
 
-/// The end of the name that is joined by "and" or a comma to the one at `first`.
+/// The end of the name joined to the one at `first` by "and" or a comma.
 fn joined_before(reading: &Reading<'_>, first: usize) -> Option<usize> {
     let previous = first.checked_sub(1)?;
     match reading.tokens[first].gap {
@@ -302,7 +300,7 @@ fn known_before(
     })
 }
 
-/// A run of name-like words that ends before `end`.
+/// A run of name-like words ending before `end`.
 fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
     let mut first = end;
     while first > 0 && end - first < RUN_WORDS_MAX {
@@ -329,7 +327,7 @@ fn run_before(reading: &Reading<'_>, end: usize, any: bool) -> Option<Named> {
     }
     let words = end - first;
     let token = reading.tokens.get(first).filter(|_| words > 0)?;
-    // One capitalised word at the start of a sentence may be any word.
+    // A single capitalised word at the start of a sentence may be any word.
     let unsure = words == 1 && token.gap == Gap::Stop && token.shape == Shape::Capitalised;
     (!unsure).then(|| named(first, words, weights::NAME_BEFORE))
 }
@@ -345,7 +343,7 @@ fn quotation_words(reading: &Reading<'_>, first: usize, number: u32) -> Option<u
     (words <= RUN_WORDS_MAX).then_some(words)
 }
 
-/// The number of capitalised words from `at` on.
+/// The number of capitalised words starting at `at`.
 fn run_from(reading: &Reading<'_>, at: usize) -> usize {
     let rest = reading.tokens[at..].iter().enumerate().take(RUN_WORDS_MAX);
     let run = rest.take_while(|(index, token)| {
@@ -362,8 +360,8 @@ fn run_from(reading: &Reading<'_>, at: usize) -> usize {
     run.count()
 }
 
-/// Whether a word can be part of a name: an ordinary one only if it is written with a capital letter
-/// where the language needs none, as in "the Expense Report workflow".
+/// Whether a word can be part of a name: an ordinary word only if it has a capital letter where the language
+/// needs none, as in "the Expense Report workflow".
 fn may_name(reading: &Reading<'_>, token: &Token<'_>) -> bool {
     let raised = token.shape == Shape::Capitalised && token.gap == Gap::Space;
     !reading.is(Class::Ordinary, &token.lower) || (raised && token.text.len() > 4)
@@ -403,7 +401,7 @@ fn mention<'a>(reading: &mut Reading<'a>, entity_type: &'a EntityType, found: &N
         reading.leave_open(Open { first, words, candidates: known, how, confidence });
         return;
     }
-    // A prefix that is no network, an address that is none: the word meant something else.
+    // The text cannot be of this type, e.g. is no valid address: the word meant something else.
     if !is_id && !entity_type.can_be_called(&text) {
         return;
     }

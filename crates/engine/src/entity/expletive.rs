@@ -1,10 +1,10 @@
-//! "It" that means nothing: "it is raining", "got it", "is it possible to".
+//! Expletive "it": "it is raining", "got it", "is it possible to".
 
 use super::notice::Reading;
 use super::token::{Clitic, Gap};
 use crate::lexicon::Class;
 
-/// Whether the "it" at a word points at nothing.
+/// Whether the "it" at `at` refers to nothing.
 pub(super) fn is_empty_it(reading: &Reading<'_>, at: usize) -> bool {
     let joined = |index: usize, class: Class| {
         let token = reading.tokens.get(index).filter(|token| token.gap == Gap::Space);

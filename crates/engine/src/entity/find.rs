@@ -1,4 +1,4 @@
-//! Structured memory: references with their aliases, and search among them.
+//! References with their aliases, and search among them.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,17 @@ use super::record::{Entity, EntityRef};
 use super::{Entities, KnownEntities};
 use crate::pack::{Action, Kind};
 
-/// Entities looked at for one word of a search, so that a common word costs no more than a rare one.
+/// Maximum entities considered per word of a search, which bounds the cost of common words.
 const POSTINGS_MAX: usize = 2000;
 
-/// A thing that a conversation referred to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Its id; where none is known, its slug or name.
+    /// Its id, or its slug or name if unknown.
     pub spec_id: String,
-    /// Its name.
     pub name: String,
-    /// When it was last mentioned.
     pub mentioned_at: Timestamp,
-    /// What was done to it last that changed it, else discussed.
+    /// The last action that changed it, else discussed.
     pub action: Action,
-    /// Further names.
     pub aliases: Vec<String>,
 }
 
@@ -39,29 +35,27 @@ impl From<&Entity> for Reference {
     }
 }
 
-/// An entity that a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Which.
     pub entity: EntityRef,
-    /// How well it fits, 0–1; 1 is its name or an alias in full.
+    /// How well it matches, 0–1; 1 is its full name or an alias.
     pub score: f64,
 }
 
 impl Entities {
-    /// References in the head, the latest first; of one type, or of all.
+    /// References in the head, latest first; optionally of one type.
     pub fn references(&self, kind: Option<&Kind>) -> Vec<Reference> {
         latest_first(self.tracked.iter(), kind)
     }
 }
 
 impl KnownEntities {
-    /// All references, the latest first; of one type, or of all.
+    /// All references, latest first; optionally of one type.
     pub fn references(&self, kind: Option<&Kind>) -> Vec<Reference> {
         latest_first(self.iter(), kind)
     }
 
-    /// Entities whose name or alias is `query`, or shares words with it, best first.
+    /// Entities whose name or alias equals `query` or shares words with it, best first.
     pub fn find(&self, query: &str, kind: Option<&Kind>, max: usize) -> Vec<Found> {
         let phrase = phrase_of(query);
         let fits = |entity: &Entity| kind.is_none_or(|kind| entity.entity.kind == *kind);

@@ -1,10 +1,10 @@
-//! Entities in a tool's answer.
+//! Extracts entities from a tool result.
 //!
-//! Every object that a pack recognises becomes an entity: by its address, by the key it stands under,
-//! by the tool that gave it, by its shape. An object inside another is related to it.
+//! An object is recognised by its address, its key, the tool that returned it, or its shape. A nested object is
+//! related to its parent.
 //!
-//! Invariant: each JSON value is visited once, at most [`super::HARVEST_VALUES_MAX`] of them; what
-//! is taken is data from a tool and carries that origin.
+//! Invariant: each JSON value is visited once, at most [`super::HARVEST_VALUES_MAX`] of them; entities carry the
+//! tool as their origin.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,25 +17,24 @@ use super::trust::{Origin, Trust};
 use crate::pack::{EntityType, PackSet};
 use crate::tool::ToolName;
 
-/// Keys of lists that say nothing about what is listed.
+/// Keys of lists that say nothing about their elements.
 const CONTAINERS: [&str; 8] =
     ["results", "items", "data", "objects", "result", "entries", "records", "content"];
 
-/// What a tool's answer holds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Harvest {
-    /// Entities with their relations, in the order of the answer.
+    /// With relations, in the order of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<Entity>,
-    /// The things listed, in their order; the one thing where the answer is about one.
+    /// The listed entities in order, or the single one of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<EntityRef>,
-    /// A limit was reached; what follows in the answer was not looked at.
+    /// Whether a limit was reached and the rest ignored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
 
-/// Takes entities out of the JSON that `tool` answered when called with `arguments`.
+/// Extracts entities from the JSON that `tool` returned for `arguments`.
 pub fn harvest(
     tool: &ToolName,
     arguments: &Value,
@@ -46,7 +45,7 @@ pub fn harvest(
     harvest_counted(tool, arguments, result, packs, now).0
 }
 
-/// The same, with the number of JSON values that were visited.
+/// Also returns the number of JSON values visited.
 pub(super) fn harvest_counted(
     tool: &ToolName,
     arguments: &Value,
@@ -76,7 +75,7 @@ pub(super) fn harvest_counted(
     (walk.harvest, walk.visited)
 }
 
-/// The type that a call is about: what its arguments say, else its name.
+/// The type a call is about: from its arguments, else from its name.
 fn subject_of<'a>(
     tool: &ToolName,
     arguments: &Value,
@@ -92,28 +91,27 @@ struct Walk<'a> {
     from: String,
     tool: &'a ToolName,
     visited: usize,
-    /// How deep the list is whose things are counted off.
+    /// The depth of the list whose elements count as listed.
     listed_depth: usize,
     harvest: Harvest,
     main: Option<EntityRef>,
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Clone, Copy)]
 struct ValuePath<'a> {
-    /// The type that its surroundings suggest.
+    /// The type its surroundings suggest.
     hint: Option<&'a EntityType>,
-    /// The entity around it, as a position in the harvest.
+    /// The enclosing entity, as an index into the harvest.
     owner: Option<usize>,
     depth: usize,
-    /// Whether it is an element of a list.
     listed: bool,
-    /// The key of that list, where it says something: "deselected".
+    /// The key of that list if it means something: "deselected".
     under: Option<&'a str>,
 }
 
 impl ValuePath<'_> {
-    /// Beside the tree that is walked.
+    /// Outside the tree being walked.
     fn aside() -> Self {
         Self { hint: None, owner: None, depth: usize::MAX, listed: false, under: None }
     }
@@ -172,7 +170,7 @@ impl<'a> Walk<'a> {
             let named = self.packs.type_of_key_in(own.map(|own| &own.kind), key);
             match value {
                 Value::Array(_) | Value::Object(_) => {
-                    // A key that names no type, such as "results", passes on what its object was.
+                    // A key that names no type, such as "results", passes on its object's type.
                     let hint = named.or(if is_entity { None } else { place.hint });
                     let depth = place.depth + 1;
                     let under = (named.is_none() && !CONTAINERS.contains(&key.as_str()))
@@ -185,7 +183,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A plain value under a key that names a type: `"site": "Berlin"`, `"device_id": 5`.
+    /// A scalar under a key that names a type: `"site": "Berlin"`, `"device_id": 5`.
     fn scalar(&mut self, key: &str, value: &Value, owner: Option<usize>) {
         let Some(owner) = owner else { return };
         let Some((entity_type, entity)) = Object::named_by(key, value, self.packs) else { return };
@@ -198,7 +196,7 @@ impl<'a> Walk<'a> {
         self.add(entity_type, entity, place);
     }
 
-    /// Adds an entity and relates it to the one around it; the same one again is not added twice.
+    /// Adds an entity and relates it to the enclosing one; duplicates are merged.
     fn add(
         &mut self,
         entity_type: &'a EntityType,
@@ -230,7 +228,7 @@ impl<'a> Walk<'a> {
 
     fn position_or_push(&mut self, entity: Entity) -> usize {
         let entities = &mut self.harvest.entities;
-        // Only the nearest ones are compared, so that a long answer costs no more for each element.
+        // Compares only the nearest, so that the cost per element is bounded.
         let from = entities.len().saturating_sub(64);
         let same = entities[from..].iter().position(|known| known.entity.is(&entity.entity));
         match same {

@@ -1,4 +1,4 @@
-//! One JSON object as an entity: what type it is, and where its parts are.
+//! A JSON object as an entity: its type and its fields.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -7,15 +7,14 @@ use super::limits::*;
 use super::record::{Entity, EntityRef, bounded};
 use crate::pack::{Check, EntityType, Kind, PackSet};
 
-/// Keys that describe every object and say nothing of this one.
+/// Keys that every object has and that say nothing about it.
 const NOT_DATA: [&str; 8] =
     ["id", "name", "slug", "url", "display", "display_url", "created", "last_updated"];
 
-/// A JSON object.
 pub(super) struct Object<'a>(pub &'a Map<String, Value>);
 
 impl Object<'_> {
-    /// Its type: by its address, by the type it says it has, by its surroundings, by its shape.
+    /// Its type: by address, by its own type field, by its surroundings, by its shape.
     pub fn type_of<'a>(
         &self,
         hint: Option<&'a EntityType>,
@@ -37,7 +36,7 @@ impl Object<'_> {
         by_url.or_else(by_word).or(hint).or_else(by_shape)
     }
 
-    /// The entity, if the object has a name or an id where the type says they are.
+    /// The entity, if the object has a name or id where the type expects them.
     pub fn entity(
         &self,
         entity_type: &EntityType,
@@ -51,7 +50,7 @@ impl Object<'_> {
         }
         let kind = entity_type.kind.clone();
         let mut entity = Entity::new(EntityRef { kind, name, id }, now);
-        // A thing that has several labels, such as a VLAN's number and name, is called by any of them.
+        // A thing with several labels, such as a VLAN's number and name, is called by any of them.
         entity.aliases = entity_type
             .label
             .iter()
@@ -68,7 +67,7 @@ impl Object<'_> {
         Some(entity)
     }
 
-    /// The entity that a plain value under a key names.
+    /// The entity named by a scalar under a key.
     pub fn named_by<'a>(
         key: &str,
         value: &Value,
@@ -81,7 +80,7 @@ impl Object<'_> {
         let text = text_of(value)?;
         let numeric = text.bytes().all(|byte| byte.is_ascii_digit());
         let is_id = by_id.is_some();
-        // A bare number under a plain key is a count or an id; neither names anything.
+        // A bare number under a plain key is a count or an id and names nothing.
         if text.is_empty() || (!is_id && (numeric || text.contains('\n') || text.len() > 80)) {
             return None;
         }
@@ -107,7 +106,7 @@ impl Object<'_> {
         })
     }
 
-    /// A short summary of its plain fields; of a choice, its label. What becomes a relation is left out.
+    /// A short summary of its scalar fields; of a choice, its label. Relations are left out.
     fn data(&self, kind: &Kind, packs: &PackSet) -> Map<String, Value> {
         let fields = self.0.iter().filter(|(key, _)| !NOT_DATA.contains(&key.as_str()));
         let short = fields.take(64).filter_map(|(key, value)| {
@@ -129,7 +128,7 @@ impl Object<'_> {
     }
 }
 
-/// A string or whole number as bounded text.
+/// A string or integer as bounded text.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(bounded(text, NAME_CHARACTERS_MAX)),

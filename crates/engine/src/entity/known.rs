@@ -1,9 +1,9 @@
-//! All entities that a session knows, found by name, alias, id or spelling.
+//! Index of all entities a session knows, by name, alias, id or spelling.
 //!
-//! It is built from the head and the log and kept in memory; nothing of it is stored. The head holds
-//! the most relevant of the same entities ([`super::Entities`]).
+//! Built from the head and the log and held in memory only. The head has the most relevant ones
+//! ([`super::Entities`]).
 //!
-//! Invariant: finding takes a few hash look-ups, whatever the number of entities.
+//! Invariant: a search takes a few hash look-ups, whatever the number of entities.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,12 +13,11 @@ use super::spelling::Spellings;
 use super::token;
 use crate::pack::Kind;
 
-/// An index of entities.
 #[derive(Debug, Clone, Default)]
 pub struct KnownEntities {
     slots: Vec<Option<Entity>>,
     phrases: HashMap<String, Vec<Filed>>,
-    /// The most words of a phrase that begins with this word.
+    /// The maximum number of words of a phrase starting with this word.
     longest: HashMap<String, usize>,
     ids: HashMap<String, Vec<u32>>,
     pub(super) words: HashMap<String, Vec<u32>>,
@@ -32,12 +31,11 @@ pub(super) struct Filed {
 }
 
 impl KnownEntities {
-    /// An index without entities.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An index of these entities; a later one replaces an earlier one that is the same.
+    /// An index of these entities; a later duplicate replaces an earlier one.
     pub fn of(entities: impl IntoIterator<Item = Entity>) -> Self {
         let mut known = Self::new();
         for entity in entities {
@@ -46,22 +44,20 @@ impl KnownEntities {
         known
     }
 
-    /// How many entities it holds.
     pub fn len(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
-    /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All entities, in the order they were learnt.
+    /// All entities in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Entity> {
         self.slots.iter().flatten()
     }
 
-    /// Adds an entity or replaces the one that is the same. Over the limit, new ones are not added.
+    /// Adds an entity or replaces an equal one. Ignored when the limit is reached.
     pub fn learn(&mut self, entity: Entity) {
         let slot = match self.slot_of(&entity.entity) {
             Some(slot) => slot,
@@ -75,7 +71,7 @@ impl KnownEntities {
         self.slots[slot as usize] = Some(entity);
     }
 
-    /// Removes an entity and everything filed for it.
+    /// Removes an entity and its index entries.
     pub fn forget(&mut self, entity: &EntityRef) -> Option<Entity> {
         let slot = self.slot_of(entity)?;
         let removed = self.slots[slot as usize].take()?;
@@ -95,12 +91,10 @@ impl KnownEntities {
         Some(removed)
     }
 
-    /// The entity that is meant by `entity`.
     pub fn get(&self, entity: &EntityRef) -> Option<&Entity> {
         self.slot_of(entity).and_then(|slot| self.slots[slot as usize].as_ref())
     }
 
-    /// Entities of a type with that id.
     pub fn with_id<'a>(&'a self, kind: &'a Kind, id: &str) -> impl Iterator<Item = &'a Entity> {
         let slots = self.ids.get(id).into_iter().flatten();
         slots.filter_map(|slot| self.at(*slot)).filter(move |entity| entity.entity.kind == *kind)
@@ -110,12 +104,12 @@ impl KnownEntities {
         self.slots.get(slot as usize)?.as_ref()
     }
 
-    /// The most words of any known phrase that begins with `word`.
+    /// The maximum number of words of a known phrase that starts with `word`.
     pub(super) fn words_from(&self, word: &str) -> usize {
         self.longest.get(word).copied().unwrap_or(0)
     }
 
-    /// Entities filed under a phrase of lower-case words, names before aliases.
+    /// Entities with a phrase of lower-case words, names before aliases.
     pub(super) fn under(&self, phrase: &str) -> Vec<(&Entity, bool)> {
         let filed = self.phrases.get(phrase).into_iter().flatten();
         let mut found: Vec<_> =
@@ -174,7 +168,7 @@ impl KnownEntities {
     }
 }
 
-/// A name as it is filed: its words in lower case, one space between them.
+/// A normalised name: lower-case words separated by single spaces.
 pub(super) fn phrase_of(name: &str) -> String {
     let (words, _) = token::tokens(name);
     let words: Vec<&str> =
@@ -182,8 +176,8 @@ pub(super) fn phrase_of(name: &str) -> String {
     words.join(" ")
 }
 
-/// All phrases of an entity, and whether each is an alias. An id that is not just a number can be
-/// used like a name.
+/// All phrases of an entity, and whether each is an alias. An id that is not a plain number can be used like a
+/// name.
 fn phrases_of(entity: &Entity) -> Vec<(String, bool)> {
     let name = [(phrase_of(&entity.entity.name), false)].into_iter();
     let slug = entity.slug.iter().map(|slug| (phrase_of(slug), true));

@@ -1,45 +1,41 @@
-//! How much of anything is looked at or kept.
+//! Limits of entity tracking.
 
-/// Entities kept in a session's head.
+/// Entities in a session's head.
 pub const HEAD_ENTITIES_MAX: usize = 20;
-/// How much of a message is looked at, in bytes; what follows is not, and [`super::Noticed::cut`]
-/// says so.
+/// Bytes of a message that are read; [`super::Noticed::cut`] is set if there are more.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
-/// Mentions taken from one message.
+/// Mentions per message.
 pub const MENTIONS_MAX: usize = 200;
-/// Candidates named in one question back.
+/// Candidates listed in a question to the user.
 pub const CANDIDATES_MAX: usize = 8;
-/// Words in one name.
 pub const NAME_WORDS_MAX: usize = 8;
-/// The longest name, id, slug or address that is kept, in characters.
+/// Name, id, slug or address.
 pub const NAME_CHARACTERS_MAX: usize = 160;
-/// Mention contexts kept for an entity.
+/// Mention contexts per entity.
 pub const CONTEXTS_MAX: usize = 3;
-/// The longest mention context, in characters.
 pub const CONTEXT_CHARACTERS_MAX: usize = 120;
-/// Relations kept for an entity.
+/// Relations per entity.
 pub const RELATIONS_MAX: usize = 24;
-/// Actions kept for an entity.
+/// Actions per entity.
 pub const ACTIONS_MAX: usize = 8;
-/// Fields of cached data kept for an entity.
+/// Fields of cached data per entity.
 pub const DATA_FIELDS_MAX: usize = 12;
-/// The longest value of cached data, in characters.
+/// Value of cached data.
 pub const DATA_CHARACTERS_MAX: usize = 120;
-/// How long cached data holds, in seconds.
+/// How long cached data is valid.
 pub const DATA_SECONDS: i64 = 3600;
-/// Entities taken from one tool result.
+/// Entities per tool result.
 pub const HARVEST_ENTITIES_MAX: usize = 500;
-/// JSON values visited in one tool result.
+/// JSON values visited per tool result.
 pub const HARVEST_VALUES_MAX: usize = 50_000;
-/// How deep a tool result is followed.
+/// Nesting depth of a tool result.
 pub const HARVEST_DEPTH_MAX: usize = 12;
-/// Entities of the last list that can be counted off ("the second one").
+/// Entities of the last list that can be referred to by position ("the second one").
 pub const LISTED_MAX: usize = 100;
-/// Turns whose mentions are remembered in order.
+/// Turns in focus.
 pub const FOCUS_TURNS_MAX: usize = 6;
-/// Mentions remembered in order for one turn.
+/// Mentions per turn in focus.
 pub const FOCUS_REFS_MAX: usize = 12;
-/// Entities in one index.
 pub const KNOWN_ENTITIES_MAX: usize = 50_000;
-/// Things that one session was asked to forget.
+/// Entities a session was asked to forget.
 pub const FORGOTTEN_MAX: usize = 200;

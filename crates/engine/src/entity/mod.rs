@@ -1,15 +1,14 @@
-//! Things in the user's systems that a conversation is about.
+//! Entities: the things in the user's systems that a session is about.
 //!
-//! [`fn@notice`] finds them in a message, [`fn@harvest`] in a tool's answer; [`Entities`] keeps the most
-//! relevant ones in the session's head and [`KnownEntities`] finds all of them by name; [`fn@recall`]
-//! puts them into words for a prompt; [`plan_resolution`] and [`read_resolution`] look one up through
-//! the user's own tools; [`value_for`] fills a tool's parameter. All of it is pure: text, JSON and
-//! times in, values out.
+//! [`fn@notice`] finds them in a message, [`fn@harvest`] in a tool result. [`Entities`] has the most relevant
+//! ones in the session's head, [`KnownEntities`] finds all of them by name. [`fn@recall`] describes them for a
+//! prompt, [`plan_resolution`] and [`read_resolution`] look one up with the user's tools, and [`value_for`] fills
+//! a tool's parameter. All of it is pure: text, JSON and times in, values out.
 //!
-//! Not here: when to call a tool, what to store, and what fits a prompt.
+//! When to call a tool, what to store and what fits a prompt is decided elsewhere.
 //!
-//! Invariant: work is proportional to the message or result, whatever it contains, and to the
-//! number of known entities only when an index is built.
+//! Invariant: work is proportional to the size of the message or result, and to the number of known entities only
+//! when an index is built.
 
 mod apply;
 mod argument;

@@ -1,7 +1,7 @@
-//! Names and aliases of entities that are already known, also misspelt.
+//! Names and aliases of known entities, including misspelt ones.
 //!
-//! A name that is an ordinary word needs more than the word: a capital letter or a place where a
-//! name belongs. A misspelt name is never sure: it is marked, or asked about where it fits several.
+//! A name that is an ordinary word needs more evidence: a capital letter or a position where a name belongs. A
+//! misspelt name is never certain: it is marked, or asked about if it matches several.
 
 use super::mention::How;
 use super::notice::{Open, Reading};
@@ -10,7 +10,7 @@ use crate::lexicon::Class;
 use crate::pack::PackSet;
 use crate::weights;
 
-/// Words of one message that are compared with the spelling of known names.
+/// Maximum words of a message compared with the spelling of known names.
 const SPELLINGS_TRIED_MAX: usize = 64;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
@@ -44,7 +44,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
     }
 }
 
-/// "my task workflow" says what it is, "my task" could be anything.
+/// "my task workflow" names a type, "my task" could be anything.
 fn names_a_type(packs: &PackSet, reading: &Reading<'_>, at: usize, words: usize) -> bool {
     let mut tokens = reading.tokens[at..at + words].iter();
     tokens.any(|token| packs.cue_at(std::iter::once(token.lower.as_str())).is_some())
@@ -75,7 +75,7 @@ fn is_meant(reading: &Reading<'_>, at: usize, words: usize) -> bool {
     }
 }
 
-/// Words left over that are nearly a known name.
+/// Remaining words that resemble a known name.
 pub(super) fn read_misspelt(reading: &mut Reading<'_>) {
     misspelt_beside_cues(reading);
     let mut tried = 0;
@@ -108,7 +108,7 @@ pub(super) fn read_misspelt(reading: &mut Reading<'_>) {
     }
 }
 
-/// A new name beside a cue, or of a known shape, that is nearly a known one of the same type.
+/// New names next to a cue, or of a known pattern, that resemble a known one of the same type.
 fn misspelt_beside_cues(reading: &mut Reading<'_>) {
     let known = reading.known;
     let mut asked = Vec::new();

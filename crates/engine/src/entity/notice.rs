@@ -1,9 +1,9 @@
-//! Entities in a message: the order in which they are looked for.
+//! Finds entities in a message, in a fixed order.
 //!
-//! Names beside cue words come first, because the writer says what they are; then known names, then
-//! shapes, then near misses; what is left over may point back to something said before.
+//! Names next to cue words come first, because the writer says what they are; then known names, patterns and
+//! misspelt names; the rest may be references.
 //!
-//! Invariant: a word takes part in one mention at most, and nothing unsure is passed off as sure.
+//! Invariant: a word is part of one mention at most, and nothing uncertain is reported as certain.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ use super::{
 use crate::lexicon::{self, Class, Language};
 use crate::pack::{EntityType, Grammar, Kind, PackSet};
 
-/// Quotations of this many words or more are sentences, not names.
+/// Longer quotations are sentences, not names.
 const QUOTED_NAME_WORDS_MAX: usize = 4;
 
 /// What a message says about entities, given what is known.
@@ -30,7 +30,7 @@ pub fn notice(
     notice_counted(message, entities, known, packs).0
 }
 
-/// The same, with the steps of work that it took.
+/// Also returns the number of steps taken.
 pub(super) fn notice_counted(
     message: &str,
     entities: &Entities,
@@ -52,24 +52,23 @@ pub(super) fn notice_counted(
     (reading.finish(), steps)
 }
 
-/// A message while it is being read.
+/// The state of reading a message.
 pub(super) struct Reading<'a> {
     pub message: &'a str,
-    /// The language it is read in.
     pub language: &'static Language,
     pub tokens: Vec<Token<'a>>,
-    /// Words that already take part in something.
+    /// Words already used.
     pub taken: Vec<bool>,
     pub entities: &'a Entities,
     pub known: &'a KnownEntities,
     pub packs: &'a PackSet,
     pub noticed: Noticed,
-    /// Cues that name no particular thing.
+    /// Cues without a name.
     pub bare_cues: Vec<BareCue<'a>>,
-    /// Words that fit several known entities, until the rest of the message is read.
+    /// Words that match several known entities, until the rest of the message is read.
     pub open: Vec<Open<'a>>,
     hypothetical: Vec<bool>,
-    /// Whether the message asks for something; what only tells something is hardly about things of a pack.
+    /// Whether the message asks for something; a mere statement is rarely about entities of a pack.
     pub asks: bool,
     steps: Cell<usize>,
 }
@@ -82,7 +81,7 @@ pub(super) struct BareCue<'a> {
     pub grammar: Grammar,
 }
 
-/// Words and the entities that they fit.
+/// Words and the entities they match.
 pub(super) struct Open<'a> {
     pub first: usize,
     pub words: usize,
@@ -118,8 +117,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Words `first..first + words` as one phrase in lower case, if nothing but spaces is between
-    /// them and none is taken.
+    /// Words `first..first + words` as one lower-case phrase, if only spaces separate them and none is used.
     pub fn phrase(&self, first: usize, words: usize) -> Option<String> {
         let tokens = self.tokens.get(first..first + words)?;
         self.work(words);
@@ -129,7 +127,7 @@ impl<'a> Reading<'a> {
         (joined && free).then(|| lower.join(" "))
     }
 
-    /// The cue that begins at a word.
+    /// The cue that starts at a word.
     pub fn cue_at(&self, at: usize) -> Option<(&'a EntityType, usize, Grammar)> {
         let rest = self.tokens.get(at..)?;
         self.work(1);
@@ -140,33 +138,32 @@ impl<'a> Reading<'a> {
         self.packs.cue_at(words)
     }
 
-    /// The cue without a name at a word.
     pub fn bare_cue_at(&self, at: usize) -> Option<&BareCue<'a>> {
         self.work(1);
         let index = self.bare_cues.binary_search_by_key(&at, |cue| cue.at).ok()?;
         self.bare_cues.get(index)
     }
 
-    /// Counts steps of work, so that a test can hold them against the length of the message.
+    /// Counts steps, so that a test can compare them with the length of the message.
     pub fn work(&self, steps: usize) {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// Whether as much was found as is taken from one message.
+    /// Whether the maximum number of mentions is reached.
     pub fn is_full(&self) -> bool {
         let noticed = &self.noticed;
         let found = noticed.mentions.len() + noticed.ambiguous.len() + noticed.unresolved.len();
         found + self.open.len() >= MENTIONS_MAX
     }
 
-    /// Keeps words that fit known entities until the rest of the message is read.
+    /// Defers words that match several known entities until the rest of the message is read.
     pub fn leave_open(&mut self, open: Open<'a>) {
         if !self.is_full() {
             self.open.push(open);
         }
     }
 
-    /// The longest known phrase of a type that begins at a word: its length and entities.
+    /// The longest known phrase of a type that starts at a word: its length and entities.
     pub fn known_at(
         &self,
         at: usize,
@@ -185,7 +182,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Where words are in the message.
+    /// The byte range of words.
     pub fn span(&self, first: usize, words: usize) -> Span {
         let last = &self.tokens[first + words - 1];
         Span { start: self.tokens[first].span.start, end: last.span.end }
@@ -195,12 +192,12 @@ impl<'a> Reading<'a> {
         self.taken[first..first + words].fill(true);
     }
 
-    /// Whether a word is the writer's own.
+    /// Whether a word is the writer's own, not quoted.
     pub fn is_own(&self, at: usize) -> bool {
         self.tokens[at].setting == Setting::Own
     }
 
-    /// Whether a word is part of a quotation too long to be a name: somebody else's sentence.
+    /// Whether a word is in a quotation too long for a name: somebody else's sentence.
     pub fn is_in_quoted_sentence(&self, at: usize) -> bool {
         let setting = self.tokens[at].setting;
         let Setting::Quoted(_) = setting else { return false };
@@ -209,27 +206,26 @@ impl<'a> Reading<'a> {
         around.iter().filter(|token| token.setting == setting).count() >= QUOTED_NAME_WORDS_MAX
     }
 
-    /// Whether a noun makes a compound with a word for a type: "site visit".
+    /// Whether a noun forms a compound with a type word: "site visit".
     pub fn makes_compound(&self, word: &str) -> bool {
         self.is(Class::Compound, word) || self.packs.makes_compound(word)
     }
 
-    /// Whether a word in lower case is of a class.
+    /// Whether a lower-case word is of a class.
     pub fn is(&self, class: Class, word: &str) -> bool {
         self.language.is(class, word)
     }
 
-    /// Whether a word is of a class.
     pub fn is_at(&self, at: usize, class: Class) -> bool {
         self.tokens.get(at).is_some_and(|token| self.is(class, &token.lower))
     }
 
-    /// Whether the word before, if only spaces are between, is of a class.
+    /// Whether the preceding word, separated only by spaces, is of a class.
     pub fn is_before(&self, at: usize, class: Class) -> bool {
         self.before(at).is_some_and(|word| self.is(class, word))
     }
 
-    /// The word before, if only spaces are between, in lower case.
+    /// The preceding word in lower case, if only spaces separate it.
     pub fn before(&self, at: usize) -> Option<&str> {
         let joined = self.tokens.get(at)?.gap == Gap::Space;
         at.checked_sub(1).filter(|_| joined).map(|index| self.tokens[index].lower.as_str())
@@ -242,9 +238,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Mentions a known entity.
     pub fn mention_known(&mut self, entity: &EntityRef, span: Span, how: How, confidence: f32) {
-        // What was said in an earlier turn may be known better by now.
+        // An entity of an earlier turn may be known better by now.
         let entity = self.known.get(entity).map_or(entity, |known| &known.entity);
         self.mention(Mention {
             kind: entity.kind.clone(),
@@ -271,7 +266,7 @@ impl<'a> Reading<'a> {
         self.noticed.unresolved.push(Unresolved { text, span });
     }
 
-    /// Whether a mention stands where it only places the main thing: "in site Berlin".
+    /// Whether a mention only locates the main entity: "in site Berlin".
     pub fn is_placed(&self, mention: &Mention) -> bool {
         let first = self.tokens.partition_point(|token| token.span.start < mention.span.start);
         let mut before = first;
@@ -298,7 +293,7 @@ impl<'a> Reading<'a> {
         self.hypothetical.get(at).copied().unwrap_or(false)
     }
 
-    /// Names that only serve an example are not taken for things that exist, unless they are known.
+    /// Drops names that only serve as examples, unless they are known.
     fn leave_out_the_hypothetical(&mut self) {
         let (tokens, hypothetical) = (&self.tokens, &self.hypothetical);
         self.noticed.mentions.retain(|mention| {

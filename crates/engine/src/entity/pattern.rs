@@ -1,7 +1,6 @@
-//! Things known by their looks: addresses, prefixes, interface names, ids.
+//! Entities recognised by pattern: addresses, prefixes, interface names, ids.
 //!
-//! A pattern is matched against whole words, one or two at a time, so the cost of a message is
-//! proportional to its length whatever the patterns are.
+//! A pattern is matched against one or two whole words, so the cost is proportional to the length of the message.
 
 use super::mention::{How, Mention};
 use super::notice::{Open, Reading};

@@ -1,4 +1,4 @@
-//! The forms that a reference takes, without asking what it refers to.
+//! The forms of references, independent of what they refer to.
 
 use super::expletive::is_empty_it;
 use super::notice::{BareCue, Reading};
@@ -6,39 +6,33 @@ use super::token::Gap;
 use crate::lexicon::Class;
 use crate::pack::{Grammar, Kind};
 
-/// A reference.
 pub(super) struct Pointer {
     pub number: Number,
-    /// The types it can mean; all where it does not say.
+    /// The types it can mean; `None` if it does not say.
     pub kinds: Option<Vec<Kind>>,
-    /// Whether it is a gap in the message if nothing fits.
+    /// Whether the message is incomplete if nothing matches.
     pub expects_something: bool,
-    /// Whether it means something of an earlier message even if this one names a fitting thing.
+    /// Whether it refers to an earlier message even if this one names a matching entity.
     pub looks_back: bool,
-    /// "its": it can mean what stands beside it.
+    /// "its": it can refer to what is next to it.
     pub is_possessive: bool,
 }
 
-/// How many things a reference means, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Number {
-    /// One.
     One,
-    /// Several.
     Many,
-    /// Two.
     Both,
     /// The other of two.
     Other,
-    /// Of the last list, from a position counted from 1; 0 counts from the end.
+    /// Positions in the last list, counted from 1; 0 counts from the end.
     Counted {
-        /// The position of the first.
+        /// The first position.
         from: usize,
-        /// How many.
         count: usize,
     },
-    /// The one of the last list that is in what the message names.
+    /// The element of the last list that is located in what the message names.
     Within,
 }
 
@@ -52,7 +46,7 @@ impl Pointer {
     }
 }
 
-/// The reference that begins at a word, and how many words it has.
+/// The reference that starts at a word, and its number of words.
 pub(super) fn pointer_at(reading: &Reading<'_>, at: usize) -> Option<(usize, Pointer)> {
     let ahead = Ahead { reading, at };
     let possessive = |number: Number| {
@@ -94,7 +88,7 @@ pub(super) fn pointer_at(reading: &Reading<'_>, at: usize) -> Option<(usize, Poi
     None
 }
 
-/// The words from one on, as long as only spaces are between.
+/// The words from one on, as long as only spaces separate them.
 struct Ahead<'a, 'b> {
     reading: &'a Reading<'b>,
     at: usize,
@@ -116,7 +110,7 @@ impl<'a, 'b> Ahead<'a, 'b> {
         (!self.reading.taken[cue.at]).then_some(cue)
     }
 
-    /// The cue of one thing.
+    /// A bare cue in the singular.
     fn one(&self, ahead: usize) -> Option<&'a BareCue<'b>> {
         self.cue(ahead).filter(|cue| cue.grammar == Grammar::Singular)
     }
@@ -187,7 +181,7 @@ fn definite(ahead: &Ahead<'_, '_>) -> Option<(usize, Pointer)> {
         return counted(ahead, from);
     }
     let cue = ahead.one(1)?;
-    // "the site of core-sw-01" asks for a site; it does not point at one.
+    // "the site of core-sw-01" asks for a site and does not refer to one.
     let asks = ahead.is(1 + cue.words, Class::Asking);
     let mut pointer = Pointer::of(Number::One, cue);
     pointer.expects_something = false;
@@ -209,7 +203,7 @@ fn counted(ahead: &Ahead<'_, '_>, from: usize) -> Option<(usize, Pointer)> {
     (ends || several.is_some()).then(|| (next, Pointer::new(number, None)))
 }
 
-/// The types that what follows belongs to: devices, for "its interfaces".
+/// The types that own what follows: devices, for "its interfaces".
 fn owners_after(reading: &Reading<'_>, at: usize) -> Option<Vec<Kind>> {
     let joined = |cue: &&BareCue<'_>| {
         reading.tokens[at + 1..=cue.at].iter().all(|token| token.gap == Gap::Space)
@@ -217,8 +211,7 @@ fn owners_after(reading: &Reading<'_>, at: usize) -> Option<Vec<Kind>> {
     let cue = (at + 1..=at + 3).find_map(|near| reading.bare_cue_at(near)).filter(joined)?;
     let kind = &cue.entity_type.kind;
     let parents = cue.entity_type.parents.iter();
-    // What belongs together can be asked for from either side: "its site" of a device, "its
-    // devices" of a site.
+    // Ownership works in both directions: "its site" of a device, "its devices" of a site.
     let children = reading
         .packs
         .types()
@@ -229,7 +222,7 @@ fn owners_after(reading: &Reading<'_>, at: usize) -> Option<Vec<Kind>> {
     (!kinds.is_empty()).then_some(kinds)
 }
 
-/// "both core-sw-01 and core-sw-02" points at nothing earlier.
+/// "both core-sw-01 and core-sw-02" refers to nothing earlier.
 fn names_two_after(reading: &Reading<'_>, at: usize) -> bool {
     let after = reading.tokens[at].span.end;
     reading.noticed.mentions.iter().filter(|mention| mention.span.start >= after).count() >= 2

@@ -1,8 +1,7 @@
-//! Entities in words, for a prompt.
+//! Describes entities for a prompt.
 //!
-//! Each entity is one line of data: names and values are quoted, bounded and on one line, and the
-//! line says where they come from. How the lines are to be used is separate text of ours ([`usage`]).
-//! What fits the prompt is decided by the caller.
+//! Each entity is one line of data: names and values are quoted, bounded and on one line, with their origin.
+//! [`usage`] tells the model how to use them. The caller decides what fits the prompt.
 
 use std::fmt::Write as _;
 
@@ -15,41 +14,36 @@ use super::trust::Trust;
 use super::{Entities, KnownEntities};
 use crate::pack::PackSet;
 
-/// Relations told in one line.
+/// Maximum relations per line.
 const TOLD_RELATIONS_MAX: usize = 8;
-/// Fields told in one line.
+/// Maximum fields per line.
 const TOLD_FIELDS_MAX: usize = 8;
-/// What being mentioned in the message adds to the score, and being near to what is.
+/// Score bonus for being mentioned in the message, and for being related to that.
 const MENTIONED: f64 = 100.0;
 const RELATED: f64 = 20.0;
 
-/// One entity in words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntityNote {
-    /// Which.
     pub entity: EntityRef,
-    /// A line of data about it.
     pub text: String,
-    /// How much it matters for the message; higher is more.
+    /// Higher is more relevant.
     pub score: f64,
-    /// What it has to do with the message.
     pub bearing: Relevance,
-    /// The lowest trust of what the line rests on.
+    /// The lowest trust of its sources.
     pub trust: Trust,
 }
 
-/// What an entity has to do with a message.
+/// The relation of an entity to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relevance {
-    /// Nothing that is known.
     None,
-    /// It was spoken of in the turn before, or is related to what the message means.
+    /// Mentioned in the previous turn, or related to what the message refers to.
     Near,
-    /// The message means it.
+    /// The message refers to it.
     Meant,
 }
 
-/// What to tell about entities for a message, best first, at most `max`.
+/// The entities to describe for a message, best first, at most `max`.
 pub fn recall(
     entities: &Entities,
     known: &KnownEntities,
@@ -100,7 +94,7 @@ pub fn recall(
     notes
 }
 
-/// How the lines of [`recall`] are to be used, as text of ours.
+/// Instructions for using the lines of [`recall`].
 pub fn usage() -> &'static str {
     include_str!("../../prompts/entities.md").trim_end()
 }
@@ -137,13 +131,13 @@ fn line(entity: &Entity, now: Timestamp) -> String {
     line
 }
 
-/// A key as it is, if it is a plain identifier; anything else is quoted like a value.
+/// A plain identifier as is; anything else quoted like a value.
 fn key_shown(key: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if key.bytes().all(plain) { key.to_owned() } else { quoted(key) }
 }
 
-/// Text as a JSON string: whatever it holds, it cannot end the quotation.
+/// Text as a JSON string, which it cannot end.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

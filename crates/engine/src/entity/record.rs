@@ -1,7 +1,7 @@
-//! What is remembered of one entity.
+//! The record of one entity.
 //!
-//! Invariant: every text in a record is bounded and every list has a limit, so a record stays small
-//! enough for a session's head whatever a tool answered.
+//! Invariant: every text is bounded and every list limited, so a record fits a session's head whatever a tool
+//! returned.
 
 use std::fmt;
 
@@ -13,23 +13,20 @@ use super::limits::*;
 use super::trust::{Origin, Trust};
 use crate::pack::{Action, Kind};
 
-/// Which entity: its type and what is known of its id and name. At least one of the two is set.
+/// Identifies an entity by type and id or name. At least one of the two is set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EntityRef {
-    /// Its type.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Its name; empty where only the id is known.
+    /// Empty if only the id is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its id as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
 impl EntityRef {
-    /// Whether both mean the same thing: the same type and id, or the same name where one of the ids
-    /// is unknown.
+    /// Whether both are the same entity: same type and id, or same name if one of the ids is unknown.
     pub fn is(&self, other: &Self) -> bool {
         if self.kind != other.kind {
             return false;
@@ -40,7 +37,7 @@ impl EntityRef {
         }
     }
 
-    /// The name, or the id where there is none.
+    /// The name, or the id if there is none.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { self.id.as_deref().unwrap_or_default() } else { &self.name }
     }
@@ -52,55 +49,47 @@ impl fmt::Display for EntityRef {
     }
 }
 
-/// Whether two names are the same, apart from case.
+/// Whether two names are equal apart from case.
 pub(super) fn same_name(one: &str, two: &str) -> bool {
     one == two || one.eq_ignore_ascii_case(two) || one.to_lowercase() == two.to_lowercase()
 }
 
-/// One entity that the conversation refers to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entity {
-    /// Type, name and id.
     #[serde(flatten)]
     pub entity: EntityRef,
-    /// A name for addresses.
+    /// A name for URLs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// Where it can be seen.
+    /// Its address in the user's system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// When it was first mentioned.
     pub first_mentioned: Timestamp,
-    /// When it was last mentioned.
     pub last_mentioned: Timestamp,
-    /// How often the user mentioned it; 0 where only a tool did.
+    /// Number of mentions by the user; 0 if only a tool mentioned it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mention_count: u32,
-    /// The latest places where it was mentioned.
+    /// The latest mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mention_contexts: Vec<MentionContext>,
-    /// What it is related to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<Relation>,
-    /// A summary of what a tool said of it.
+    /// A summary of a tool's data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub data: Map<String, Value>,
-    /// Until when the summary holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_expires_at: Option<Timestamp>,
-    /// Further names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// What was done to it, oldest first.
+    /// Oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<ActionAt>,
-    /// Where the knowledge comes from, one of each class, lowest first.
+    /// Origins of the knowledge, one per class, lowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<Origin>,
 }
 
 impl Entity {
-    /// An entity seen at `now`, of which nothing else is known.
     pub fn new(entity: EntityRef, now: Timestamp) -> Self {
         Self {
             entity,
@@ -124,24 +113,24 @@ impl Entity {
         self.origins.iter().map(|origin| origin.trust).min().unwrap_or(Trust::ToolResult)
     }
 
-    /// Whether the user or the operator named it, not only a tool or the assistant.
+    /// Whether the user or operator named it, not only a tool or the assistant.
     pub fn is_vouched_for(&self) -> bool {
         self.origins.iter().any(|origin| origin.trust >= Trust::User)
     }
 
-    /// The cached data, if it still holds.
+    /// The cached data if still valid.
     pub fn fresh_data(&self, now: Timestamp) -> Option<&Map<String, Value>> {
         let fresh = self.data_expires_at.is_some_and(|until| now < until);
         (fresh && !self.data.is_empty()).then_some(&self.data)
     }
 
-    /// What was done to it last that changed it, else discussed.
+    /// The last action that changed it, else discussed.
     pub fn action(&self) -> Action {
         let changed = self.actions.iter().rev().find(|entry| entry.action != Action::Discussed);
         changed.map_or(Action::Discussed, |entry| entry.action)
     }
 
-    /// Adds a relation unless it is there; a name or id that was missing is filled in.
+    /// Adds a relation unless it exists; fills in a missing name or id.
     pub(super) fn relate(&mut self, relation: Relation) {
         let same = self.relations.iter().position(|known| known.to.is(&relation.to));
         match same {
@@ -160,47 +149,38 @@ impl Entity {
     }
 }
 
-/// Where an entity was mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MentionContext {
-    /// The turn.
     pub turn: u64,
-    /// The words around it.
+    /// The surrounding words.
     pub text: String,
 }
 
-/// How one entity stands to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relation {
-    /// What the other is to this one.
+    /// What the other entity is to this one.
     pub relation: RelationKind,
-    /// The other.
     #[serde(flatten)]
     pub to: EntityRef,
 }
 
-/// What the other entity is to this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RelationKind {
-    /// This one belongs to it.
+    /// This entity belongs to it.
     Parent,
-    /// It belongs to this one.
+    /// It belongs to this entity.
     Child,
-    /// Something else.
     Related,
 }
 
-/// Something that was done to an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionAt {
-    /// What.
     pub action: Action,
-    /// When.
     pub mentioned_at: Timestamp,
 }
 
-/// A text of at most `characters`, on one line, without control characters.
+/// At most `characters`, on one line, without control characters.
 pub(super) fn bounded(text: &str, characters: usize) -> String {
     let clean = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     let mut kept: String = clean.take(characters).collect();

@@ -1,7 +1,7 @@
-//! Words that point back: "it", "its interfaces", "that device", "the second one", "both".
+//! Resolves references: "it", "its interfaces", "that device", "the second one", "both".
 //!
-//! A reference becomes a mention only where one antecedent fits; where several do it is asked about,
-//! where none does it is left unresolved. Quoted words point at nothing of ours.
+//! A reference becomes a mention only if exactly one antecedent matches; several are asked about, none leaves it
+//! unresolved. Quoted words refer to nothing of ours.
 
 use super::mention::{How, Pointed, Span};
 use super::notice::Reading;
@@ -11,7 +11,7 @@ use crate::lexicon::Class;
 use crate::pack::Kind;
 use crate::weights::{REFERENCE_BARE, REFERENCE_TYPED};
 
-/// A clause is shorter than this, in bytes.
+/// Maximum bytes of a clause.
 const CLAUSE_BYTES_MAX: usize = 512;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
@@ -40,7 +40,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
 }
 
 fn resolve(reading: &mut Reading<'_>, span: Span, pointer: &Pointer) {
-    // Each looks through what was mentioned and spoken of, both of which are bounded.
+    // Each scans the mentions and the focus, both of which are bounded.
     reading.work(reading.noticed.mentions.len());
     let meant = antecedent(reading, span.start, pointer);
     let confidence = if pointer.kinds.is_some() { REFERENCE_TYPED } else { REFERENCE_BARE };
@@ -68,7 +68,7 @@ impl Meant {
     }
 }
 
-/// What a reference at byte `before` points at.
+/// What a reference at byte `before` refers to.
 fn antecedent(reading: &Reading<'_>, before: usize, pointer: &Pointer) -> Meant {
     let fits = |kind: &Kind| pointer.kinds.as_ref().is_none_or(|kinds| kinds.contains(kind));
     match pointer.number {
@@ -176,8 +176,8 @@ fn one(
     }
 }
 
-/// Whether a clause begins between the last mention and the reference: "it" does not mean what stands
-/// beside it in the same clause, as in "add VLAN 10 to it".
+/// Whether a clause starts between the last mention and the reference: "it" does not refer to a mention in its
+/// own clause, as in "add VLAN 10 to it".
 fn new_clause_since_mention(reading: &Reading<'_>, before: usize) -> bool {
     let ends = reading.noticed.mentions.iter().map(|mention| mention.span.end);
     let Some(last) = ends.filter(|end| *end <= before).max() else { return false };
@@ -192,7 +192,7 @@ fn new_clause_since_mention(reading: &Reading<'_>, before: usize) -> bool {
     stops || between.any(|token| reading.is(Class::Clause, &token.lower))
 }
 
-/// The one thing of a fitting type that the main thing of the conversation is related to.
+/// The only entity of a matching type that is related to the session's main entity.
 fn related_to_main(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Option<EntityRef> {
     let main = reading.entities.active().into_iter().next()?;
     let entity = reading.known.get(main).or_else(|| reading.entities.get(main))?;
@@ -201,7 +201,7 @@ fn related_to_main(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Optio
     related.next().is_none().then(|| first.to.clone())
 }
 
-/// Several things: named before in the message, in the newest list, or in the newest turn.
+/// Several entities: named earlier in the message, in the newest list, or in the newest turn.
 fn several(reading: &Reading<'_>, before: usize, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
     let here: Vec<EntityRef> = reading
         .noticed
@@ -217,7 +217,7 @@ fn several(reading: &Reading<'_>, before: usize, fits: &dyn Fn(&Kind) -> bool) -
     let shown = of_first_kind(shown.cloned().collect());
     let spoken_turn = reading.entities.focus.first().map_or(0, |focus| focus.turn);
     let at = reading.tokens.partition_point(|token| token.span.start < before);
-    // "all of them" and "which of those" are about the whole list.
+    // "all of them" and "which of those" refer to the whole list.
     let whole = reading.is_before(at, Class::Of)
         || (0..reading.tokens.len()).any(|at| reading.is_at(at, Class::All));
     if shown.len() > 1 && (whole || reading.entities.listed_turn >= spoken_turn) {
@@ -227,8 +227,7 @@ fn several(reading: &Reading<'_>, before: usize, fits: &dyn Fn(&Kind) -> bool) -
     if spoken.len() > 1 { spoken } else { shown }
 }
 
-/// What the newest turns spoke of, one turn after the other: the several of one turn, or one each of
-/// turns without a break.
+/// What the newest turns mentioned: several of one turn, or one each of consecutive turns.
 fn spoken_lately(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
     let mut spoken: Vec<EntityRef> = Vec::new();
     let mut next_turn = None;
@@ -257,7 +256,6 @@ fn spoken_lately(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Vec<Ent
     spoken
 }
 
-/// The other of two.
 pub(super) fn other(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Option<EntityRef> {
     let newest = reading.entities.focus.first()?.refs.iter();
     let mut newest = newest.filter(|entity| fits(&entity.kind));
@@ -276,8 +274,8 @@ pub(super) fn other(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Opti
     others.next().filter(|_| others.next().is_none())
 }
 
-/// What can be counted off, as far as its types fit: the candidates of a question back, if that was
-/// asked last, else the last list. Of mixed types, those of the first.
+/// The entities that positions refer to: the candidates of the last question to the user, else the last list. If
+/// the types are mixed, those of the first.
 fn listed(reading: &Reading<'_>, fits: &dyn Fn(&Kind) -> bool) -> Vec<EntityRef> {
     let entities = reading.entities;
     let asked_last = !entities.asked.is_empty() && entities.asked_turn >= entities.listed_turn;

@@ -1,4 +1,4 @@
-//! How much an entity matters now.
+//! The relevance score of an entity.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::pack::PackSet;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
-/// Recency, frequency, connectedness and the type's own weight:
+/// Recency, frequency, connections and the type's own weight:
 /// `max(0, 10 − days) + 2·ln(mentions + 1) + 0.5·relations + bonus`.
 pub fn relevance(entity: &Entity, packs: &PackSet, now: Timestamp) -> f64 {
     let days = now.duration_since(entity.last_mentioned).as_secs_f64() / SECONDS_A_DAY;

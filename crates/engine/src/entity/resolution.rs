@@ -1,9 +1,9 @@
-//! Looking an entity up through the user's own tools.
+//! Looks up an entity with the user's tools.
 //!
-//! The pack says which tool finds a type and with which arguments. Here the call is planned and its
-//! answer read; making the call, caching and retrying are the caller's.
+//! The pack says which tool finds a type and with which arguments. This module plans the call and reads its
+//! result; the caller makes the call, caches and retries.
 //!
-//! Invariant: a tool that its server calls changing or destructive is never planned.
+//! Invariant: a tool that its server marks as changing or destructive is never planned.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,19 +15,18 @@ use super::record::{Entity, same_name};
 use crate::pack::{PackSet, Resolver};
 use crate::tool::{ToolDefinition, ToolName, ToolOutput};
 
-/// What a look-up found.
+/// The result of a look-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
-    /// Exactly one that fits.
+    /// Exactly one match.
     One(Box<Entity>),
-    /// Several: to be asked about.
+    /// Several matches, to ask about.
     Several(Vec<Entity>),
-    /// None.
     None,
 }
 
-/// The first call that can find what is mentioned with the tools that there are.
+/// The first call that can find the mentioned entity with the available tools.
 pub fn plan_resolution(
     mention: &Mention,
     packs: &PackSet,
@@ -47,7 +46,7 @@ pub fn plan_resolution(
     })
 }
 
-/// Fills a resolver's arguments; none where the tool does not take what identifies the entity.
+/// Fills a resolver's arguments; `None` if the tool takes nothing that identifies the entity.
 fn arguments(resolver: &Resolver, mention: &Mention, schema: &Value) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut arguments = Map::new();
@@ -92,7 +91,7 @@ fn fill(template: &Value, mention: &Mention, schema: Option<&Value>) -> Option<V
     }
 }
 
-/// Text as the type that a schema asks for; none where it cannot be.
+/// Text converted to the schema's type; `None` if that is impossible.
 pub(super) fn typed(text: &str, schema: Option<&Value>) -> Option<Value> {
     let kinds: Vec<&str> = match schema.and_then(|schema| schema.get("type")) {
         Some(Value::String(kind)) => vec![kind.as_str()],
@@ -107,7 +106,7 @@ pub(super) fn typed(text: &str, schema: Option<&Value>) -> Option<Value> {
     (kinds.is_empty() || kinds.contains(&"string")).then(|| Value::from(text))
 }
 
-/// What a look-up's answer says about what was mentioned.
+/// Reads the result of a look-up for a mention.
 pub fn read_resolution(
     mention: &Mention,
     tool: &ToolName,

@@ -1,7 +1,7 @@
-//! One of several: which known entity a name means that fits more than one.
+//! Decides which known entity an ambiguous name means.
 //!
-//! The rest of the message decides, then what the conversation is on. Where neither does, the
-//! candidates are asked about; none is picked by chance.
+//! The rest of the message decides, then the focus of the session. If neither does, the user is asked; none is
+//! picked arbitrarily.
 
 use super::notice::{Open, Reading};
 use super::record::{Entity, EntityRef};

@@ -1,22 +1,21 @@
-//! Names that are nearly the same.
+//! Finds similar names.
 //!
-//! Each name is filed under itself and under itself with one letter left out, so a misspelt word
-//! meets its name in a few look-ups however many names there are.
+//! Each name is indexed under itself and under itself with one letter removed, so a misspelt word finds its name
+//! in a few look-ups however many names there are.
 //!
-//! Not a typo: a different number. `core-sw-01` and `core-sw-02` are two things, so names whose
-//! digits differ (leading zeros apart) never match here.
+//! A different number is not a typo: `core-sw-01` and `core-sw-02` are two things, so names whose digits differ
+//! (apart from leading zeros) never match.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Names shorter or longer than this, in characters, are not matched.
+/// Only names of this length are matched.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 4..=40;
-/// Longer names may have two letters wrong.
+/// From this length on, two letters may be wrong.
 const TWO_WRONG_FROM_CHARACTERS: usize = 8;
-/// Names compared for one word.
+/// Maximum names compared per word.
 const COMPARED_MAX: usize = 64;
 
-/// An index of spellings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spellings {
     names: Vec<(String, u32)>,
@@ -24,7 +23,7 @@ pub(super) struct Spellings {
 }
 
 impl Spellings {
-    /// Files a name, given in lower case, under `slot`.
+    /// Adds a lower-case name under `slot`.
     pub fn add(&mut self, name: &str, slot: u32) {
         if !CHARACTERS.contains(&name.chars().count()) {
             return;
@@ -39,7 +38,7 @@ impl Spellings {
         }
     }
 
-    /// Slots whose name is nearly `word`, with the number of letters that differ, nearest first.
+    /// Slots with a name similar to `word`, with the number of differing letters, nearest first.
     pub fn near(&self, word: &str) -> Vec<(u32, usize)> {
         let length = word.chars().count();
         if !CHARACTERS.contains(&length) {
@@ -70,7 +69,7 @@ impl Spellings {
     }
 }
 
-/// Hashes of the word and of all it becomes by leaving out one letter.
+/// Hashes of the word and of all variants with one letter removed.
 fn parts(word: &str) -> Vec<u64> {
     let letters: Vec<char> = word.chars().collect();
     let hash = |left_out: usize| {

@@ -1,34 +1,32 @@
-//! A message as words, each with its place, shape and surroundings.
+//! Splits a message into words with their position, shape and context.
 //!
-//! Words keep what names are made of (`core-sw-01`, `Gi1/0/1`, `10.0.0.0/24`, `2001:db8::1`, `C++`).
-//! A change between an ideographic script and another one ends a word, since no space does.
+//! A word keeps the characters that names are made of (`core-sw-01`, `Gi1/0/1`, `10.0.0.0/24`, `2001:db8::1`,
+//! `C++`). A change to or from an ideographic script ends a word, because no space does.
 //!
-//! Invariant: one pass; spans lie on character boundaries and do not overlap.
+//! Invariant: one pass; spans are on character boundaries and do not overlap.
 
 use super::limits::MESSAGE_BYTES_MAX;
 use super::mention::Span;
 
-/// Words in a message beyond which it is not looked at.
+/// Maximum words read.
 const TOKENS_MAX: usize = 8192;
-/// The longest word that can be a name, in bytes.
+/// Maximum bytes of a name.
 pub(super) const TOKEN_BYTES_MAX: usize = 128;
 
-/// One word.
 #[derive(Debug, Clone)]
 pub(crate) struct Token<'a> {
     pub text: &'a str,
     pub lower: String,
     pub span: Span,
-    /// What stands between the word before and this one.
+    /// What separates it from the previous word.
     pub gap: Gap,
-    /// What was cut off its end: `'s`.
+    /// The suffix cut off: `'s`.
     pub clitic: Clitic,
-    /// Whose words they are.
     pub setting: Setting,
     pub shape: Shape,
 }
 
-/// What stands before a word.
+/// What separates a word from the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
     /// Nothing or spaces.
@@ -39,13 +37,13 @@ pub(crate) enum Gap {
     Stop,
 }
 
-/// What was cut off the end of a word.
+/// A suffix cut off a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clitic {
     None,
-    /// `'s`: of it, or is.
+    /// `'s`: possessive or "is".
     S,
-    /// Any other: `'re`, `'ll`, `n't`…
+    /// `'re`, `'ll`, `n't`…
     Other,
 }
 
@@ -54,24 +52,20 @@ pub(crate) enum Clitic {
 pub(crate) enum Setting {
     /// The writer's.
     Own,
-    /// Within quotation marks; the number tells one quotation from the next.
+    /// Within quotation marks; the number identifies the quotation.
     Quoted(u32),
     /// Code, or a quoted line.
     Foreign,
 }
 
-/// What a word looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Digits only.
     Number,
-    /// Letters and digits, or signs that ordinary words do not have: `core-sw-01`, `R12`, `C++`.
+    /// Letters and digits, or characters that ordinary words do not have: `core-sw-01`, `R12`, `C++`.
     Identifier,
     /// Lower-case words joined by hyphens or dots.
     Compound,
-    /// Begins with a capital letter.
     Capitalised,
-    /// Anything else.
     Plain,
 }
 
@@ -181,7 +175,7 @@ impl<'a> Scan<'a> {
         self.gap = self.gap.max(gap);
     }
 
-    /// Cuts marks off both ends of a run and keeps the rest as a word.
+    /// Trims marks from both ends of a run and adds the rest as a word.
     fn word(&mut self, from: usize, to: usize) {
         let run = &self.message[from..to];
         let inner = run.trim_start_matches(['\'', '’', '‘', '.', '-', ':', '/']);
@@ -217,7 +211,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Signs at the end of a run belong to the sentence, except `::` of an address and `+`, `#` of a name.
+/// Trims trailing punctuation, except `::` of an address and `+`, `#` of a name.
 fn trim_end(text: &str) -> &str {
     let mut kept = text;
     loop {

@@ -1,9 +1,9 @@
-//! What a message is about: its main thing, and what about it.
+//! The topic of a message: its main entity, and what about it.
 
 use super::mention::Topic;
 use super::notice::Reading;
 
-/// The topic of a message that was read; none where it names nothing and asks about no type.
+/// The topic of a message; `None` if it names nothing and asks about no type.
 pub(super) fn of(reading: &Reading<'_>) -> Option<Topic> {
     let noticed = &reading.noticed;
     let sure = || noticed.mentions.iter().filter(|mention| mention.is_sure());

@@ -1,8 +1,8 @@
-//! The entities in a session's head, and the order in which they were last spoken of.
+//! The entities in a session's head, and when they were last mentioned.
 //!
-//! Everything here is stored with the head, so it is small: the most relevant entities, the refs of
-//! the last turns and of the last list. What drops out stays findable through
-//! [`super::KnownEntities`] and recoverable from the log.
+//! Everything here is stored with the head, so it is small: the most relevant entities, and references of the
+//! last turns and of the last list. What drops out can be found with [`super::KnownEntities`] and rebuilt from
+//! the log.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,66 +14,57 @@ use super::record::{Entity, EntityRef};
 use super::relevance::relevance;
 use crate::pack::PackSet;
 
-/// What a session's head holds of its entities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entities {
-    /// The most relevant ones, in no particular order.
+    /// The most relevant ones, unordered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tracked: Vec<Entity>,
-    /// The last list that was shown, in its order.
+    /// The last list shown, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last_listed: Vec<EntityRef>,
-    /// The turn of that list.
     #[serde(default)]
     pub listed_turn: u64,
-    /// What was last asked back about, in the order of the question.
+    /// The candidates of the last question to the user, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<EntityRef>,
-    /// The turn of that question.
     #[serde(default)]
     pub asked_turn: u64,
-    /// What the last turns spoke of, newest turn first, the main thing of a turn first.
+    /// What the last turns mentioned, newest first, the main entity of a turn first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub focus: Vec<Focus>,
-    /// What the conversation is about now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<Topic>,
-    /// What the user wanted forgotten; the log is not asked about it again.
+    /// What the user wanted forgotten; it is not restored from the log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Forgotten>,
 }
 
-/// A thing that was forgotten on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
-    /// Which.
     #[serde(flatten)]
     pub entity: EntityRef,
-    /// The turn after which it was; what is said later counts again.
+    /// The turn of the request; later mentions count again.
     pub turn: u64,
 }
 
-/// What one turn spoke of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Focus {
-    /// The turn.
     pub turn: u64,
-    /// The refs, the main one first.
+    /// The main one first.
     pub refs: Vec<EntityRef>,
 }
 
 impl Entities {
-    /// Whether what a turn says of an entity was forgotten.
+    /// Whether what that turn says about an entity was forgotten.
     pub fn has_forgotten(&self, entity: &EntityRef, turn: u64) -> bool {
         self.forgotten.iter().any(|gone| turn <= gone.turn && gone.entity.is(entity))
     }
 
-    /// The tracked entity that is meant.
     pub fn get(&self, entity: &EntityRef) -> Option<&Entity> {
         self.tracked.iter().find(|tracked| tracked.entity.is(entity))
     }
 
-    /// What is known best of an entity: as tracked, unless only the index knows its id.
+    /// The best record of an entity: as tracked, unless only the index knows its id.
     pub fn best<'a>(&'a self, entity: &EntityRef, known: &'a KnownEntities) -> Option<&'a Entity> {
         let tracked = self.get(entity);
         match tracked.filter(|tracked| tracked.entity.id.is_some()) {
@@ -82,7 +73,7 @@ impl Entities {
         }
     }
 
-    /// Tracked entities with their relevance, the most relevant first.
+    /// Tracked entities with their relevance, most relevant first.
     pub fn by_relevance(&self, packs: &PackSet, now: Timestamp) -> Vec<(&Entity, f64)> {
         let mut scored: Vec<_> =
             self.tracked.iter().map(|entity| (entity, relevance(entity, packs, now))).collect();
@@ -92,7 +83,7 @@ impl Entities {
         scored
     }
 
-    /// What the latest turns spoke of, newest first, without repeats.
+    /// What the latest turns mentioned, newest first, without repeats.
     pub fn active(&self) -> Vec<&EntityRef> {
         let mut active: Vec<&EntityRef> = Vec::new();
         for entity in self.focus.iter().flat_map(|focus| &focus.refs) {
@@ -103,8 +94,8 @@ impl Entities {
         active
     }
 
-    /// Keeps the most relevant entities and gives back the others, for the log. What the last turns
-    /// spoke of stays, however many things a tool listed since.
+    /// Keeps the most relevant entities and returns the others for the log. What the last turns mentioned stays,
+    /// however many things a tool listed since.
     pub(super) fn prune(&mut self, packs: &PackSet, now: Timestamp) -> Vec<Entity> {
         if self.tracked.len() <= HEAD_ENTITIES_MAX {
             return Vec::new();
@@ -125,7 +116,7 @@ impl Entities {
         dropped.into_iter().map(|(_, entity)| entity).collect()
     }
 
-    /// Remembers what a turn spoke of, in front of what it already spoke of.
+    /// Adds what a turn mentioned, before what it already mentioned.
     pub(super) fn focus_on(&mut self, turn: u64, refs: Vec<EntityRef>) {
         if refs.is_empty() {
             return;
@@ -141,12 +132,12 @@ impl Entities {
         self.focus.truncate(FOCUS_TURNS_MAX);
     }
 
-    /// Notes that the turn came to speak of an entity: "it" is that one.
+    /// Puts an entity into focus, so that "it" refers to it.
     pub fn speak_of(&mut self, entity: EntityRef, turn: u64) {
         self.focus_on(turn, vec![entity]);
     }
 
-    /// Remembers a list that was shown.
+    /// Stores a list that was shown.
     pub(super) fn list(&mut self, turn: u64, mut listed: Vec<EntityRef>) {
         listed.truncate(LISTED_MAX);
         self.last_listed = listed;

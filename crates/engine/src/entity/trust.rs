@@ -1,40 +1,35 @@
-//! Where knowledge of an entity comes from, and what it may therefore cause.
+//! Origins of knowledge about entities, and what it may cause.
 //!
-//! The order, lowest first: a tool's answer, the assistant's own words, the user, the operator. The
-//! assistant stands above tools because its words are made from them *and* from what the user asked,
-//! and below the user because a tool's text can steer it.
+//! Lowest first: a tool result, the assistant's words, the user, the operator. The assistant ranks above tools
+//! because its words also depend on the user's request, and below the user because a tool's text can influence
+//! it.
 //!
-//! Invariant: the trust of a record is the lowest of its origins. What has no origin above the
-//! assistant cannot cause a call that changes something without approval.
+//! Invariant: the trust of a record is the lowest of its origins. A record without an origin above the assistant
+//! cannot cause a call that changes something without approval.
 
 use serde::{Deserialize, Serialize};
 
-/// A class of origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// A tool's answer.
     ToolResult,
-    /// The assistant's words.
     Assistant,
-    /// The user's own words.
     User,
     /// Configuration.
     Operator,
 }
 
-/// One origin of a record. A record keeps at most one of each class.
+/// An origin of a record. A record has at most one per class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Its class.
     pub trust: Trust,
-    /// Which one: `message`, or a tool as `server:name`.
+    /// `message`, or a tool as `server:name`.
     pub from: String,
-    /// The turn it was first seen in.
+    /// The turn of its first occurrence.
     pub turn: u64,
 }
 
-/// Adds an origin, keeping the first of each class.
+/// Adds an origin; keeps the first of each class.
 pub(super) fn add_origin(origins: &mut Vec<Origin>, origin: Origin) {
     if !origins.iter().any(|earlier| earlier.trust == origin.trust) {
         origins.push(origin);
@@ -42,8 +37,8 @@ pub(super) fn add_origin(origins: &mut Vec<Origin>, origin: Origin) {
     }
 }
 
-/// Whether a call that changes something may not run unapproved when it rests on these entities: one
-/// of them was never named by the user or the operator.
+/// Whether a changing call based on these entities needs approval: one of them was never named by the user or
+/// operator.
 pub fn needs_approval<'a>(entities: impl IntoIterator<Item = &'a super::Entity>) -> bool {
     entities.into_iter().any(|entity| !entity.is_vouched_for())
 }

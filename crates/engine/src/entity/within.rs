@@ -1,8 +1,8 @@
-//! Names that a place gives away: "devices in Amsterdam", "which projects are there in Retail".
+//! Names recognised by location: "devices in Amsterdam", "which projects are there in Retail".
 //!
-//! The pack says what things of a type are in. Nothing else of the message names the type of the
-//! place, so this is only done for names that look like one, and known names come first. Where not even
-//! the things in it are named ("what do we have in Amsterdam?") it is a guess for a look-up.
+//! The pack says what things of a type are located in. Nothing else in the message tells the type of the place,
+//! so this applies only to words that look like a name, after known names. If not even the things are named
+//! ("what do we have in Amsterdam?"), it is a guess for a look-up.
 
 use super::mention::{Guess, How, Mention};
 use super::notice::Reading;
@@ -11,11 +11,10 @@ use crate::lexicon::Class;
 use crate::pack::Kind;
 use crate::weights;
 
-/// How far after a cue or a name its place may stand, in words.
+/// Maximum words between a cue or name and its place.
 const REACH_WORDS: usize = 6;
-/// Words in the name of a place.
 const PLACE_WORDS_MAX: usize = 3;
-/// Places of one message that are guessed at, since each costs a look-up.
+/// Maximum guesses per message, because each costs a look-up.
 const GUESSES_MAX: usize = 2;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
@@ -29,7 +28,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
         let Some(kind) = &entity_type.within else { continue };
         let to = (from + REACH_WORDS).min(reading.tokens.len());
         let clause = (from..to).take_while(|at| reading.tokens[*at].gap == Gap::Space);
-        // Only small words may stand between the things and their place: not "the firewall scene in".
+        // Only function words may separate things and their place: not "the firewall scene in".
         let small = |at: &usize| reading.is_at(*at, Class::Ordinary);
         let mut places = clause.take_while(small).filter(|at| reading.is_at(*at, Class::In));
         if let Some((first, words)) = places.find_map(|at| place_after(reading, at)) {
@@ -43,7 +42,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
     }
 }
 
-/// Names of places without any word for what is in them: kept as guesses, not as mentions.
+/// Places without a word for what is in them: recorded as guesses, not as mentions.
 pub(super) fn guess(reading: &mut Reading<'_>) {
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in reading.packs.types().iter().filter_map(|entity_type| entity_type.within.as_ref()) {
@@ -65,7 +64,7 @@ pub(super) fn guess(reading: &mut Reading<'_>) {
     reading.noticed.guesses = guesses;
 }
 
-/// The place named after the preposition at `at`: its first word and how many it has.
+/// The place after the preposition at `at`: its first word and its number of words.
 fn place_after(reading: &Reading<'_>, at: usize) -> Option<(usize, usize)> {
     let first = at + 1;
     let looks = |at: usize| {
@@ -85,7 +84,7 @@ fn place_after(reading: &Reading<'_>, at: usize) -> Option<(usize, usize)> {
     (!ordinary).then_some((first, words))
 }
 
-/// A code as sites have: a few letters, then one or two digits.
+/// A site code: a few letters, then one or two digits.
 fn is_short_code(text: &str) -> bool {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let digits = text.bytes().skip(letters).take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! All facts of one user in memory, as they were at one position of the user's marker.
+//! All facts of a user in memory, as of one version of the user's marker.
 //!
 //! Invariant: of several facts about one subject that could replace each other, only the newest is current.
 
@@ -9,12 +9,12 @@ use crate::store::Version;
 use super::Fact;
 use super::plan::settle;
 
-/// All facts of a user, as they were when the marker was at `mark`.
+/// The facts of a user when the marker was at `mark`.
 pub(super) struct Book {
     pub mark: Option<Version>,
-    /// Every fact as it is stored, with the version of its thread.
+    /// Every fact as stored, with the version of its thread.
     pub stored: Vec<(Version, Arc<Fact>)>,
-    /// Every fact, most recently changed first.
+    /// Most recently changed first.
     all: Vec<Arc<Fact>>,
     pub current: Arc<Vec<Fact>>,
 }

@@ -1,9 +1,8 @@
-//! A fact before it is kept, and a change of one: checked and put into one form.
+//! New facts and changes to facts: validated and normalised.
 //!
-//! What a fact says is data. A text that reads like an instruction to the model is kept as it is; that it is
-//! quoted is the request's duty.
+//! A fact is data. A text that reads like an instruction to the model is stored as is; the request must quote it.
 //!
-//! Invariant: what [`FactDraft::checked`] answers is within the limits.
+//! Invariant: the result of [`FactDraft::checked`] is within the limits.
 
 use jiff::Timestamp;
 
@@ -13,23 +12,19 @@ use crate::limits::Limits;
 use super::gather;
 use super::{Fact, FactKind, FactSource, Trust};
 
-/// A fact to be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactDraft {
-    /// What is known, as a sentence.
+    /// The statement, as a sentence.
     pub text: String,
-    /// What it is about: a newer fact about the same subject supersedes the older one.
+    /// The subject; a newer fact about the same subject supersedes an older one.
     pub subject: Option<String>,
-    /// What sort of statement it is.
     pub kind: FactKind,
-    /// Where it comes from.
     pub trust: Trust,
-    /// The sentence it was gathered from.
     pub source: Option<FactSource>,
 }
 
 impl FactDraft {
-    /// A fact that a person told.
+    /// A fact stated by a person.
     pub fn told(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -66,14 +61,12 @@ impl FactDraft {
     }
 }
 
-/// What a person corrects in a fact; what is absent stays.
+/// Changes to a fact; absent fields stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FactPatch {
-    /// The new text.
     pub text: Option<String>,
-    /// The new subject; an empty one removes it.
+    /// An empty one removes it.
     pub subject: Option<String>,
-    /// The new kind.
     pub kind: Option<FactKind>,
 }
 
@@ -95,7 +88,7 @@ impl FactPatch {
     }
 }
 
-/// The text as facts are compared by it: neither case nor spacing nor the final stop counts.
+/// The text for comparison: without case, extra spaces and the final full stop.
 pub(super) fn comparable(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").trim_end_matches(['.', '!']).to_owned()

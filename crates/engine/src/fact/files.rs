@@ -1,7 +1,7 @@
-//! Files below `/memories`, for Anthropic's memory tool: its six commands, with its answers' wording.
+//! Files below `/memories` for Anthropic's memory tool: its six commands, with the wording of its results.
 //!
-//! A file is a thread whose id is the hash of its path, so that two writers meet; its log holds the earlier
-//! texts, and a renamed file takes them along. Folders are what the paths of files say: there is no empty one.
+//! A file is a thread whose id is the hash of its path, so that concurrent writers conflict. Its log has the
+//! earlier texts, which a renamed file keeps. Folders are implied by the paths of files: there are no empty ones.
 //! A deleted file is erased.
 //!
 //! Invariant: a path has plain segments only, so nothing outside `/memories` can be named.
@@ -27,76 +27,55 @@ use super::threads::{PreviousValue, Threads};
 /// Lines shown around an edit.
 const AROUND: usize = 4;
 
-/// A command of the tool, as a model writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileCommand {
     /// A folder's listing, or a file with line numbers.
     View {
-        /// The file or folder.
         path: String,
         /// First and last line; -1 is the end.
         view_range: Option<[i64; 2]>,
     },
-    /// A new file.
     Create {
-        /// The file.
         path: String,
-        /// Its text.
         file_text: String,
     },
-    /// Replaces a text that occurs once.
+    /// Replaces a text that occurs exactly once.
     StrReplace {
-        /// The file.
         path: String,
-        /// The text to replace.
         old_str: String,
-        /// What stands there then; nothing when absent.
+        /// The replacement; empty if absent.
         new_str: String,
     },
-    /// Inserts a text after a line.
     Insert {
-        /// The file.
         path: String,
-        /// The line, 0 for the beginning.
+        /// The line; 0 for the beginning.
         insert_line: i64,
-        /// The text.
         insert_text: String,
     },
     /// Erases a file, or a folder with all its files.
     Delete {
-        /// The file or folder.
         path: String,
     },
-    /// Renames a file or folder.
     Rename {
-        /// What it is called.
         old_path: String,
-        /// What it will be called.
         new_path: String,
     },
 }
 
-/// What the tool answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileAnswer {
-    /// The text for the model.
     pub content: String,
-    /// Whether the command failed.
     pub is_error: bool,
 }
 
-/// A version of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryFile {
-    /// Where it is.
     pub path: String,
-    /// What it says.
     pub text: String,
-    /// When that was written.
     pub changed_at: Timestamp,
 }
 
-/// A command's failure: one that the model reads, or one of ours.
+/// A failure: a mistake reported to the model, or an error of ours.
 pub(super) enum Failed {
     Told(String),
     Broken(Error),
@@ -110,7 +89,6 @@ impl From<Error> for Failed {
 
 pub(super) type Outcome<T = String> = std::result::Result<T, Failed>;
 
-/// Stores the files.
 pub struct MemoryFiles {
     threads: Threads,
     clock: Arc<dyn Clock>,
@@ -118,13 +96,12 @@ pub struct MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// The files in `store`.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, limits: Arc<Limits>) -> Self {
         let threads = Threads::new(store, clock.clone(), Kind::MemoryFile);
         Self { threads, clock, limits }
     }
 
-    /// Carries out a command. What the model did wrong is an answer, too.
+    /// Executes a command. A mistake by the model is reported as a result.
     pub async fn run(&self, caller: &Caller, command: FileCommand) -> Result<FileAnswer> {
         let reads = matches!(command, FileCommand::View { .. });
         authorize(caller, if reads { Action::Read } else { Action::Write })?;
@@ -199,7 +176,7 @@ impl MemoryFiles {
             }));
         }
         let taken = Failed::Told(format!("Error: File {path} already exists"));
-        // A name is that of a file or that of a folder, on every level.
+        // On every level, a name is that of either a file or a folder.
         if all.iter().any(|file| is_below(&file.path, &path) || is_below(&path, &file.path)) {
             return Err(taken);
         }
@@ -243,7 +220,7 @@ impl MemoryFiles {
         let path = checked_path(path)?;
         self.edit(caller, &path, &format!("Error: The path {path} does not exist"), |text| {
             let mut lines: Vec<&str> = text.split('\n').collect();
-            // The end of the last line is not the beginning of another one.
+            // The newline of the last line does not start another one.
             let count = if text.is_empty() { 0 } else { lines.len() - usize::from(text.ends_with('\n')) };
             let at = usize::try_from(line).ok().filter(|at| *at <= count).ok_or_else(|| {
                 format!(
@@ -305,7 +282,7 @@ impl MemoryFiles {
         Ok(format!("Successfully renamed {old} to {new}"))
     }
 
-    /// Replaces a file's text by what `change` makes of it, with the line it changed.
+    /// Replaces a file's text by the result of `change`, which also returns the changed line.
     async fn edit(
         &self,
         caller: &Caller,
@@ -350,7 +327,6 @@ impl MemoryFiles {
         Ok(self.threads.read(&self.key(caller, path)?).await?.map(|(_, file)| file))
     }
 
-    /// Every file of the caller.
     pub async fn all(&self, caller: &Caller) -> Result<Vec<MemoryFile>> {
         authorize(caller, Action::Read)?;
         let listed = self.threads.list(&caller.scope).await?;

@@ -1,6 +1,6 @@
-//! Finding facts: by kind, subject and session, or by words and meaning.
+//! Finds facts by kind, subject and session, or by words and meaning.
 //!
-//! Invariant: a search answers current facts only; a list answers superseded ones where they are asked for.
+//! Invariant: a search returns current facts only; a list returns superseded ones on request.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,46 +19,38 @@ use super::gather::subject_key;
 use super::stored::Facts;
 use super::{Fact, FactKind};
 
-/// The most facts of one answer.
+/// Maximum facts per page.
 const ANSWER_MAX: usize = 100;
-/// A fact without a word of the query is found from this score, on the 0–1 scale of thresholds.
+/// Minimum score of a fact without a word of the query, on the 0–1 scale of thresholds.
 const MEANING_MIN: f32 = 0.5;
 
-/// Which facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FactFilter {
-    /// Only of this kind.
     pub kind: Option<FactKind>,
-    /// Only about this subject.
     pub subject: Option<String>,
-    /// Only gathered in this session.
+    /// Only facts gathered in this session.
     pub session: Option<SessionId>,
-    /// Also superseded ones.
     pub with_superseded: bool,
 }
 
-/// Some of a user's facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactList {
-    /// The facts, most recently changed first.
+    /// Most recently changed first.
     pub facts: Vec<Fact>,
-    /// How many there are in all.
     pub total: usize,
-    /// Where the next stretch goes on; none at the end.
+    /// The cursor of the next page; `None` at the end.
     pub next: Option<PageMark>,
 }
 
-/// A fact that a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactHit {
-    /// The fact.
     pub fact: Fact,
-    /// How well it fits, 0–1.
+    /// How well it matches, 0–1.
     pub score: f32,
 }
 
 impl Facts {
-    /// A stretch of the caller's facts.
+    /// A page of the caller's facts.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -84,7 +76,7 @@ impl Facts {
         Ok(FactList { total: found.len(), next: next.transpose()?, facts })
     }
 
-    /// The caller's current facts that fit `query` by words or by meaning, best first.
+    /// The caller's current facts that match `query` by words or meaning, best first.
     pub async fn search(&self, caller: &Caller, query: &str, limit: usize) -> Result<Vec<FactHit>> {
         authorize(caller, Action::Read)?;
         check_limit(limit)?;
@@ -104,7 +96,7 @@ impl Facts {
         Ok(self.fitting(&caller.scope, &current, (query, &vector), limit).await)
     }
 
-    /// Those of a scope's `current` facts that fit a message, best first.
+    /// The `current` facts that match a message, best first.
     pub(crate) async fn fitting(
         &self,
         scope: &Scope,
@@ -131,10 +123,10 @@ impl Facts {
         .collect()
     }
 
-    /// Vectors for `texts`; none where the embedder fails, so that words alone decide.
+    /// Vectors of `texts`; empty if the embedder fails, so that words alone decide.
     async fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         self.embedder.embed(texts).await.unwrap_or_else(|error| {
-            tracing::warn!(embedder = self.embedder.name(), %error, "facts are searched by words alone");
+            tracing::warn!(embedder = self.embedder.name(), %error, "embedding failed; facts are searched by words only");
             vec![Vec::new(); texts.len()]
         })
     }

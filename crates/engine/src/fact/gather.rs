@@ -1,9 +1,9 @@
-//! Finds the lasting statements in what a user said, without a model.
+//! Finds lasting statements in a user's message, without a model.
 //!
-//! A statement is told to be remembered ("remember that my rack is R42") or has a form that states something
-//! lasting ("I'm allergic to nuts"). Everything else is talk: questions, conditions, quotes, reported speech,
-//! requests, moods. Where it is unclear, nothing is gathered: a wrong fact costs more than a missing one.
-//! This reads one message of a user; it stores nothing and must not be given what a tool returned.
+//! A statement is explicit ("remember that my rack is R42") or has a form that states something lasting ("I'm
+//! allergic to nuts"). Everything else is ignored: questions, conditions, quotes, reported speech, requests,
+//! moods. If in doubt, nothing is gathered: a wrong fact costs more than a missing one. The input must be a
+//! user's message, never a tool result; nothing is stored here.
 //!
 //! Invariant: a statement's text is part of its sentence, and its sentence is part of the message.
 
@@ -18,24 +18,24 @@ pub(crate) use question::{Question, Unwanted, asked, unwanted};
 
 use super::{Fact, FactKind};
 
-/// More statements than this in one message is a document, and the rest is left out.
+/// A message with more statements is a document; the rest is ignored.
 const STATEMENTS_MAX: usize = 12;
 
-/// Something the user stated that is worth keeping beyond the session.
+/// A lasting statement of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// The statement, in the user's words, with a capital first letter.
+    /// In the user's words, with a capital first letter.
     pub text: String,
-    /// What it is about, in lower case: "site code for lisbon".
+    /// In lower case: "site code for lisbon".
     pub subject: Option<String>,
     pub kind: FactKind,
-    /// The sentence it was found in, as the user wrote it.
+    /// The sentence as the user wrote it.
     pub sentence: String,
-    /// The user asked to remember it.
+    /// Whether the user asked to remember it.
     pub explicit: bool,
 }
 
-/// The lasting statements in `message`, in the order they were made.
+/// The lasting statements in `message`, in order.
 pub fn stated(message: &str) -> Vec<Statement> {
     let languages = lexicon::languages();
     let sentences = prose::own_sentences(message);
@@ -57,10 +57,10 @@ pub fn stated(message: &str) -> Vec<Statement> {
     statements
 }
 
-/// Whether `newer` takes the place of an older fact with this subject and text.
+/// Whether `newer` replaces an older fact with this subject and text.
 ///
-/// It does where both are about the same thing and say something else. The older one is not merged into it:
-/// a caller keeps it as history and can show both.
+/// It does if both are about the same thing and say something different. They are not merged: the caller keeps
+/// the older one as history.
 pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &str) -> bool {
     let (Some(newer_subject), Some(older_subject)) = (newer.subject.as_deref(), older_subject)
     else {
@@ -70,8 +70,8 @@ pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &s
         && newer.text.to_lowercase() != older_text.to_lowercase()
 }
 
-/// What a text is about that somebody wants to be kept: it may name a thing in more ways than talk, and speak of
-/// "the user". None where it states more than one thing.
+/// The subject of a text that somebody wants to store: it may refer to things in more ways than a message does,
+/// such as "the user". `None` if it states more than one thing.
 pub(super) fn subject_of(text: &str) -> Option<String> {
     let text = text.trim();
     let own_words = lexicon::languages().iter().flat_map(|language| &language.told_of);
@@ -93,7 +93,7 @@ fn one_subject(text: &str) -> Option<String> {
     }
 }
 
-/// The subject of a text of one clause that has a form, whatever the value is: "my scooter is red".
+/// The subject of a single clause that has a form, whatever the value: "my scooter is red".
 fn named(text: &str) -> Option<String> {
     let sentences = prose::own_sentences(text);
     let [sentence] = sentences.as_slice() else { return None };
@@ -107,12 +107,12 @@ fn named(text: &str) -> Option<String> {
     })
 }
 
-/// The same text for subjects that name the same thing.
+/// A key that is equal for subjects naming the same thing.
 pub(super) fn subject_key(subject: &str) -> String {
     Vec::from_iter(subject::words(subject)).join(" ")
 }
 
-/// The statements that the sentence, or the one after it, asks to remember.
+/// The statements that the sentence asks to remember, or asks to remember from its neighbour.
 fn told(language: &Language, sentences: &[Sentence<'_>], at: usize) -> Vec<Statement> {
     let sentence = &sentences[at];
     if language.never_sentence.is_match(sentence.text) {
@@ -140,7 +140,7 @@ fn told(language: &Language, sentences: &[Sentence<'_>], at: usize) -> Vec<State
     Vec::new()
 }
 
-/// What was asked to be remembered: each clause by its form, or the whole as a fact.
+/// What was asked to be remembered: each clause by its form, or all of it as a fact.
 fn remembered(language: &Language, rest: &str, sentence: &str) -> Vec<Statement> {
     let rest = rest.trim_end_matches(['.', '!', '?', ' ']);
     if rest.split_whitespace().count() < 2 || language.explicit_reject.is_match(rest) {
@@ -158,7 +158,7 @@ fn remembered(language: &Language, rest: &str, sentence: &str) -> Vec<Statement>
     vec![statement(rest, kind, subject, sentence, true)]
 }
 
-/// The statements that the sentence makes by its form.
+/// The statements the sentence makes by its form.
 fn said(language: &Language, sentence: &Sentence<'_>) -> Vec<Statement> {
     if language.never_sentence.is_match(sentence.text) {
         return Vec::new();
@@ -193,7 +193,7 @@ fn said(language: &Language, sentence: &Sentence<'_>) -> Vec<Statement> {
     found.collect()
 }
 
-/// What words such as "for your information" announce: by its form, or any statement that is no news.
+/// What is announced by words such as "for your information": by its form, or any statement that is not news.
 fn announced(language: &Language, rest: &str, sentence: &Sentence<'_>) -> Vec<Statement> {
     if sentence.is_question || language.never_clause.is_match(rest) {
         return Vec::new();
@@ -224,7 +224,7 @@ fn statement(
     }
 }
 
-/// The kind and the subject of a clause, if it has a form that states something lasting.
+/// The kind and subject of a clause, if it has a form that states something lasting.
 fn form_of(language: &Language, clause: &str) -> Option<(FactKind, Option<String>)> {
     if language.never_instruction.is_match(clause) {
         return None;
@@ -241,7 +241,7 @@ fn form_of(language: &Language, clause: &str) -> Option<(FactKind, Option<String
 }
 
 fn matched(language: &Language, form: &Form, clause: &str) -> Option<(FactKind, Option<String>)> {
-    // Most forms do not fit, and finding that out is cheaper without groups.
+    // Most forms do not match, and checking without groups is cheaper.
     if !form.says.is_match(clause) {
         return None;
     }
@@ -274,14 +274,14 @@ fn fits(language: &Language, rule: ValueRule, value: &str) -> bool {
     }
 }
 
-/// The first word is written like a name, a number or an identifier.
+/// Whether the first word looks like a name, a number or an identifier.
 fn is_name(value: &str) -> bool {
     let word = value.split_whitespace().next().unwrap_or_default();
     word.starts_with(char::is_uppercase)
         || word.contains(|it: char| it.is_ascii_digit() || "@_/".contains(it))
 }
 
-/// The clauses of a sentence, without what leads into them, thanks at its end and final punctuation.
+/// The clauses of a sentence, without introductions, closing thanks and final punctuation.
 fn clauses<'s>(language: &Language, sentence: &'s str) -> Vec<&'s str> {
     let tail = language.tail.find(sentence);
     let sentence = &sentence[..tail.map_or(sentence.len(), |tail| tail.start())];

@@ -1,6 +1,6 @@
-//! Paths below `/memories`, and how folders, lines and sizes are shown.
+//! Paths below `/memories`, and the display of folders, lines and sizes.
 //!
-//! Pure: nothing here reads or writes a file.
+//! Pure functions.
 //!
 //! Invariant: a checked path has plain segments only.
 
@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 
 use super::files::{Failed, MemoryFile, Outcome};
 
-/// Where all files are.
+/// The root of all files.
 pub(super) const ROOT: &str = "/memories";
-/// Levels below a folder that are listed.
+/// Depth of a folder listing.
 pub(super) const LEVELS: usize = 2;
-/// The longest path, in bytes.
 const PATH_BYTES_MAX: usize = 1_024;
 
-/// The path in its one form: no slash at the end, no segment that leads elsewhere.
+/// Normalises a path: no slash at the end, no segment that leads elsewhere.
 pub(super) fn checked_path(path: &str) -> Outcome {
     let wrong = |reason: &str| {
         let shown: String = path.chars().take(80).collect();
@@ -40,7 +39,7 @@ pub(super) fn checked_path(path: &str) -> Outcome {
     Ok(trimmed.to_owned())
 }
 
-/// The path of a file, which the root is not.
+/// The path of a file, which cannot be the root.
 pub(super) fn file_path(path: &str) -> Outcome {
     let path = checked_path(path)?;
     if path == ROOT {
@@ -53,7 +52,7 @@ pub(super) fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The folder and what is at most two levels below it, hidden things left out, with sizes.
+/// The folder and its content up to two levels deep, without hidden files, with sizes.
 pub(super) fn listing(folder: &str, files: &[MemoryFile]) -> BTreeMap<String, usize> {
     let mut entries = BTreeMap::from([(folder.to_owned(), 0)]);
     for file in files {
@@ -72,7 +71,7 @@ pub(super) fn listing(folder: &str, files: &[MemoryFile]) -> BTreeMap<String, us
     entries
 }
 
-/// A size as `du -h` writes it.
+/// A size in the format of `du -h`.
 #[expect(clippy::cast_precision_loss, reason = "a size for people")]
 pub(super) fn human(bytes: usize) -> String {
     match bytes {
@@ -95,7 +94,7 @@ pub(super) fn shown_lines(range: Option<[i64; 2]>, count: usize) -> Outcome<(usi
     }
 }
 
-/// Lines `first` to `last`, counted from 1, with their numbers.
+/// Lines `first` to `last`, counted from 1, with line numbers.
 pub(super) fn numbered(lines: &[&str], first: usize, last: usize) -> String {
     let shown = lines.iter().enumerate().skip(first - 1).take((last + 1).saturating_sub(first));
     shown.map(|(at, line)| format!("{:6}\t{line}", at + 1)).collect::<Vec<_>>().join("\n")

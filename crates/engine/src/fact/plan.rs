@@ -1,10 +1,10 @@
-//! What adding facts changes: which are new, which were known, which are superseded.
+//! Plans the addition of facts: which are new, known, or superseded.
 //!
-//! Pure. A newer statement about the same subject supersedes the older one, unless it is trusted less: what a
-//! model drew or an import brought never replaces a person's own words. Both stay then, and the answer names
-//! the contradiction.
+//! A pure function. A newer statement about the same subject supersedes an older one unless it is trusted less:
+//! what a model extracted or an import contained never replaces a person's own words. Then both stay, and the
+//! result names the contradiction.
 //!
-//! Invariant: two facts that are not superseded have different subjects or differ in trust.
+//! Invariant: two facts that are not superseded differ in subject or in trust.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,33 +16,31 @@ use super::draft::comparable;
 use super::gather::subject_key;
 use super::{Fact, Trust};
 
-/// What became of a fact that was to be added.
+/// The result of adding a fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedFact {
-    /// The fact as it is kept.
+    /// The fact as stored.
     pub fact: Fact,
-    /// Whether it was known already.
+    /// Whether it existed already.
     pub known: bool,
-    /// Older facts about the same subject that it supersedes.
     pub superseded: Vec<Fact>,
-    /// Facts about the same subject that say something else and are trusted more.
+    /// Facts about the same subject that differ and are trusted more.
     pub contradicts: Vec<Fact>,
 }
 
-/// What is to be written.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub added: Vec<AddedFact>,
-    /// New facts, some perhaps superseded within the plan.
+    /// New facts, possibly superseded within the plan.
     pub new: Vec<Fact>,
-    /// Ids of facts that existed and are now superseded, and by which.
+    /// Ids of existing facts that are now superseded, and by which.
     pub superseded: Vec<(String, String)>,
-    /// Facts that a person has confirmed: their trust rises.
+    /// Facts confirmed by a person: their trust rises.
     pub confirmed: Vec<(String, Trust)>,
 }
 
 impl Plan {
-    /// The plan for adding `wanted`, each a fact with a fresh id, to `existing`.
+    /// Plans adding `wanted`, each with a fresh id, to `existing`.
     pub fn of(existing: &[Fact], wanted: Vec<Fact>, limits: &Limits) -> Result<Self> {
         let mut plan = Self::default();
         let mut texts: HashMap<String, Fact> = HashMap::new();
@@ -54,7 +52,7 @@ impl Plan {
             }
         }
         for fact in wanted {
-            // A fact that comes already superseded is history and competes with nothing.
+            // A fact that is already superseded is history and competes with nothing.
             if fact.superseded_by.is_some() {
                 plan.new.push(fact.clone());
                 plan.added.push(AddedFact::new(fact));
@@ -123,8 +121,8 @@ impl AddedFact {
     }
 }
 
-/// Marks, in memory, what a writer that died or a concurrent one left unmarked: of several facts about one
-/// subject the newest stands.
+/// Marks, in memory, what a crashed or concurrent writer left unmarked: of several facts about one subject the
+/// newest is current.
 pub(super) fn settle(facts: &mut [Arc<Fact>]) {
     let mut standing: HashMap<String, usize> = HashMap::new();
     let mut order: Vec<usize> = (0..facts.len()).collect();

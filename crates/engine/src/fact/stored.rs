@@ -1,8 +1,7 @@
-//! A user's facts: kept, found, corrected and forgotten.
+//! Stores, finds, changes and forgets a user's facts.
 //!
-//! Each fact is a thread; its log holds the earlier versions. All facts of a user that was asked for lately
-//! are in memory, and a marker in the store confirms the copy with one cheap question. What a request shows of
-//! them is not decided here.
+//! Each fact is a thread whose log has the earlier versions. All facts of recently active users are cached, and a
+//! marker in the store validates the copy with one cheap read. Which facts a request shows is decided elsewhere.
 //!
 //! Invariant: every key is built from the caller's scope, so nobody reaches another user's facts.
 
@@ -32,29 +31,25 @@ use super::{Fact, FactDraft, FactPatch};
 
 pub use super::plan::AddedFact;
 
-/// Facts in memory, in bytes.
+/// Size of the cache.
 const CACHE_BYTES: u64 = 32 << 20;
 /// A fact's last use is written at most once in this time.
 const USED_EVERY: SignedDuration = SignedDuration::from_hours(24);
 
-/// What was forgotten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
-    /// Facts.
     pub facts: u64,
-    /// What the store removed, earlier versions included.
+    /// What the store removed, including earlier versions.
     pub stored: Erased,
 }
 
 impl Forgotten {
-    /// Adds what was forgotten besides.
     pub(crate) fn add(&mut self, more: Self) {
         self.facts += more.facts;
         self.stored.add(more.stored);
     }
 }
 
-/// Stores and finds facts.
 pub struct Facts {
     threads: Threads,
     clock: Arc<dyn Clock>,
@@ -66,7 +61,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts in `store`.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -85,32 +79,32 @@ impl Facts {
         Self { threads, clock, limits, embedder, calibration, books, indexes }
     }
 
-    /// The caller's facts that are not superseded, most recently changed first. Cheap: one question to the
-    /// store where nothing has changed.
+    /// The caller's facts that are not superseded, most recently changed first. One cheap read if nothing has
+    /// changed.
     pub async fn current(&self, caller: &Caller) -> Result<Arc<Vec<Fact>>> {
         authorize(caller, Action::Read)?;
         Ok(self.book(&caller.scope).await?.current.clone())
     }
 
-    /// What of the facts of a scope a request may show, for the engine's own use: all current ones.
+    /// All current facts of a scope, for the engine's own use.
     pub(crate) async fn of_scope(&self, scope: &Scope) -> Result<Arc<Vec<Fact>>> {
         Ok(self.book(scope).await?.current.clone())
     }
 
-    /// Whether all of these facts are still kept, superseded ones included.
+    /// Whether all these facts still exist, including superseded ones.
     pub(crate) async fn are_kept(&self, scope: &Scope, ids: &[&str]) -> Result<bool> {
         let book = self.book(scope).await?;
         Ok(ids.iter().all(|id| book.find(id).is_some()))
     }
 
-    /// The fact of that id, also a superseded one.
+    /// A fact, even a superseded one.
     pub async fn get(&self, caller: &Caller, id: &str) -> Result<Fact> {
         authorize(caller, Action::Read)?;
         self.book(&caller.scope).await?.find(id).cloned().ok_or_else(|| missing(id))
     }
 
-    /// Everything that was ever known about it: older facts that it supersedes, its own earlier versions, and
-    /// the fact as it is. Oldest first.
+    /// The history of a fact: older facts that it supersedes, its own earlier versions, and the current one.
+    /// Oldest first.
     pub async fn history(&self, caller: &Caller, id: &str) -> Result<Vec<Fact>> {
         let fact = self.get(caller, id).await?;
         let book = self.book(&caller.scope).await?;
@@ -131,7 +125,7 @@ impl Facts {
         Ok(versions)
     }
 
-    /// One fact's own versions; a change that is not one of content is none.
+    /// A fact's own versions; changes that do not affect its content are skipped.
     async fn versions(&self, caller: &Caller, id: &str) -> Result<Vec<Fact>> {
         let key = self.threads.key(&caller.scope, id)?;
         let mut versions: Vec<Fact> = self.threads.earlier(&key).await?;
@@ -146,15 +140,15 @@ impl Facts {
         Ok(distinct)
     }
 
-    /// Keeps a fact. The same text again answers the fact that is there; another text about the same subject
+    /// Stores a fact. The same text again returns the existing fact; a different text about the same subject
     /// supersedes it.
     pub async fn add(&self, caller: &Caller, draft: FactDraft) -> Result<AddedFact> {
         let mut added = self.add_all(caller, vec![draft]).await?;
         added.pop().ok_or_else(|| Error::invalid("text", "it is empty"))
     }
 
-    /// Keeps several facts, all or none: everything is checked first, and what was written is taken back where
-    /// the store fails halfway.
+    /// Stores several facts, all or none: everything is validated first, and writes are undone if the store fails
+    /// halfway.
     pub async fn add_all(&self, caller: &Caller, drafts: Vec<FactDraft>) -> Result<Vec<AddedFact>> {
         authorize(caller, Action::Write)?;
         let now = self.clock.now();
@@ -168,7 +162,7 @@ impl Facts {
         self.write(caller, wanted).await
     }
 
-    /// Adds facts that were checked, with the ids they have.
+    /// Adds validated facts with the ids they have.
     pub(super) async fn write(&self, caller: &Caller, wanted: Vec<Fact>) -> Result<Vec<AddedFact>> {
         let scope = &caller.scope;
         let book = self.book(scope).await?;
@@ -181,7 +175,7 @@ impl Facts {
             let key = self.threads.key(scope, &fact.id)?;
             self.threads.create(&key, &fact, &[]).await.map(|()| key)
         });
-        // All are waited for, so that what is taken back is everything that was written.
+        // Wait for all of them, so that everything written can be undone.
         let created: Vec<Result<Key>> = creating.buffer_unordered(AT_ONCE).collect().await;
         let (done, failed): (Vec<_>, Vec<_>) = created.into_iter().partition(Result::is_ok);
         if let Some(error) = failed.into_iter().find_map(Result::err) {
@@ -196,7 +190,7 @@ impl Facts {
         Ok(plan.added)
     }
 
-    /// Marks what a plan supersedes or confirms.
+    /// Marks facts that a plan supersedes or confirms.
     async fn mark_all(&self, scope: &Scope, plan: &Plan) -> Result<()> {
         let superseding = stream::iter(plan.superseded.clone())
             .map(|(old, by)| async move { self.supersede(scope, &old, &by).await });
@@ -217,7 +211,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Corrects a fact; the version before stays in its history.
+    /// Changes a fact; the previous version stays in its history.
     pub async fn change(&self, caller: &Caller, id: &str, patch: &FactPatch) -> Result<AddedFact> {
         authorize(caller, Action::Write)?;
         let key = self.threads.key(&caller.scope, id)?;
@@ -244,7 +238,6 @@ impl Facts {
         Ok(AddedFact { fact, known: true, superseded, contradicts })
     }
 
-    /// Forgets a fact and its earlier versions.
     pub async fn forget(&self, caller: &Caller, id: &str) -> Result<Forgotten> {
         authorize(caller, Action::Write)?;
         let key = self.threads.key(&caller.scope, id)?;
@@ -254,7 +247,6 @@ impl Facts {
         self.erase(&caller.scope, &[key]).await
     }
 
-    /// Forgets everything that is known about the caller.
     pub async fn forget_all(&self, caller: &Caller) -> Result<Forgotten> {
         authorize(caller, Action::Write)?;
         let listed = self.threads.list(&caller.scope).await?;
@@ -262,7 +254,7 @@ impl Facts {
         self.erase(&caller.scope, &keys).await
     }
 
-    /// Forgets what was gathered from a session, or only from these turns of it.
+    /// Forgets facts gathered from a session, or only from these turns of it.
     pub async fn forget_of(
         &self,
         caller: &Caller,
@@ -284,7 +276,7 @@ impl Facts {
         if keys.is_empty() {
             return Ok(Forgotten::default());
         }
-        // Before, too: a process that dies during the erasure leaves no other one with the facts in memory.
+        // Also before erasing: if this process dies meanwhile, no other one keeps the facts in memory.
         self.threads.move_on(scope).await?;
         let erased = self.threads.erase(keys).await;
         self.indexes.invalidate(scope);
@@ -294,7 +286,7 @@ impl Facts {
         Ok(Forgotten { facts: stored.heads, stored })
     }
 
-    /// Notes that a request showed these facts; written at most once a day for each.
+    /// Records that a request showed these facts; written at most once a day for each.
     pub async fn mark_used(&self, caller: &Caller, ids: &[&str], at: Timestamp) -> Result<()> {
         authorize(caller, Action::Read)?;
         let book = self.book(&caller.scope).await?;
@@ -317,7 +309,7 @@ impl Facts {
         Ok(())
     }
 
-    /// All facts of the caller, superseded ones included, oldest first.
+    /// All facts of the caller, including superseded ones, oldest first.
     pub(crate) async fn all(&self, caller: &Caller) -> Result<Vec<Fact>> {
         authorize(caller, Action::Read)?;
         let mut all: Vec<Fact> = self.book(&caller.scope).await?.facts().cloned().collect();
@@ -337,11 +329,11 @@ impl Facts {
         self.clock.id().to_string()
     }
 
-    /// Something has changed: what is in memory, here or elsewhere, is read again where it changed.
+    /// Invalidates cached copies, here and on other servers.
     async fn moved(&self, scope: &Scope) {
         if let Err(error) = self.threads.move_on(scope).await {
             self.books.invalidate(scope);
-            tracing::warn!(%error, "other copies learn of a changed fact later");
+            tracing::warn!(%error, "cannot move the marker of changed facts; other servers will see the change later");
         }
     }
 
@@ -356,7 +348,7 @@ impl Facts {
         Ok(book)
     }
 
-    /// Reads what has changed since `before`.
+    /// Loads what has changed since `before`.
     async fn load(
         &self,
         scope: &Scope,

@@ -1,9 +1,9 @@
-//! Versioned values as threads: the head is the value, the log its earlier versions.
+//! Versioned values as threads: the head is the value, the log has earlier versions.
 //!
-//! Beside them each user has a marker: a thread without content whose version moves on with every change, so
-//! that one cheap question tells whether a cached copy still holds, in any process.
+//! Each user also has a marker: a thread without content whose version changes with every write, so that one
+//! cheap read tells any process whether its cached copy is valid.
 //!
-//! Invariant: the marker moves on after every change and, for an erasure, before it as well.
+//! Invariant: the marker moves after every change and, for an erasure, also before it.
 
 use std::sync::Arc;
 
@@ -20,24 +20,23 @@ use crate::store::{
 };
 use crate::tombstone;
 
-/// Threads that are read, written or erased at the same time.
+/// Threads read, written or erased concurrently.
 pub(super) const AT_ONCE: usize = 16;
-/// Attempts to change a thread against concurrent writers.
+/// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
-/// The threads of one kind.
 pub(super) struct Threads {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     kind: Kind,
 }
 
-/// What a change keeps of the value before it.
+/// What a change does with the previous value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PreviousValue {
-    /// It goes into the log.
+    /// It is appended to the log.
     Kept,
-    /// Nothing: the change is not one of content.
+    /// It is dropped: the content has not changed.
     Dropped,
 }
 
@@ -60,7 +59,7 @@ impl Threads {
         Ok(Some((head.version, decode(key, &head.bytes)?)))
     }
 
-    /// The values of `keys` that exist, in no order.
+    /// The values of `keys` that exist, unordered.
     pub async fn read_all<T: DeserializeOwned>(&self, keys: Vec<Key>) -> Result<Vec<(Version, T)>> {
         let reading = stream::iter(keys).map(|key| async move { self.read(&key).await });
         let found: Vec<Option<(Version, T)>> =
@@ -74,15 +73,15 @@ impl Threads {
         entries.iter().map(|bytes| decode(key, bytes)).collect()
     }
 
-    /// Creates a thread, with the earlier versions that it brings along.
+    /// Creates a thread with the given earlier versions.
     pub async fn create<T: Serialize>(&self, key: &Key, value: &T, earlier: &[T]) -> Result<()> {
         let append = earlier.iter().map(|earlier| encode(key, earlier)).collect::<Result<_>>()?;
         self.commit(key, Expected::Absent, encode(key, value)?, append).await?;
         Ok(())
     }
 
-    /// Replaces the value by what `next` makes of it; `None` from `next` leaves it. Answers the value that
-    /// stands then, or `None` where there is no such thread.
+    /// Replaces the value by the result of `next`; `None` leaves it. Returns the resulting value, or `None` if
+    /// there is no such thread.
     pub async fn update<T: Serialize + DeserializeOwned>(
         &self,
         key: &Key,
@@ -105,7 +104,7 @@ impl Threads {
         Err(Error::UnderWay { key: key.id.to_string() })
     }
 
-    /// Erases threads, with tombstones, and says how many went and what was removed.
+    /// Erases threads, leaving tombstones; returns what was removed.
     pub async fn erase(&self, keys: &[Key]) -> Result<Erased> {
         let erasing =
             stream::iter(keys.to_vec()).map(|key| async move { self.erase_one(&key).await });
@@ -122,16 +121,16 @@ impl Threads {
         Ok(self.store.erase(key).await?)
     }
 
-    /// Takes back threads that were only just created and that nobody has been told of.
+    /// Removes threads that were just created and never reported to anybody.
     pub async fn take_back(&self, keys: &[Key]) {
         for key in keys {
             if let Err(error) = self.store.erase(key).await {
-                tracing::warn!(thread = %key, %error, "a value that was written in part stays");
+                tracing::warn!(thread = %key, %error, "cannot undo a partial write; the value stays");
             }
         }
     }
 
-    /// Where the marker of `scope` is; `known` is the version of a cached copy.
+    /// The version of the marker of `scope`; `known` is that of a cached copy.
     pub async fn mark(&self, scope: &Scope, known: Option<Version>) -> Result<Option<Version>> {
         Ok(match self.store.head(&self.marker(scope)?, known).await? {
             Found::Missing => None,
@@ -140,7 +139,6 @@ impl Threads {
         })
     }
 
-    /// Moves the marker on.
     pub async fn move_on(&self, scope: &Scope) -> Result<()> {
         let key = self.marker(scope)?;
         for _ in 0..ATTEMPTS_MAX {
@@ -150,7 +148,7 @@ impl Threads {
             };
             match self.commit(&key, expected, "{}".into(), Vec::new()).await {
                 Ok(_) => return Ok(()),
-                // Somebody else has moved it, perhaps before our change.
+                // Somebody else moved it, perhaps before our change.
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -194,7 +192,7 @@ fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
     Error::Unreadable { what: key.to_string(), reason: error.to_string() }
 }
 
-/// The text of a fact as it was at that time of change; none where it was forgotten.
+/// The text of a fact after its change at that time; `None` if it was forgotten.
 pub(crate) async fn text_at(
     store: &dyn Store,
     scope: &Scope,

@@ -1,9 +1,9 @@
-//! Facts as a file: taken out, and brought in from here or from other products.
+//! Exports facts, and imports them from here or from other products.
 //!
-//! Three formats are read: our own export, what mem0 answers for all memories of a user, and the graph of the
-//! official MCP memory server (its file of lines, or its `read_graph` answer). The format is found out.
+//! Three formats are read: our own export, mem0's list of all memories of a user, and the graph of the official
+//! MCP memory server (its file of lines, or its `read_graph` result). The format is detected.
 //!
-//! Invariant: a file is read and checked whole before anything is written.
+//! Invariant: a file is read and validated completely before anything is written.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -18,29 +18,25 @@ use super::gather::subject_key;
 use super::stored::Facts;
 use super::{Fact, FactDraft, FactKind, Trust};
 
-/// The name of the export's format.
 pub const FACTS_FORMAT: &str = "throughline.memories/1";
 
-/// A user's facts outside the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FactExport {
     /// [`FACTS_FORMAT`].
     pub format: String,
-    /// The facts, superseded ones included, oldest first.
+    /// Including superseded ones, oldest first.
     pub memories: Vec<Fact>,
 }
 
-/// What was brought in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportedFacts {
-    /// Facts that are new.
     pub imported: usize,
-    /// Facts that were known already.
+    /// Facts that existed already.
     pub known: usize,
-    /// Facts that were there and are now superseded.
+    /// Existing facts that are now superseded.
     pub superseded: usize,
-    /// Facts that contradict one that is trusted more; both are kept.
+    /// Facts that contradict a more trusted one; both are stored.
     pub contradicting: usize,
 }
 
@@ -80,25 +76,25 @@ struct Relation {
     relation_type: String,
 }
 
-/// Whether two facts say something else about the same thing.
+/// Whether two facts say different things about the same subject.
 fn contradicts(one: &Fact, other: &Fact) -> bool {
     let about = |fact: &Fact| fact.subject.as_deref().map(subject_key);
     about(one).is_some() && about(one) == about(other) && one.text != other.text
 }
 
-/// A fact of a file: with all its fields, or with what another product knew of it.
+/// A fact in a file: with all its fields, or with what another product knew of it.
 enum Read {
     Ours(Box<Fact>),
     Foreign { draft: FactDraft, created_at: Option<Timestamp>, changed_at: Option<Timestamp> },
 }
 
 impl Facts {
-    /// All facts of the caller, as a value that [`Facts::import`] takes.
+    /// All facts of the caller, as accepted by [`Facts::import`].
     pub async fn export(&self, caller: &Caller) -> Result<FactExport> {
         Ok(FactExport { format: FACTS_FORMAT.into(), memories: self.all(caller).await? })
     }
 
-    /// Brings in the facts of a file, all or none.
+    /// Imports the facts of a file, all or none.
     pub async fn import(&self, caller: &Caller, text: &str) -> Result<ImportedFacts> {
         authorize(caller, Action::Write)?;
         let now = self.now();
@@ -114,7 +110,7 @@ impl Facts {
                     let draft =
                         draft_of(&fact).checked(self.limits()).map_err(|e| within(at, e))?;
                     let fact = Fact { text: draft.text, subject: draft.subject, ..*fact };
-                    // A file supersedes nothing that is known here, whatever it says of itself.
+                    // A file supersedes nothing that is known here, whatever it claims.
                     let known = |rival: &Fact| contradicts(&fact, rival);
                     let trust =
                         if existing.iter().any(known) { Trust::Imported } else { fact.trust };
@@ -133,7 +129,7 @@ impl Facts {
                 report.known += 1;
             }
         }
-        // Of several about one thing the newest stands, whatever the order of the file.
+        // Of several about one subject the newest wins, whatever the order of the file.
         wanted.sort_by_key(|fact| fact.changed_at);
         for added in self.write(caller, wanted).await? {
             report.imported += usize::from(!added.known);
@@ -186,7 +182,7 @@ fn read_object(mut object: Map<String, Value>) -> Result<Vec<Read>> {
         };
         return Ok(graph(entities, relations));
     }
-    // A graph of one line is a whole JSON document, too.
+    // A graph of one line is also a complete JSON document.
     if object.contains_key("type") {
         return read_lines(&Value::Object(object).to_string());
     }
@@ -213,7 +209,7 @@ fn mem0(list: Vec<Value>) -> Result<Vec<Read>> {
         .collect())
 }
 
-/// mem0's own categories, as far as they say what we call a kind.
+/// Maps mem0's categories to our kinds.
 fn kind_of(categories: &[String]) -> FactKind {
     let has = |name: &str| categories.iter().any(|category| category == name);
     if has("user_preferences") {
@@ -301,6 +297,6 @@ fn broken(place: &str, error: &serde_json::Error) -> Error {
 }
 
 fn unknown_format() -> Error {
-    let reason = "the file is neither an export of ours, nor one of mem0, nor a graph of the MCP memory server";
+    let reason = "the file is not in a known format: a Throughline export, a mem0 export or a graph of the MCP memory server";
     Error::invalid("format", reason)
 }

@@ -1,34 +1,31 @@
-//! Which facts a message asks to forget, by its own words: "forget my locker number", "forget that".
+//! Selects the facts a message asks to forget: "forget my locker number", "forget that".
 //!
-//! Choosing only; forgetting them is the engine's.
+//! Only selects them; the engine forgets them.
 //!
-//! Invariant: a fact is chosen only where it is certain that it is meant; several that may be are named instead.
+//! Invariant: a fact is selected only if it is certainly meant; if several may be, they are listed instead.
 
 use super::Fact;
 use super::gather::{self, Unwanted};
 use crate::search::words::{content_stems, stems};
 
-/// What became of a request to forget something.
+/// The result of a request to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgetting {
-    /// These facts are forgotten.
     Done(Vec<String>),
-    /// Nothing is remembered about that.
     Nothing {
-        /// The user's words for it.
+        /// In the user's words.
         what: String,
     },
-    /// Several facts may be meant, and none was forgotten.
+    /// Several facts may be meant; none was forgotten.
     Which {
-        /// The user's words for it.
+        /// In the user's words.
         what: String,
-        /// The facts.
         known: Vec<String>,
     },
 }
 
-/// The facts that `message` asks to forget, or why there are none; `None` where it does not ask for that. `just_said`
-/// are those that the message before stated.
+/// The facts `message` asks to forget, or why there are none; `None` if it does not ask for that. `just_said` are
+/// those stated by the message before.
 pub(crate) fn chosen<'f>(
     message: &str,
     facts: &'f [Fact],

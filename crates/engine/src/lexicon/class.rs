@@ -1,61 +1,59 @@
-//! What a word or phrase can be. The names are the keys of a language file.
+//! Classes of words and phrases. The names are the keys of a language file.
 
 use serde::{Deserialize, Serialize};
 
-/// A class of words and phrases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Says nothing about what a text is about; also tells the language.
+    /// Stop word; also identifies the language.
     Stop,
 
     // --- names
-    /// Never a name by itself, even with a capital letter.
+    /// Never a name by itself, even if capitalised.
     Ordinary,
-    /// Makes a compound with a word for a type instead of naming one: "site visit".
+    /// Forms a compound with a type word instead of being a name: "site visit".
     Compound,
     /// Days, months, seasons.
     Calendar,
-    /// Something that a number before it counts: "2 weeks".
+    /// A unit counted by a number: "2 weeks".
     Unit,
-    /// Begins a name but says nothing of it: "the", "new".
+    /// Starts a name but is not part of it: "the", "new".
     Leading,
-    /// Abbreviations with a dot that ends no sentence.
+    /// Abbreviations whose dot does not end a sentence.
     Abbreviation,
-    /// After these, names are made up for the sake of the argument.
+    /// Marks the names that follow as made up.
     Hypothetical,
-    /// Says that an id follows.
+    /// Announces an id.
     Id,
-    /// Says that a name follows: "named".
+    /// Announces a name: "named".
     Named,
 
     /// Announces a name that somebody gives: "called".
     Called,
 
     // --- small words
-    /// Begins a phrase about something particular.
+    /// Starts a phrase about something particular.
     Article,
     /// "a", "an".
     A,
     /// "the".
     The,
-    /// Places something inside something else: what follows is not the main thing.
+    /// Locates something inside something else: what follows is not the main entity.
     Placing,
     /// "in", "at": what follows is a place.
     In,
     /// "from": what follows may be a place.
     From,
-    /// "of", "for": what follows owns it.
+    /// "of", "for": what follows is the owner.
     Of,
     /// "with".
     With,
-    /// "to", "into": what follows is where it goes, or what it becomes.
+    /// "to", "into": what follows is the destination or new value.
     To,
-    /// Joins things.
     And,
-    /// Begins a clause.
+    /// Starts a clause.
     Clause,
-    /// Denies what follows.
+    /// Negates what follows.
     Not,
     /// "but".
     But,
@@ -87,25 +85,25 @@ pub enum Class {
     My,
     /// "I", "me".
     I,
-    /// Words for who is spoken to.
+    /// Addresses the assistant.
     You,
     /// "other".
     Other,
-    /// "there": a place spoken of.
+    /// "there": a place mentioned before.
     There,
-    /// After "the site" these ask for one instead of pointing at one: "of", "where".
+    /// After "the site" these ask for one instead of referring to one: "of", "where".
     Asking,
-    /// May follow "the second" where that is all there is.
+    /// May follow "the second" without a noun.
     Ending,
-    /// Words beside an "it" that means nothing: "it is raining".
+    /// Words next to an expletive "it": "it is raining".
     ItFiller,
-    /// What such an "it" is.
+    /// What an expletive "it" is.
     ItIs,
-    /// What such an "it" does.
+    /// What an expletive "it" does.
     ItDoes,
-    /// Before such an "it": "got it".
+    /// Before an expletive "it": "got it".
     ItIdiom,
-    /// Forms of "to be" before or after such an "it".
+    /// Forms of "to be" before or after an expletive "it".
     ItBe,
     /// What may follow "got it".
     ItEnd,
@@ -115,29 +113,28 @@ pub enum Class {
     DoesIt,
 
     // --- corrections and answers
-    /// At the start: the message before was understood wrongly.
+    /// At the start: the previous message was misunderstood.
     No,
-    /// After that, at once: "no wait".
+    /// Directly after that: "no wait".
     Wait,
-    /// At the start, where more follows after a pause: "sorry".
+    /// At the start, if more follows after a pause: "sorry".
     Sorry,
     /// "i mean".
     Mean,
     /// "i meant", "not that": a correction anywhere.
     Meant,
-    /// Agrees.
     Yes,
-    /// Gives up what was asked.
+    /// Withdraws a request.
     Cancel,
 
     // --- what a message does
     /// Greets, thanks, praises, says goodbye.
     SmallTalk,
-    /// Asks what can be done.
+    /// Asks what the assistant can do.
     Abilities,
     /// Asks what was asked before.
     AskedBefore,
-    /// Makes a request polite, or says nothing in one.
+    /// Politeness or filler in a request.
     Filler,
     /// Asks for a number.
     Count,
@@ -151,27 +148,27 @@ pub enum Class {
     Where,
     /// Asks for a time.
     When,
-    /// Asks whether there is one: "any".
+    /// Asks whether something exists: "any".
     Any,
-    /// Asks for all that is known.
+    /// Asks for all details.
     Details,
-    /// Goes on with what was asked: "and", "what about".
+    /// Continues the previous request: "and", "what about".
     Continue,
     /// "the same for".
     SameFor,
-    /// "only": narrows what was shown.
+    /// "only": narrows the last result.
     Only,
-    /// Goes back to something spoken of before.
+    /// Returns to an earlier topic.
     BackTo,
-    /// "else": apart from what was shown.
+    /// "else": other than what was shown.
     Else,
-    /// Compares with a value that follows.
+    /// Compares with the value that follows.
     Compare,
-    /// How things stand to each other: "has", "belongs".
+    /// A relation between things: "has", "belongs".
     Relates,
     /// "last", "latest" before a number: the newest ones.
     Latest,
-    /// The signs of sums in words: "plus".
+    /// Arithmetic in words: "plus".
     Plus,
     /// "minus".
     Minus,
@@ -182,106 +179,103 @@ pub enum Class {
     /// "to the power of".
     Power,
 
-    /// Asks for something to be made or changed.
+    /// Asks to create or change something.
     Changing,
-    /// Asks for something to be looked at.
+    /// Asks to look at something.
     Looking,
 
     // --- words in the names of a tool's parameters
-    /// The most that are wanted.
+    /// Maximum number of results.
     SlotLimit,
-    /// Where a page begins.
+    /// Start of a page.
     SlotOffset,
-    /// A free text to search for.
+    /// Free text to search for.
     SlotSearch,
-    /// A parameter that takes a pattern.
+    /// A pattern.
     SlotPattern,
     /// A path in a file system.
     SlotPath,
     /// A time zone.
     SlotZone,
-    /// Where something comes from.
+    /// A source.
     SlotFrom,
-    /// Where something goes.
+    /// A destination.
     SlotTo,
-    /// What is written into something.
+    /// Content to write.
     SlotContent,
-    /// A sum that is worked out.
+    /// An arithmetic expression.
     SlotExpression,
-    /// Phrases of an error that says that there is no such thing.
+    /// Phrases of a "not found" error.
     NotFound,
 }
 
-/// What kind of act a verb asks for.
+/// The kind of action a verb asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Several things are shown.
+    /// Show several things.
     List,
-    /// One thing is shown.
+    /// Show one thing.
     Show,
-    /// Things are looked for.
+    /// Search.
     Find,
-    /// Something is made.
     Create,
-    /// Something is put into something that exists.
+    /// Add to something that exists.
     Add,
-    /// Something goes.
     Remove,
-    /// Something becomes different.
     Change,
 }
 
 impl Family {
-    /// Whether it only looks.
+    /// Whether it is read-only.
     pub fn reads(self) -> bool {
         matches!(self, Self::List | Self::Show | Self::Find)
     }
 }
 
-/// A sentence to answer with. Places in braces are filled.
+/// A sentence to reply with. Placeholders in braces are filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Say {
-    /// A greeting, thanks or praise is returned.
+    /// Returns a greeting, thanks or praise.
     SmallTalk,
-    /// What was asked for is given up.
+    /// The request is withdrawn.
     Cancelled,
-    /// What can be done: `{what}`.
+    /// What the assistant can do: `{what}`.
     Abilities,
-    /// What was asked first: `{message}`.
+    /// The first message: `{message}`.
     AskedFirst,
-    /// The earliest message at hand, which is not the first: `{message}`.
+    /// The earliest message available, which is not the first: `{message}`.
     AskedEarliest,
-    /// What was asked last: `{message}`.
+    /// The last message: `{message}`.
     AskedLast,
-    /// Several things fit: `{text}`.
+    /// Several things match: `{text}`.
     WhichOne,
-    /// One is nearly like it: `{text}`, `{name}`.
+    /// One is similar: `{text}`, `{name}`.
     DidYouMean,
     /// Nothing of that name: `{kinds}`, `{text}`.
     NothingCalled,
-    /// A value that a field cannot have: `{text}`, `{field}`, `{choices}`.
+    /// A value that a field does not allow: `{text}`, `{field}`, `{choices}`.
     NoChoice,
-    /// A word that nothing can be filtered by: `{kinds}`, `{text}`, `{hint}`.
+    /// A word that cannot be used as a filter: `{kinds}`, `{text}`, `{hint}`.
     UnknownWord,
-    /// A kind of thing that a list cannot be filtered by: `{kinds}`, `{what}`, `{hint}`.
+    /// A type that a list cannot be filtered by: `{kinds}`, `{what}`, `{hint}`.
     NotBy,
     /// A comparison that cannot be made: `{kinds}`, `{text}`.
     NoComparison,
-    /// A reference without anything before it: `{text}`.
+    /// A reference without an antecedent: `{text}`.
     NoReference,
     /// A list is empty: `{kinds}`, `{filters}`.
     NoneMatch,
     /// A number: `{count}`, `{kinds}`, `{filters}`.
     Counted,
-    /// Nothing fits, and what can be done: `{what}`.
+    /// Nothing matches; lists what can be done: `{what}`.
     Lost,
-    /// What is needed: `{what}`.
+    /// A missing value: `{what}`.
     NeedsSlot,
-    /// The values that are possible: `{choices}`.
+    /// Possible values: `{choices}`.
     Possible,
-    /// Nothing can do that: `{what}`.
+    /// No tool can do that: `{what}`.
     Cannot,
     /// Words that were not understood: `{understood}`, `{left}`.
     NotUnderstood,
@@ -289,26 +283,26 @@ pub enum Say {
     NoField,
     /// A thing has an empty field: `{thing}`, `{field}`.
     EmptyField,
-    /// Servers that could not be asked: `{servers}`.
+    /// Servers that are unavailable: `{servers}`.
     Unavailable,
     /// Several servers have the same tool: `{servers}`.
     WhichServer,
-    /// What the user stated is there to be used: `{what}`.
+    /// A statement of the user was stored: `{what}`.
     Noted,
-    /// What the user told before answers the message: `{what}`.
+    /// An earlier statement of the user answers the message: `{what}`.
     Told,
-    /// What the user told before is about the same thing and may not answer the message: `{what}`.
+    /// An earlier statement of the user is related but may not answer the message: `{what}`.
     ToldNear,
-    /// Where something was told: `{session}`, `{turn}`.
+    /// Where it was stated: `{session}`, `{turn}`.
     ToldIn,
-    /// What is no longer remembered: `{what}`.
+    /// What was forgotten: `{what}`.
     Forgotten,
-    /// Nothing is remembered that could be forgotten: `{what}`.
+    /// Nothing to forget was found: `{what}`.
     NothingToForget,
-    /// Several things are remembered of which one may be meant: `{what}`, `{known}`.
+    /// Several facts may be meant: `{what}`, `{known}`.
     ForgetWhich,
-    /// There is no way to look for such a thing: `{kinds}`, `{text}`.
+    /// No tool can search for such a thing: `{kinds}`, `{text}`.
     CannotLook,
-    /// A list that has to be searched could not be read whole: `{read}`, `{count}`, `{kinds}`, `{text}`.
+    /// A list could not be read completely: `{read}`, `{count}`, `{kinds}`, `{text}`.
     ReadInPart,
 }

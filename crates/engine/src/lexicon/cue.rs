@@ -1,25 +1,24 @@
-//! One cue: how it is written, and whether a text has it.
+//! A cue: its syntax and matching.
 //!
-//! `*` stands for up to six words, `a|b` for either word, `~` for the rest of a word, `^` and `$` for the
-//! ends of the message. In scripts without spaces a cue is a part of the text.
+//! `*` stands for up to six words, `a|b` for either word, `~` for the rest of a word, `^` and `$` for the ends of
+//! the message. In scripts without spaces a cue is a substring.
 
 use std::collections::HashMap;
 
 use super::file::{List, Script};
 use super::language::words;
 
-/// Words that `*` stands for at most; letters, in scripts without spaces.
+/// Maximum words for `*`; letters in scripts without spaces.
 const GAP_WORDS_MAX: usize = 6;
 const GAP_BYTES_MAX: usize = 48;
 
-/// Bytes at the start of a message that say what it is after; what follows is material.
+/// Bytes at the start of a message that are searched for cues; the rest is material.
 const TEXT_BYTES_MAX: usize = 2048;
 
-/// A message as cues see it.
+/// A message prepared for matching.
 pub(super) enum Text {
-    /// Words in lower case; signs that end a sentence are words.
+    /// Lower-case words; punctuation that ends a sentence counts as a word.
     Words(Vec<String>),
-    /// The text itself.
     Letters(String),
 }
 
@@ -38,16 +37,16 @@ impl Text {
     }
 }
 
-/// The part of a message that cues are looked for in.
+/// The part of a message searched for cues.
 fn beginning(message: &str) -> &str {
     &message[..message.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
-/// Cues of one weight.
+/// Cues of the same weight.
 #[derive(Debug, Default)]
 pub(super) struct CueSet {
     cues: Vec<Cue>,
-    /// Cues by a word that their first place may hold; those that begin otherwise are in `others`.
+    /// Cues by the words their first position allows; cues that start otherwise are in `others`.
     by_word: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
 }
@@ -56,11 +55,11 @@ pub(super) struct CueSet {
 struct Cue {
     at_start: bool,
     at_end: bool,
-    /// Runs of places, with a gap between one and the next.
+    /// Runs of positions, separated by gaps.
     runs: Vec<Vec<Alternatives>>,
 }
 
-/// One place of a cue: any of these words.
+/// A position of a cue: any of these words.
 type Alternatives = Vec<Word>;
 
 #[derive(Debug)]
@@ -92,7 +91,7 @@ impl CueSet {
         self.cues.is_empty()
     }
 
-    /// How many of the cues a text has.
+    /// The number of cues that match.
     pub fn count(&self, text: &Text) -> usize {
         match text {
             Text::Letters(text) => self.cues.iter().filter(|cue| cue.is_in_letters(text)).count(),
@@ -111,7 +110,7 @@ impl CueSet {
         }
     }
 
-    /// The words without those that cues of the set stand for.
+    /// Removes the words that match cues of the set.
     pub fn taken_out(&self, text: Text) -> Text {
         let Text::Words(words) = text else { return text };
         let mut kept = Vec::with_capacity(words.len());

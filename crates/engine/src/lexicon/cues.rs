@@ -1,7 +1,7 @@
-//! What a message is after, by cues: whether it asks back, is heated, or wants something made.
+//! Classifies a message by cues: questions about something earlier, heat, mode.
 //!
-//! Cues come in groups of a weight each ([`crate::weights`]); the score of a message is the sum over the
-//! groups that fit, between 0 and 1.
+//! Cues come in groups with a weight each ([`crate::weights`]); the score of a message is the sum over the
+//! matching groups, limited to 0–1.
 
 use serde::Deserialize;
 
@@ -9,31 +9,29 @@ use super::cue::{CueSet, Text};
 use super::file::{CueFile, LanguageFile, Script};
 use crate::weights;
 
-/// Words of a message by which its mode is decided first; as many more each time that is not enough.
+/// Words that decide the mode; as many more each time they are not enough.
 const MODE_WORDS_FIRST: usize = 6;
 
-/// Words of a message that can decide its mode.
+/// Maximum words that can decide the mode.
 const MODE_WORDS_MAX: usize = 48;
 
-/// What a message wants done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Something is to be made.
+    /// To create something.
     Creation,
-    /// Things are to be found or listed.
+    /// To find or list things.
     Search,
-    /// Something is to be changed or removed.
+    /// To change or remove something.
     Modification,
-    /// Something is to be understood.
+    /// To understand something.
     Analysis,
 }
 
-/// The cues of a language.
 #[derive(Debug)]
 pub struct Cues {
     script: Script,
-    /// Whether a capital letter inside a sentence is a sign of a name.
+    /// Whether a capital letter inside a sentence indicates a name.
     names_capitalised: bool,
     asks: Groups,
     heat: Groups,
@@ -43,9 +41,9 @@ pub struct Cues {
 
 #[derive(Debug)]
 struct Groups {
-    /// Weight, how many of its cues count, and the cues.
+    /// Weight, maximum number of cues counted, and the cues.
     groups: Vec<(f32, usize, CueSet)>,
-    /// Forms of a question or request; none where any message will do.
+    /// Forms of a question or request; empty if any message qualifies.
     form: CueSet,
     never: CueSet,
 }
@@ -66,7 +64,7 @@ impl Cues {
         }
     }
 
-    /// How likely a message asks for something that was said earlier.
+    /// How likely a message asks about something said earlier.
     pub fn asks(&self, message: &str) -> f32 {
         let text = match self.names_capitalised {
             true => Text::new(&with_names_marked(message), self.script),
@@ -75,7 +73,7 @@ impl Cues {
         self.asks.score(&text).clamp(0.0, 1.0)
     }
 
-    /// Whether a message names somebody or something, where names are written so that they are seen.
+    /// Whether a message names somebody or something, in languages that capitalise names.
     pub fn names_something(&self, message: &str) -> bool {
         self.names_capitalised && with_names_marked(message).contains("@ ")
     }
@@ -99,8 +97,8 @@ impl Cues {
         (score.clamp(0.0, 1.0), sign)
     }
 
-    /// The mode that a message wants, and how sure that is. Its beginning decides, if it can: what comes
-    /// first is what is to be done first.
+    /// The mode of a message and its confidence. The beginning decides if it can, because what comes first is to
+    /// be done first.
     pub fn mode(&self, message: &str) -> Option<(Mode, f32)> {
         let text = self.idioms.taken_out(Text::new(message, self.script));
         let Text::Words(words) = text else { return None };
@@ -134,7 +132,7 @@ impl Groups {
         }
     }
 
-    /// The sum over the groups; of hints each counts, of the others one.
+    /// The sum over the groups; hints count each, other groups once.
     fn score(&self, text: &Text) -> f32 {
         if self.never.count(text) > 0 {
             return 0.0;
@@ -152,7 +150,7 @@ impl Groups {
     }
 }
 
-/// A message with a mark before each capitalised word that begins no sentence.
+/// Marks each capitalised word that does not start a sentence.
 fn with_names_marked(message: &str) -> String {
     let mut marked = String::with_capacity(message.len() + 16);
     let mut inside = false;

@@ -1,6 +1,6 @@
-//! A language as it is written: the shape of the TOML file.
+//! The TOML format of a language file.
 //!
-//! A list is one text with words between spaces, or an array whose entries may be phrases.
+//! A list is a string of words separated by spaces, or an array whose entries may be phrases.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use serde::Deserialize;
 use super::class::{Class, Family, Say};
 use super::cues::Mode;
 
-/// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LanguageFile {
@@ -17,7 +16,7 @@ pub(super) struct LanguageFile {
     pub name: String,
     #[serde(default)]
     pub script: Script,
-    /// Whether a capital letter inside a sentence is a sign of a name.
+    /// Whether a capital letter inside a sentence indicates a name.
     #[serde(default = "yes")]
     pub names_capitalised: bool,
     #[serde(default)]
@@ -30,10 +29,10 @@ pub(super) struct LanguageFile {
     /// "zero", "one", "two"…
     #[serde(default)]
     pub cardinals: List,
-    /// Endings of plurals and what stands there in the singular, the first that fits.
+    /// Plural endings and their singular; the first match applies.
     #[serde(default)]
     pub plurals: Vec<(String, String)>,
-    /// Words that ask for a field by another word than its name.
+    /// Words that ask for a field by another name.
     #[serde(default)]
     pub fields: BTreeMap<String, List>,
     #[serde(default)]
@@ -42,7 +41,7 @@ pub(super) struct LanguageFile {
     pub heat: CueFile,
     #[serde(default)]
     pub modes: BTreeMap<Mode, CueFile>,
-    /// Phrases whose words mean nothing for a mode: "change the subject".
+    /// Phrases to ignore when inferring the mode: "change the subject".
     #[serde(default)]
     pub idioms: List,
     #[serde(default)]
@@ -55,11 +54,9 @@ fn yes() -> bool {
     true
 }
 
-/// How a language is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Script {
-    /// With spaces between words.
     #[default]
     Spaced,
     /// Japanese.
@@ -68,64 +65,63 @@ pub(super) enum Script {
     Han,
 }
 
-/// Groups of cues; how a cue is written stands in [`super::cues`].
+/// Groups of cues; see [`super::cue`] for the syntax.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CueFile {
-    /// Forms of a question or request: without one, the message only tells something.
+    /// Forms of a question or request: without one, the message is a statement.
     #[serde(default)]
     pub form: List,
     /// One is enough.
     #[serde(default)]
     pub sure: List,
-    /// Enough unless something speaks against it.
+    /// Enough unless something contradicts it.
     #[serde(default)]
     pub likely: List,
     /// Two are enough.
     #[serde(default)]
     pub hint: List,
-    /// Speaks against it.
+    /// Contradicts it.
     #[serde(default)]
     pub against: List,
-    /// Excludes it, whatever else there is.
+    /// Excludes it.
     #[serde(default)]
     pub never: List,
 }
 
-/// Words by which a persona's prompt is reviewed, in lower case.
+/// Lower-case words used to review a persona's prompt.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Review {
-    /// It says who the persona is.
+    /// Says who the persona is.
     #[serde(default)]
     pub role: List,
-    /// It speaks to the persona.
+    /// Addresses the persona.
     #[serde(default)]
     pub address: List,
-    /// It says what to do under pressure.
+    /// Says what to do under pressure.
     #[serde(default)]
     pub pressure: List,
-    /// It says what not to do.
+    /// Says what not to do.
     #[serde(default)]
     pub boundary: List,
-    /// It was not finished.
+    /// Placeholders of an unfinished prompt.
     #[serde(default)]
     pub unfinished: List,
-    /// A phrase that lets the user move the persona, and what to write instead.
+    /// A phrase that lets the user change the persona, and what to write instead.
     #[serde(default)]
     pub surrender: Vec<(String, String)>,
-    /// Words that pull in two directions.
+    /// Words that contradict each other.
     #[serde(default)]
     pub contradictions: Vec<(List, List)>,
 }
 
-/// Words and phrases.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "LexiconValue")]
 pub struct List(pub Vec<String>);
 
 impl List {
-    /// The first entry that a text contains.
+    /// The first entry contained in a text.
     pub fn first_in(&self, text: &str) -> Option<&str> {
         self.0.iter().map(String::as_str).find(|entry| text.contains(entry))
     }

@@ -1,4 +1,4 @@
-//! One language: classes of words and phrases, numbers, plurals, verbs, and sentences to answer with.
+//! A language: word classes, numbers, plurals, verbs, and sentences to reply with.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,22 +6,20 @@ use super::class::{Class, Family, Say};
 use super::cues::Cues;
 use super::file::{LanguageFile, Script};
 
-/// Words at the start of a message among which its verb or question word stands.
+/// Number of words at the start of a message searched for its verb or question word.
 const LEADING_WORDS: usize = 4;
 
-/// Bytes of a message that tell its language and whether it asks.
+/// Bytes of a message used to detect its language and whether it asks.
 const MESSAGE_BYTES_MAX: usize = 4096;
 
-/// A language, ready for use.
 #[derive(Debug)]
 pub struct Language {
-    /// Its code: `en`.
+    /// `en`.
     pub code: String,
-    /// Its name.
     pub name: String,
     script: Script,
     words: HashMap<Class, HashSet<String>>,
-    /// Phrases of a class by their first word, the longest first.
+    /// Phrases of a class by their first word, longest first.
     phrases: HashMap<Class, HashMap<String, Vec<Vec<String>>>>,
     families: HashMap<String, Family>,
     ordinals: Vec<Vec<String>>,
@@ -29,14 +27,13 @@ pub struct Language {
     plurals: Vec<(String, String)>,
     fields: BTreeMap<String, Vec<Vec<String>>>,
     say: HashMap<Say, String>,
-    /// Cues for what a message is after.
     pub cues: Cues,
-    /// Words by which a persona's prompt is reviewed.
+    /// Words used to review a persona's prompt.
     pub review: super::file::Review,
 }
 
 impl Language {
-    /// Reads a language file; the reason where it cannot be read.
+    /// Parses a language file, or returns the reason it cannot.
     pub fn read(text: &str) -> Result<Self, String> {
         let file: LanguageFile = toml::from_str(text).map_err(|error| error.to_string())?;
         let cues = Cues::new(&file);
@@ -83,12 +80,12 @@ impl Language {
         }
     }
 
-    /// Whether a word in lower case is of a class.
+    /// Whether a lower-case word is of a class.
     pub fn is(&self, class: Class, word: &str) -> bool {
         self.words.get(&class).is_some_and(|words| words.contains(word))
     }
 
-    /// How many words the longest entry of a class has that begins `words`, in lower case.
+    /// The number of words of the longest entry of a class at the start of `words`, in lower case.
     pub fn starts<'a>(
         &self,
         class: Class,
@@ -104,28 +101,26 @@ impl Language {
         phrase.or_else(|| self.is(class, first).then_some(1))
     }
 
-    /// Whether a verb or a word of any class is known.
+    /// Whether a word is a verb or of any class.
     pub(super) fn knows(&self, word: &str) -> bool {
         self.families.contains_key(word) || self.words.values().any(|words| words.contains(word))
     }
 
-    /// What kind of act a verb asks for.
     pub fn family(&self, verb: &str) -> Option<Family> {
         self.families.get(verb).copied()
     }
 
-    /// The number that an ordinal means, from 1; 0 is the last.
+    /// The number of an ordinal, from 1; 0 is the last.
     pub fn ordinal(&self, word: &str) -> Option<usize> {
         self.ordinals.iter().position(|forms| forms.iter().any(|form| form == word))
     }
 
-    /// The number that a word or figures mean, up to a hundred.
+    /// The number of a numeral or digits, up to a hundred.
     pub fn cardinal(&self, word: &str) -> Option<usize> {
         let spelt = self.cardinals.iter().position(|form| form == word);
         spelt.or_else(|| word.parse().ok().filter(|number| (1..=100).contains(number)))
     }
 
-    /// A word without its plural ending.
     pub fn singular(&self, word: &str) -> String {
         let rule = self.plurals.iter().find(|(ending, _)| word.ends_with(ending.as_str()));
         match rule {
@@ -136,7 +131,7 @@ impl Language {
         }
     }
 
-    /// The field that words ask about: "how tall" asks for the height. With it, how many words those are.
+    /// The field that words ask about, and their number: "how tall" asks for the height.
     pub fn field<'a>(&self, words: impl Iterator<Item = &'a str> + Clone) -> Option<(&str, usize)> {
         let all = self.fields.iter().flat_map(|(field, list)| list.iter().map(move |p| (field, p)));
         let fits = |phrase: &Vec<String>| {
@@ -147,7 +142,7 @@ impl Language {
         found.map(|(field, phrase)| (field.as_str(), phrase.len()))
     }
 
-    /// Whether a message asks a question or for something to be done.
+    /// Whether a message is a question or a request.
     pub fn asks_for_something(&self, message: &str) -> bool {
         let words = words(&message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)]);
         let asks = |word: &String| {
@@ -161,7 +156,7 @@ impl Language {
             || self.cues.mode(message).is_some()
     }
 
-    /// A sentence with its places filled; `None` where the language does not have it.
+    /// A sentence with its placeholders filled in; `None` if the language lacks it.
     pub fn say(&self, what: Say, with: &[(&str, &str)]) -> Option<String> {
         let mut text = self.say.get(&what)?.clone();
         for (place, value) in with {
@@ -170,7 +165,7 @@ impl Language {
         Some(text)
     }
 
-    /// How many function words of this language a message has.
+    /// The number of function words of this language in a message.
     pub(super) fn function_words(&self, message: &str, words: &[String]) -> usize {
         match self.script {
             Script::Spaced => words.iter().filter(|word| self.is(Class::Stop, word)).count(),
@@ -188,7 +183,7 @@ fn is_han(letter: char) -> bool {
     matches!(letter, '\u{3400}'..='\u{9fff}')
 }
 
-/// The words of a text in lower case; signs that end a sentence are words, too.
+/// The lower-case words of a text; punctuation that ends a sentence counts as a word.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();

@@ -1,13 +1,14 @@
-//! The words that understanding a message rests on, one file per language.
+//! The words used to understand messages, one file per language.
 //!
-//! `lexicon/en.toml` is the full one; German is smaller; the others hold the cues for [`asks_back`] and
-//! [`heat`]. An operator adds or replaces languages with files of a folder ([`install`]). Words of a
-//! domain ("rack", "uplink") are not here but in packs.
+//! `lexicon/en.toml` is complete, German is smaller, and the others have the cues for [`asks_back`] and [`heat`].
+//! An operator can add or replace languages with a folder of files ([`install`]). Domain words ("rack", "uplink")
+//! belong to packs.
 //!
-//! Like a locale, the lexicon is one for the process and fixed before the first message. Each message is
-//! read in the language whose function words it has most of ([`of`]).
+//! Like a locale, the lexicon is global and fixed before the first message. Each message is read in the language
+//! that most of its function words belong to ([`of`]).
 //!
-//! Invariant: no other module of the engine holds a list of words of a language.
+//! Two other word lists have their own files: those for gathering facts (`fact/gather`) and for effects of tools
+//! (`effects/`).
 
 mod class;
 mod cue;
@@ -21,7 +22,7 @@ pub use class::{Class, Family, Say};
 pub use cues::{Cues, Mode};
 pub use language::Language;
 
-/// The languages in force. The first one reads messages that fit none.
+/// The loaded languages. The first reads messages that match none.
 #[derive(Debug)]
 pub struct Lexicon {
     languages: Vec<Language>,
@@ -38,12 +39,12 @@ const EMBEDDED: [(&str, &str); 8] = [
     ("zh.toml", include_str!("../../lexicon/zh.toml")),
 ];
 
-/// Bytes of a message that tell its language.
+/// Bytes of a message used to detect its language.
 const MESSAGE_BYTES_MAX: usize = 4096;
 
 impl Lexicon {
-    /// The languages that ship with Throughline, and those given as `(file name, text)`. A file for a
-    /// language that is there replaces it; one that cannot be read is left out, and named.
+    /// Loads the built-in languages and those given as `(file name, text)`. A file replaces the built-in language
+    /// of the same code; an invalid one is skipped and reported.
     pub fn load(files: &[(String, String)]) -> (Self, Vec<String>) {
         let mut lexicon = Self { languages: Vec::new() };
         let mut problems = Vec::new();
@@ -65,12 +66,10 @@ impl Lexicon {
         }
     }
 
-    /// The languages.
     pub fn languages(&self) -> &[Language] {
         &self.languages
     }
 
-    /// The language of a message.
     pub fn of(&self, message: &str) -> &Language {
         let first = &self.languages[0];
         let message = &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)];
@@ -80,7 +79,7 @@ impl Lexicon {
         let known = words.iter().any(|word| first.knows(word));
         for language in &self.languages[1..] {
             let found = weight(language);
-            // One word that both have says little: "list em".
+            // A single shared word says little: "list em".
             if found > best.1 && (found > 1 || !known) {
                 best = (language, found);
             }
@@ -88,11 +87,11 @@ impl Lexicon {
         if best.1 > 0 || self.says(first, &words) {
             return best.0;
         }
-        // No function word tells: a greeting or a "no" may.
+        // Without function words, a greeting or a "no" may tell.
         self.languages[1..].iter().find(|language| self.says(language, &words)).unwrap_or(first)
     }
 
-    /// Whether a word greets, thanks, agrees or disagrees in that language, and is none of the first one.
+    /// Whether a word greets, thanks, agrees or disagrees in that language and is unknown in the first one.
     fn says(&self, language: &Language, words: &[String]) -> bool {
         let first = &self.languages[0];
         let own = |word: &String| language.code == first.code || !first.knows(word);
@@ -106,46 +105,41 @@ impl Lexicon {
 
 static CURRENT: OnceLock<Lexicon> = OnceLock::new();
 
-/// Puts files of languages beside the shipped ones; says what is wrong with any. Only the first call,
-/// before the first message, has an effect.
+/// Adds language files to the built-in ones; returns problems. Only the first call, before the first message, has
+/// an effect.
 pub fn install(files: &[(String, String)]) -> Vec<String> {
     let (lexicon, mut problems) = Lexicon::load(files);
     if CURRENT.set(lexicon).is_err() && !files.is_empty() {
         problems
-            .push("the lexicon is in use already; its files take effect after a restart".into());
+            .push("the lexicon is already in use; its files take effect after a restart".into());
     }
     problems
 }
 
-/// The lexicon in force.
 pub fn current() -> &'static Lexicon {
     CURRENT.get_or_init(|| Lexicon::load(&[]).0)
 }
 
-/// The language of a message.
 pub fn of(message: &str) -> &'static Language {
     current().of(message)
 }
 
-/// The language that identifiers of programs are written in, and that messages without a language of
-/// their own are read in.
+/// The language of program identifiers, and of messages that match no language.
 pub fn english() -> &'static Language {
     &current().languages[0]
 }
 
-/// Whether a message asks for something that was said earlier.
+/// Whether a message asks about something said earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AsksBack {
-    /// It does not.
     No,
     /// It asks, but perhaps only for an answer.
     Perhaps,
-    /// It does.
     Yes,
 }
 
-/// Whether what is said asks for something that was said earlier. `in_talk` where it is said among named speakers:
-/// what they ask each other is asked of the moment.
+/// Whether a text asks about something said earlier. `in_talk`: it is part of a talk among named speakers, who
+/// ask each other about the present.
 pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     let language = of(said);
     if !in_talk && language.cues.asks(said) >= crate::weights::CUE_MIN {
@@ -162,7 +156,7 @@ pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     }
 }
 
-/// Whether what a program says is that there is no such thing.
+/// Whether a program's message says that something does not exist.
 pub fn says_none(text: &str) -> bool {
     let words: Vec<String> =
         text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).map(str::to_lowercase).collect();
@@ -170,7 +164,7 @@ pub fn says_none(text: &str) -> bool {
     (0..words.len()).any(|at| english().starts(Class::NotFound, says(at)).is_some())
 }
 
-/// How likely a message is heated, 0–1, and the sign of it; from 0.5 on it is.
+/// How likely a message is heated, 0–1, and the sign of it; heated from 0.5 on.
 pub fn heat(message: &str) -> (f32, &'static str) {
     of(message).cues.heat(message)
 }

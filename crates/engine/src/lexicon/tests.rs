@@ -1,4 +1,4 @@
-//! Languages are told apart, each file can be read, and a second language reads as the first does.
+//! Language detection, validity of each file, and reading in a second language.
 
 use super::{Class, Family, Lexicon};
 

@@ -1,12 +1,12 @@
-//! Older turns of a user's other sessions, by their words and meaning.
+//! Recall of turns of a user's other sessions, by words and meaning.
 //!
-//! One index holds every session of a user. It is caught up before each use: sessions are listed newest change
-//! first, and only those that changed are read: what is [stored](super::stored) of them is loaded, and the rest
-//! read from their logs. It holds no text; what it finds is read from its session again,
-//! so what was erased, expired, put aside or made private since cannot come back through it.
+//! One index covers all sessions of a user. It is updated before each use: sessions are listed by last change,
+//! and only changed ones are read. Their [stored](super::stored) index is loaded, and the rest read from the log.
+//! The index contains no text; hits are read from their session, so what was erased, expired, archived or made
+//! private since cannot return through it.
 //!
-//! Invariant: an index is found by the scope of the caller's own session; no id that a caller sends leads to
-//! another's.
+//! Invariant: an index is found by the scope of the caller's own session; no id sent by a caller leads to another
+//! user's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -28,29 +28,26 @@ use crate::session::record::TurnRecord;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope, Version};
 
-/// Sessions of a user that are remembered across, newest first.
+/// Maximum sessions of a user in the index, newest first.
 const SESSIONS_MAX: usize = 5_000;
-/// Sessions listed at once: those that may have changed since, and older ones.
+/// Sessions listed at once: those that may have changed, and then older ones.
 const NEWEST_SESSIONS: usize = 50;
 const OLDER_SESSIONS: usize = 1_000;
-/// Turns read from a log at once.
 const STEP_TURNS: u64 = 512;
-/// Stored indexes read at the same time.
+/// Stored indexes read concurrently.
 const READS_AT_ONCE: usize = 16;
-/// How far the clocks of copies may be apart.
+/// Assumed maximum clock difference between servers.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
-/// The sessions of one user.
 pub(super) struct UserMemory {
     index: TurnIndex,
     sessions: HashMap<SessionId, IndexedSession>,
     /// Sessions by their number in the index.
     numbered: Vec<SessionId>,
-    /// Every session that was last changed before that is held.
+    /// Every session last changed before this time is indexed.
     held_until: Option<Timestamp>,
 }
 
-/// A session in the index.
 struct IndexedSession {
     number: u64,
     version: Version,
@@ -61,7 +58,7 @@ struct IndexedSession {
     is_open: bool,
 }
 
-/// What a session is before its turns are read.
+/// A session before its turns are read.
 struct SessionOutline {
     id: SessionId,
     version: Version,
@@ -84,7 +81,7 @@ impl SessionOutline {
         }
     }
 
-    /// The same as a stored index tells it, where that was made of the version that is listed.
+    /// The outline from a stored index, if that is of the listed version.
     fn stored(row: &ListedThread, made_of: &MadeOf) -> Option<Self> {
         (made_of.version == row.version).then(|| Self {
             id: row.key.id.clone().into(),
@@ -97,21 +94,17 @@ impl SessionOutline {
     }
 }
 
-/// What is stored of a session; no units where none may be seen.
+/// The stored index of a session; no units if other sessions may not see it.
 struct Stored {
     made_of: MadeOf,
     units: Vec<TurnUnit>,
 }
 
-/// What is looked for, and for whom.
 pub struct AcrossQuery<'a> {
-    /// The session that asks.
+    /// The session that searches.
     pub session: &'a LoadedSession,
-    /// The message.
     pub message: &'a str,
-    /// Its vector.
     pub vector: &'a [f32],
-    /// How far the session remembers.
     pub scope: MemoryScope,
     /// How much is recalled.
     pub bounds: RecallBounds,
@@ -123,19 +116,19 @@ impl UserMemory {
         Self { index, sessions, numbered, held_until: None }
     }
 
-    /// The session of a hit, and the turn in it.
+    /// The session of a hit, and its turn.
     fn session_of(&self, number: u64) -> (&SessionId, u64) {
         (&self.numbered[(number / TURNS_EACH) as usize], number % TURNS_EACH)
     }
 
-    /// Takes a session's turns out.
+    /// Removes a session's turns.
     pub(super) fn remove(&mut self, id: &SessionId) {
         if let Some(held) = self.sessions.get_mut(id) {
             for turn in 1..=held.turns {
                 self.index.remove(held.number * TURNS_EACH + turn);
             }
             held.turns = 0;
-            // No session is at this version: it is read again.
+            // No session has this version, so it is read again.
             held.version.number = 0;
         }
     }
@@ -155,13 +148,13 @@ impl UserMemory {
         })
     }
 
-    /// Whether a session is held as it is listed.
+    /// Whether a session is indexed at its listed version.
     fn is_at(&self, row: &ListedThread) -> bool {
         let id: SessionId = row.key.id.clone().into();
         self.sessions.get(&id).is_some_and(|held| held.version == row.version)
     }
 
-    /// Whether nothing of a session is held.
+    /// Whether nothing of a session is indexed.
     fn lacks(&self, row: &ListedThread) -> bool {
         let id: SessionId = row.key.id.clone().into();
         self.sessions.get(&id).is_none_or(|held| held.turns == 0)
@@ -169,7 +162,7 @@ impl UserMemory {
 }
 
 impl Memory {
-    /// Parts of earlier turns of the user's other sessions that fit a message, best first.
+    /// Parts of turns of the user's other sessions that match a message, best first.
     pub async fn search_across(
         &self,
         sessions: &Sessions,
@@ -214,8 +207,8 @@ impl Memory {
         Ok(recalled)
     }
 
-    /// Where the user's sessions hold what fits a text by itself, best first: session, turn and hit. The words are
-    /// not read, so some of it may be gone.
+    /// Where the user's sessions match a text, best first: session, turn and hit. The texts are not read, so some
+    /// may be gone.
     pub async fn search_sessions(
         &self,
         sessions: &Sessions,
@@ -229,7 +222,7 @@ impl Memory {
         Ok(located)
     }
 
-    /// Looks for a message and its vector in the user's sessions that are not `hidden`.
+    /// Searches the user's sessions that are not `hidden`.
     async fn locate(
         &self,
         sessions: &Sessions,
@@ -258,7 +251,7 @@ impl Memory {
         Ok(located.collect())
     }
 
-    /// Brings the index up for the sessions of the scope that changed.
+    /// Updates the index for the changed sessions of the scope.
     async fn catch_up_user(
         &self,
         sessions: &Sessions,
@@ -289,8 +282,7 @@ impl Memory {
         Ok(())
     }
 
-    /// What the store has of a session, where it is `wanted`: a session of which something is held goes on from
-    /// its log.
+    /// The stored index of a session, if `wanted`; a session that is partly indexed continues from its log.
     async fn read_stored<'a>(
         &self,
         sessions: &Sessions,
@@ -316,7 +308,7 @@ impl Memory {
         Ok((row, stored))
     }
 
-    /// Takes in what is new of a session.
+    /// Indexes what is new in a session.
     async fn take_in(
         &self,
         sessions: &Sessions,
@@ -326,7 +318,7 @@ impl Memory {
     ) -> Result<()> {
         let as_stored =
             stored.as_ref().and_then(|stored| SessionOutline::stored(row, &stored.made_of));
-        // The head is read only where the store's index is not of its version.
+        // The head is read only if the stored index is not of its version.
         let (current, loaded) = match as_stored {
             Some(current) => (current, None),
             None => match sessions.find(&row.key).await? {
@@ -373,13 +365,13 @@ impl Memory {
     }
 }
 
-/// Whether other sessions of the user may see what was said in a session.
+/// Whether the user's other sessions may see a session.
 pub(super) fn is_open(head: &SessionHead) -> bool {
     let off = head.settings.memory == Some(MemoryScope::Off);
     head.deleted_at.is_none() && !head.settings.private && !off
 }
 
-/// The turns of other sessions that pieces are from.
+/// The turns of other sessions that pieces come from.
 pub fn elsewhere<'a>(
     sources: impl Iterator<Item = &'a Source>,
 ) -> BTreeMap<SessionId, BTreeSet<u64>> {

@@ -1,9 +1,10 @@
-//! Indexes in memory, bounded by the bytes that they hold.
+//! A cache of indexes, bounded by bytes.
 //!
-//! An index grows while it is in use, and a cache weighs what is put into it. So whoever has made one larger
-//! [weighs](Cells::weigh) it again. Losing an index costs time, never correctness: it is loaded or made anew.
+//! An index grows while in use, but the cache only weighs it when it is inserted, so it must be
+//! [weighed](Cells::weigh) again after growing. Losing an index costs time, never correctness: it is loaded or
+//! rebuilt.
 //!
-//! Invariant: what was forgotten does not come back by being weighed.
+//! Invariant: weighing does not bring back a dropped index.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -12,18 +13,17 @@ use std::time::Duration;
 use moka::ops::compute::Op;
 use tokio::sync::Mutex;
 
-/// An index is weighed again when it has grown by one part in so many.
+/// An index is weighed again after growing by one part in this many.
 const GROWTH_SHARE: u64 = 8;
-/// What one weighs at least.
+/// Minimum weight.
 const BYTES_MIN: u32 = 4_096;
 
-/// Indexes by key.
 pub(super) struct Cells<K, T>(moka::sync::Cache<K, Cell<T>>);
 
 struct Cell<T> {
     index: Arc<Mutex<T>>,
     bytes: u32,
-    /// Turns in it when it was weighed.
+    /// Number of turns when it was weighed.
     turns: u64,
 }
 
@@ -38,7 +38,7 @@ where
     K: Hash + Eq + Clone + Send + Sync + 'static,
     T: Send + 'static,
 {
-    /// Holds `bytes_max`, each for `idle` after its last use.
+    /// `idle` is the time after the last use at which an index is dropped.
     pub(super) fn new(bytes_max: u64, idle: Duration) -> Self {
         let cells = moka::sync::Cache::builder()
             .max_capacity(bytes_max)
@@ -48,23 +48,21 @@ where
         Self(cells)
     }
 
-    /// The index of `key`, made where there is none.
+    /// The index of `key`, created if missing.
     pub(super) fn get_or(&self, key: &K, make: impl FnOnce() -> T) -> Arc<Mutex<T>> {
         let new = || Cell { index: Arc::new(Mutex::new(make())), bytes: BYTES_MIN, turns: 0 };
         self.0.get_with(key.clone(), new).index
     }
 
-    /// The index of `key`.
     pub(super) fn get(&self, key: &K) -> Option<Arc<Mutex<T>>> {
         self.0.get(key).map(|cell| cell.index)
     }
 
-    /// Forgets an index.
     pub(super) fn forget(&self, key: &K) {
         self.0.invalidate(key);
     }
 
-    /// Weighs an index that has `turns` now, where it has grown since it was weighed.
+    /// Weighs an index that now has `turns`, if it has grown enough since.
     pub(super) fn weigh(
         &self,
         key: &K,

@@ -1,10 +1,10 @@
-//! Storing what recall has derived of a session, in the background.
+//! Stores recall indexes of sessions in the background.
 //!
-//! Several copies of the server may do it at once: the slower one loses its commit and leaves it at that. Erasing
-//! goes on meanwhile, so after a write the session is looked at once more: what erased something before that look is
-//! noticed here, and what erases after it removes what was written.
+//! Several servers may do it at once: the slower one loses its commit and stops. Erasing may happen meanwhile, so
+//! after a write the session is checked again: an erasure before the check is noticed here, and one after it
+//! removes what was written.
 //!
-//! Invariant: when [`Memory::keep`] answers, nothing is stored of a turn that was erased before it answered.
+//! Invariant: when [`Memory::keep`] returns, nothing is stored of a turn erased before.
 
 use std::sync::Arc;
 
@@ -20,10 +20,9 @@ use crate::search::TurnUnit;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Change, Expected, Found, StoreError};
 
-/// Turns that one commit stores at most.
+/// Maximum turns per commit.
 const COMMIT_TURNS: u64 = 4_096;
 
-/// What is being written.
 struct Writing {
     expected: Expected,
     turns: u64,
@@ -39,7 +38,7 @@ impl Memory {
         loaded.head.turns.saturating_sub(self.kept.get(&loaded.key).unwrap_or(0))
     }
 
-    /// Stores what is missing of a session's index. `ids` makes an id for each write.
+    /// Stores the missing part of a session's index. `ids` generates an id for each write.
     pub async fn keep(
         &self,
         sessions: &Sessions,
@@ -67,7 +66,7 @@ impl Memory {
                 known: Arc::new(KnownEntities::of(known)),
             },
             None => {
-                // What is there cannot be used.
+                // The stored index cannot be used.
                 if !matches!(store.head(&key, None).await, Ok(Found::Missing)) {
                     store.erase(&key).await?;
                 }
@@ -88,7 +87,7 @@ impl Memory {
             let mut made_of = MadeOf::new(loaded, self.embedder.name(), is_open(head));
             made_of.turns = end;
             if end < head.turns {
-                // No session is at this version: the rest is to come.
+                // No session has this version, so the index counts as incomplete.
                 made_of.version.number = 0;
             }
             let known = (head.turns >= KNOWN_TURNS_MIN).then_some(writing.known.as_ref());
@@ -97,7 +96,7 @@ impl Memory {
             let change = Change { expires_at: head.purge_at(), ..change };
             match store.commit(&key, writing.expected, change).await {
                 Ok(version) => writing.expected = Expected::At(version),
-                // Another copy stores it.
+                // Another server stores it.
                 Err(StoreError::Conflict { .. }) => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
@@ -120,7 +119,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads turns up to `end`; says no where some have no vector, since the embedder failed.
+    /// Reads turns up to `end`; returns `false` if some have no vector because the embedder failed.
     async fn read_to(
         &self,
         sessions: &Sessions,

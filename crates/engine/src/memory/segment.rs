@@ -1,10 +1,10 @@
-//! Units of turns as bytes.
+//! Binary encoding of turn units.
 //!
-//! A segment holds the units of some turns of one session: a table of their words as hashes, a table of their
-//! speakers, and for each unit its counts and its vector. Numbers are little-endian base 128; what follows each
-//! other without a length is counted by the table before it.
+//! A segment has the units of some turns of a session: a table of word hashes, a table of speakers, and for each
+//! unit its counts and vector. Numbers are little-endian base 128; sequences without a length are sized by the
+//! preceding table.
 //!
-//! Invariant: bytes that were not written by [`encode`], or were changed since, decode to nothing.
+//! Invariant: bytes not written by [`encode`], or changed since, do not decode.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,14 @@ use crate::search::vectors::Packed;
 use crate::search::words::WordHash;
 use crate::search::{Part, TurnUnit};
 
-/// Bytes of a [`WordHash`].
+/// Size of a [`WordHash`].
 const HASH_BYTES: usize = 5;
-/// Bytes of the checksum at the end.
+/// Size of the checksum at the end.
 const SUM_BYTES: usize = 4;
-/// Bits of a unit's first byte: its part below, then these.
+/// Flags in a unit's first byte, above its part.
 const ASKS: u8 = 1 << 2;
 const HAS_VECTOR: u8 = 1 << 3;
 
-/// The units as bytes.
 pub fn encode(units: &[TurnUnit]) -> Vec<u8> {
     let hashes = units.iter().flat_map(|unit| unit.words.iter().map(|(word, _)| *word));
     let words = numbered(hashes);
@@ -61,7 +60,7 @@ pub fn encode(units: &[TurnUnit]) -> Vec<u8> {
     to
 }
 
-/// The units that `bytes` hold; none where they are damaged.
+/// Decodes the units; `None` if the bytes are damaged.
 pub fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
     let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM_BYTES)?)?;
     if crc32fast::hash(content).to_le_bytes() != *sum {
@@ -94,7 +93,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
     from.0.is_empty().then_some(units)
 }
 
-/// Each different value with its place in their order.
+/// Numbers the distinct values in order.
 fn numbered<T: Ord>(values: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
     let mut numbered: BTreeMap<T, u64> = values.map(|value| (value, 0)).collect();
     numbered.values_mut().zip(0..).for_each(|(number, place)| *number = place);
@@ -105,7 +104,7 @@ fn at<T>(table: &[T], number: u64) -> Option<&T> {
     table.get(usize::try_from(number).ok()?)
 }
 
-/// A day as a number that is not 0: year, month and day in turn.
+/// A day as a non-zero number made of year, month and day.
 fn day_number(day: Date) -> u64 {
     let year = u64::from(day.year().unsigned_abs());
     let (month, day) = (u64::from(day.month().unsigned_abs()), u64::from(day.day().unsigned_abs()));
@@ -147,7 +146,6 @@ fn put_number(to: &mut Vec<u8>, mut number: u64) {
     to.push(number as u8);
 }
 
-/// What is left to be read.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -175,7 +173,7 @@ impl<'a> Reader<'a> {
         Some(u64::from_le_bytes(bytes))
     }
 
-    /// A count, and so many values; each takes a byte at least, so a false count ends with the bytes.
+    /// A count and that many values; each takes at least a byte, so a false count fails at the end of the bytes.
     fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len())?;
         let mut values = Vec::with_capacity(count);

@@ -1,12 +1,11 @@
-//! What recall has derived of a session, in the store: the units of its turns, and the things it knows.
+//! The stored recall index of a session: the units of its turns, and the entities it knows.
 //!
-//! It is a thread of its own beside the session's. Its log holds one sealed segment for every [`SEGMENT_TURNS`]
-//! turns; its head says what it was made of and holds the units of the turns after those. So a turn rewrites
-//! less than one segment, and a short session is read in one step. It is written in the background, and never
-//! asked whether something exists.
+//! It is a separate thread. Its log has one sealed segment per [`SEGMENT_TURNS`] turns; its head says what it was
+//! made from and has the units of the later turns. So a turn rewrites less than one segment, and a short session
+//! is read in one step. It is written in the background and is never the authority on whether something exists.
 //!
-//! Invariant: what is answered was made of exactly the turns that the session has up to [`MadeOf::turns`], none of
-//! them erased since; anything else counts as missing.
+//! Invariant: an index is returned only if it was made from exactly the session's turns up to [`MadeOf::turns`],
+//! none of them erased since; anything else counts as missing.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -22,39 +21,35 @@ use crate::session::LoadedSession;
 use crate::session::head::SessionHead;
 use crate::store::{Change, Expected, Found, Key, Store, StoreError, Version};
 
-/// Turns of a sealed segment.
 pub(super) const SEGMENT_TURNS: u64 = 64;
-/// Turns from which on the things that a session knows are stored; those of a shorter one are read from its log.
+/// Minimum turns at which the known entities are stored; for shorter sessions they are read from the log.
 pub(super) const KNOWN_TURNS_MIN: u64 = 256;
-/// Known things of more bytes than this are not stored.
+/// Larger known entities are not stored.
 const KNOWN_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Bytes of a length before a part of the head.
+/// Size of the length before a part of the head.
 const LENGTH_BYTES: usize = 4;
 
-/// What an index was made of and with.
+/// The inputs of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MadeOf {
-    /// How units are made of texts.
+    /// Version of the algorithm that makes units.
     units: u32,
     /// The embedder's name and revision.
     embedder: String,
-    /// The session's version.
     pub version: Version,
-    /// Turns that are held.
+    /// Number of turns indexed.
     pub turns: u64,
-    /// Turns that were erased by then.
+    /// Number of turns erased at that time.
     pub erased: u64,
-    /// Which things the user wanted forgotten by then: a sum of their turns.
+    /// A checksum of the entities the user wanted forgotten at that time.
     forgotten: u64,
-    /// Whether the things that the session knew are held.
+    /// Whether the known entities are included.
     known: Known,
-    /// The session's agent.
     pub agent: Option<AgentName>,
-    /// Whether other sessions of the user may see it.
+    /// Whether the user's other sessions may see it.
     pub is_open: bool,
 }
 
-/// Whether the things that a session knows are stored with its units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Known {
@@ -80,7 +75,7 @@ impl MadeOf {
         }
     }
 
-    /// Whether its turns are the first ones of a session as it is now.
+    /// Whether its turns are the first ones of the current session.
     pub(super) fn fits(&self, version: Version, head: &SessionHead) -> bool {
         self.version.incarnation == version.incarnation
             && self.version.number <= version.number
@@ -94,7 +89,6 @@ fn forgotten(head: &SessionHead) -> u64 {
     head.entities.forgotten.iter().map(|gone| gone.turn + 1).sum()
 }
 
-/// A stored index.
 #[derive(Debug)]
 pub(super) struct StoredIndex {
     pub made_of: MadeOf,
@@ -105,7 +99,7 @@ pub(super) struct StoredIndex {
 }
 
 impl StoredIndex {
-    /// The index of a session; none where there is none, or it is damaged or of another embedder or version.
+    /// The index of a session; `None` if missing, damaged, or of another embedder or version.
     pub(super) async fn find(
         store: &dyn Store,
         session: &Key,
@@ -131,7 +125,7 @@ impl StoredIndex {
         }))
     }
 
-    /// All units. Where some are damaged, none, and what is stored is erased, to be made anew.
+    /// All units. If some are damaged, `None`, and the stored index is erased to be rebuilt.
     pub(super) async fn units(
         &self,
         store: &dyn Store,
@@ -163,13 +157,13 @@ impl StoredIndex {
         Ok((sealed.len() as u64 == self.sealed).then_some(units))
     }
 
-    /// The things that the session knew; none where they are not stored.
+    /// The known entities, if stored.
     pub(super) fn known(&self) -> Option<Vec<Entity>> {
         serde_json::from_slice(&self.known).ok()
     }
 
-    /// What the next write goes on from: the units after the sealed ones, and the things known. None where the
-    /// index has to be made anew, since the session has become long enough for its things to be stored.
+    /// Where the next write continues: the units after the sealed ones, and the known entities. `None` if the
+    /// index must be rebuilt because the session is now long enough to store its entities.
     pub(super) fn rest(&self, head: &SessionHead) -> Option<(Vec<TurnUnit>, Vec<Entity>)> {
         let is_long = head.turns >= KNOWN_TURNS_MIN;
         if self.made_of.known == Known::Not && is_long {
@@ -178,13 +172,12 @@ impl StoredIndex {
         Some((segment::decode(&self.last)?, self.known().unwrap_or_default()))
     }
 
-    /// Where the next write expects it.
     pub(super) fn expected(&self) -> Expected {
         Expected::At(self.thread)
     }
 }
 
-/// The change that writes an index. `units` are those after the `sealed` segments that are stored already.
+/// The change that writes an index. `units` are those after the `sealed` segments already stored.
 pub(super) fn change(
     mut made_of: MadeOf,
     known: Option<&KnownEntities>,
@@ -205,7 +198,7 @@ pub(super) fn change(
     }
     let mut append = Vec::new();
     let mut left = units;
-    // A segment whose turns were all erased is empty, and there all the same.
+    // A segment whose turns were all erased is empty but present.
     for number in sealed..made_of.turns / SEGMENT_TURNS {
         let last_turn = (number + 1) * SEGMENT_TURNS;
         let (full, rest) = left.split_at(left.partition_point(|unit| unit.turn <= last_turn));

@@ -1,23 +1,22 @@
-//! Further names by which people call a thing, made from its name.
+//! Derives aliases from an entity's name.
 //!
-//! A rule is a template such as `my {first} {cue}`. The words it can use are those of the name in
-//! lower case. An alias that equals the name is not kept, nor one that says nothing of the name.
+//! A rule is a template such as `my {first} {cue}`. Its placeholders are words of the name in lower case. An
+//! alias equal to the name, or independent of it, is dropped.
 
 use super::file::TypeFile;
 use super::types::{Cue, Grammar};
 use crate::lexicon::{self, Class};
 
-/// The most aliases kept for one entity.
+/// Maximum aliases per entity.
 pub const ENTITY_ALIASES_MAX: usize = 24;
 const WORDS: [&str; 7] =
     ["{name}", "{first}", "{host}", "{address}", "{cue}", "{squashed}", "{bare}"];
 
-/// A template for an alias.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AliasRule(String);
 
 impl AliasRule {
-    /// Checks a template: only known words in braces, and one that depends on the name.
+    /// Validates a template: only known placeholders, and at least one that depends on the name.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let mut rest = text.to_owned();
         for word in WORDS {
@@ -55,12 +54,12 @@ impl AliasRule {
 
 struct Name<'a> {
     lower: &'a str,
-    /// The name without a cue word at its end: "task management" of "task management workflow".
+    /// The name without a trailing cue word: "task management" of "task management workflow".
     bare: Option<&'a str>,
 }
 
 impl<'a> Name<'a> {
-    /// The first word, where there are several and it is long enough to mean something.
+    /// The first of several words, if long enough to mean something.
     fn first(&self) -> Option<&'a str> {
         let first = self.lower.split_whitespace().next()?;
         let names_something =
@@ -85,7 +84,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// The aliases that `rules` make for `name`, without repeats.
+/// The aliases that `rules` derive from `name`, without repeats.
 pub(super) fn aliases_of(name: &str, rules: &[AliasRule], cues: &[Cue]) -> Vec<String> {
     let lower = name.to_lowercase();
     let singular = || cues.iter().filter(|cue| cue.grammar == Grammar::Singular);
@@ -102,7 +101,7 @@ pub(super) fn aliases_of(name: &str, rules: &[AliasRule], cues: &[Cue]) -> Vec<S
     aliases
 }
 
-/// The rules of a type as written.
+/// Parses the alias rules of a type.
 pub(super) fn rules_of(
     file: &TypeFile,
 ) -> Result<Vec<AliasRule>, (std::ops::Range<usize>, String)> {

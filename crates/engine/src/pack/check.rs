@@ -1,7 +1,7 @@
-//! From a pack as written to types that can be used, or the reason why not.
+//! Validates a pack and builds its types.
 //!
-//! Every refusal carries the place in the text. One wrong line refuses the whole pack: half a pack
-//! would be wrong in ways that nobody sees.
+//! Every problem has its position in the text. One wrong line refuses the whole pack: half a pack would fail in
+//! ways nobody sees.
 
 use std::ops::Range;
 
@@ -19,19 +19,18 @@ use super::steering::Guidance;
 use super::types::{Cue, EntityType, Grammar, Objects, Pattern, Resolver};
 use super::words_of_identifier;
 
-/// A reason and its place.
+/// A reason and its position.
 pub(super) type Refusal = (Option<Range<usize>>, String);
 
-/// A checked pack.
 #[derive(Debug, Clone)]
 pub(super) struct Pack {
     pub name: String,
     pub description: String,
     pub types: Vec<EntityType>,
-    /// Where each type's name is in the text.
+    /// The position of each type's name in the text.
     pub places: Vec<Range<usize>>,
     pub guidance: Vec<Guidance>,
-    /// Tools that are known to read.
+    /// Tools known to be read-only.
     pub reads: Vec<KnownReader>,
     pub compounds: Vec<String>,
     pub units: Vec<String>,
@@ -39,7 +38,7 @@ pub(super) struct Pack {
     pub generic: Option<Generic>,
 }
 
-/// Reads and checks one pack.
+/// Parses and validates a pack.
 pub(super) fn read(text: &str) -> Result<Pack, Refusal> {
     if text.len() > PACK_BYTES_MAX {
         return Err((None, format!("the pack is longer than {PACK_BYTES_MAX} bytes")));
@@ -196,7 +195,7 @@ fn pattern(entry: &PatternFile) -> Result<Pattern, Refusal> {
         .build()
         .map_err(|error| (span.clone(), format!("the pattern does not compile: {error}")))?;
     if regex.is_match("") {
-        return Err((span, "the pattern matches nothing at all".to_owned()));
+        return Err((span, "the pattern matches the empty text".to_owned()));
     }
     let means = match entry.means {
         MatchMeans::Id => NumberMeans::Id,
@@ -206,7 +205,7 @@ fn pattern(entry: &PatternFile) -> Result<Pattern, Refusal> {
     Ok(Pattern { regex, words, confidence, check: entry.check, means })
 }
 
-/// A resolver only reads: a tool whose verb the pack itself calls a change is refused.
+/// A resolver must be read-only: a tool whose verb the pack itself lists as a change is refused.
 fn resolver(file: &PackFile, entry: &ResolveFile) -> Result<Resolver, Refusal> {
     let tool = entry.tool.get_ref();
     let span = Some(entry.tool.span());
@@ -227,7 +226,7 @@ fn resolver(file: &PackFile, entry: &ResolveFile) -> Result<Resolver, Refusal> {
     Ok(Resolver { tool: tool.clone(), arguments: entry.arguments.clone() })
 }
 
-/// A name in a pack: lower case letters, digits and underscores.
+/// A name in a pack: lower-case letters, digits and underscores.
 fn identifier(name: &Spanned<String>) -> Result<String, Refusal> {
     let text = name.get_ref();
     let fits = !text.is_empty() && text.len() <= PACK_WORD_CHARACTERS_MAX;

@@ -1,7 +1,7 @@
-//! A pack as it is written: the shape of the TOML file.
+//! The TOML format of a pack.
 //!
-//! Unknown keys are errors, so that a misspelt setting is reported and not ignored. Nothing is
-//! checked here beyond the shape; see [`super::check`].
+//! Unknown keys are errors, so that a misspelt setting is reported. Only the format is checked here; see
+//! [`super::check`].
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,19 @@ use toml::Spanned;
 
 use super::reader::KnownReader;
 
-/// The whole file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PackFile {
     pub name: Spanned<String>,
     #[serde(default)]
     pub description: String,
-    /// Nouns that make a compound with a word for a type instead of naming one: "rack elevation".
+    /// Nouns that form a compound with a type word instead of being a name: "rack elevation".
     #[serde(default)]
     pub compounds: Vec<String>,
-    /// Words for a type that are verbs, too: "to host".
+    /// Type words that are also verbs: "to host".
     #[serde(default)]
     pub verbs: Vec<String>,
-    /// What a number before it counts: "2 u".
+    /// Units counted by a number: "2 u".
     #[serde(default)]
     pub units: Vec<String>,
     #[serde(default)]
@@ -35,45 +34,44 @@ pub(super) struct PackFile {
     pub guidance: Vec<Spanned<GuidanceFile>>,
     #[serde(default)]
     pub generic: Option<Generic>,
-    /// Tools that are known to read, whatever their server says.
+    /// Tools known to be read-only, whatever their server says.
     #[serde(default)]
     pub reads: Vec<KnownReader>,
 }
 
-/// `[generic]`: a server whose tools take the type of object as an argument.
+/// `[generic]`: a server whose tools take the object type as an argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Generic {
     /// The tool that lists objects of a type.
     pub list: String,
-    /// The tool that shows one by its id.
+    /// The tool that shows one object by id.
     pub get: String,
-    /// The tool that searches in several types.
+    /// The tool that searches several types.
     pub search: String,
-    /// The parameter that takes the type.
+    /// The parameter for the type.
     #[serde(rename = "type")]
     pub type_parameter: String,
-    /// The parameter that takes filters, an object.
+    /// The parameter for filters, an object.
     pub filters: String,
-    /// The parameter that takes the fields that are wanted.
+    /// The parameter for the wanted fields.
     pub fields: String,
-    /// The parameter of `get` that takes the id.
+    /// The parameter of `get` for the id.
     pub id: String,
-    /// The parameter of `search` that takes the words.
+    /// The parameter of `search` for the words.
     pub query: String,
-    /// The parameter of `search` that takes the types.
+    /// The parameter of `search` for the types.
     pub types: String,
-    /// The parameter that takes the length of a page.
+    /// The parameter for the page size.
     pub limit: String,
-    /// The parameter that takes the start of a page.
+    /// The parameter for the start of a page.
     pub offset: String,
-    /// The longest page.
+    /// Maximum page size.
     pub page: u32,
-    /// Added to the key of a filter, it matches a part of a text, whatever its case.
+    /// Suffix of a filter key that matches a part of a text, ignoring case.
     pub contains: String,
 }
 
-/// One `[[type]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TypeFile {
@@ -113,44 +111,44 @@ pub(super) struct TypeFile {
     /// The type's name on a generic server.
     #[serde(default)]
     pub object: Option<String>,
-    /// A tool of its own that lists it on a generic server, with filters only.
+    /// A separate tool that lists it on a generic server, with filters only.
     #[serde(default)]
     pub list_tool: Option<String>,
-    /// The fields that a list asks for.
+    /// The fields that a list requests.
     #[serde(default)]
     pub fields: Vec<String>,
-    /// The key of the filter for its name.
+    /// The filter key for its name.
     #[serde(default = "name_key")]
     pub name_filter: String,
-    /// The key of the filter for a name that is a number.
+    /// The filter key for a numeric name.
     #[serde(default)]
     pub number_filter: Option<String>,
-    /// Keys of filters by the type of thing that they take; `"*"` takes a name of any type. A key that ends
-    /// in `_id` takes an id, any other the name.
+    /// Filter keys by the type they take; `"*"` takes a name of any type. A key that ends in `_id` takes an id,
+    /// any other the name.
     #[serde(default)]
     pub filters: BTreeMap<String, String>,
-    /// Values of a field that it can be filtered by.
+    /// Values of a field that can be used as filters.
     #[serde(default)]
     pub choices: BTreeMap<String, Vec<String>>,
-    /// Words for what is true or not, and the key of the filter for it.
+    /// Words for a boolean property, and its filter key.
     #[serde(default)]
     pub flags: BTreeMap<String, String>,
-    /// Words that mean a choice: `deleted = { action = "delete" }`.
+    /// Words that stand for a choice: `deleted = { action = "delete" }`.
     #[serde(default)]
     pub means: BTreeMap<String, BTreeMap<String, String>>,
-    /// The type of thing that a narrower word names: the role, for "firewalls".
+    /// The type that a more specific word refers to: the role, for "firewalls".
     #[serde(default)]
     pub narrowed_by: Option<Spanned<String>>,
-    /// For such a word, the words of which the other thing's name has one; none where it narrows nothing.
+    /// For such a word, the words of which that entity's name must have one; empty if it narrows nothing.
     #[serde(default)]
     pub narrows: BTreeMap<String, Vec<String>>,
-    /// Other things are in it.
+    /// Whether other things are located in it.
     #[serde(default)]
     pub place: bool,
-    /// Fields by the words that people use for them.
+    /// Fields by the words people use for them.
     #[serde(default)]
     pub attributes: BTreeMap<String, String>,
-    /// The type that is meant instead, by the type of thing it belongs to.
+    /// The type that is meant instead, by the type of its owner.
     #[serde(default)]
     pub instead: BTreeMap<String, String>,
     #[serde(default)]
@@ -159,7 +157,6 @@ pub(super) struct TypeFile {
     pub resolve: Vec<ResolveFile>,
 }
 
-/// One `[[type.pattern]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PatternFile {
@@ -174,7 +171,6 @@ pub(super) struct PatternFile {
     pub means: MatchMeans,
 }
 
-/// One `[[type.resolve]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResolveFile {
@@ -182,7 +178,6 @@ pub(super) struct ResolveFile {
     pub arguments: BTreeMap<String, Value>,
 }
 
-/// One `[[guidance]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GuidanceFile {
@@ -196,29 +191,23 @@ pub(super) struct GuidanceFile {
     pub text: String,
 }
 
-/// What was done to an entity.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It was talked about or read.
     #[default]
     Discussed,
-    /// It was changed.
     Modified,
-    /// It was made.
     Created,
 }
 
-/// What a bare number after a cue word is: "project 123" is an id, "VLAN 100" a name.
+/// The meaning of a bare number after a cue: "project 123" is an id, "VLAN 100" a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NumberMeans {
-    /// The id.
     #[default]
     Id,
-    /// The name.
     Name,
     /// Neither: "port 8080" names no interface.
     Nothing,
@@ -228,16 +217,16 @@ pub enum NumberMeans {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedBefore {
-    /// Only those with digits or signs; a capitalised word is a description ("the Cisco switch").
+    /// Only those with digits or special characters; a capitalised word is a description ("the Cisco switch").
     #[default]
     Identifier,
-    /// Capitalised words too.
+    /// Also capitalised words.
     Any,
-    /// Capitalised words too, also several before a plural ("Java and Ruby answers").
+    /// Also capitalised words, and several before a plural ("Java and Ruby answers").
     List,
 }
 
-/// What a pattern's match is; unlike a number, by default a name.
+/// The meaning of a pattern's match; unlike a number, a name by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum MatchMeans {
@@ -250,14 +239,13 @@ pub(super) enum MatchMeans {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
-    /// None.
     #[default]
     Any,
-    /// It must be an IPv4 or IPv6 address, with or without a mask.
+    /// An IPv4 or IPv6 address, with or without a mask.
     Address,
-    /// It must be an address with a mask and with host bits: an address on a network.
+    /// An address with a mask and host bits: an address on a network.
     Host,
-    /// It must be an IPv4 or IPv6 network: an address with a mask and no host bits.
+    /// An IPv4 or IPv6 network: an address with a mask and no host bits.
     Network,
 }
 
@@ -265,11 +253,8 @@ pub enum Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
-    /// Its id.
     Id,
-    /// Its name.
     Name,
-    /// Its slug.
     Slug,
 }
 

@@ -1,4 +1,4 @@
-//! The name of an entity type.
+//! Names of entity types.
 
 use std::fmt;
 
@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 pub struct Kind(String);
 
 impl Kind {
-    /// A type of that name.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,14 +1,13 @@
 //! Packs: domain knowledge as data.
 //!
-//! A pack is a TOML file that says which types of things a domain has, how they look in text and in
-//! JSON, which tool finds them, and what steers tool choice. Three are compiled in (`netbox`,
-//! `sdelements`, `workflow`); users add theirs as text. Reading folders is the caller's business.
+//! A pack is a TOML file that defines the entity types of a domain, how they look in text and JSON, which tool
+//! finds them, and guidance for choosing tools. Three are built in (`netbox`, `sdelements`, `workflow`); users
+//! add their own as text. The caller reads the folders.
 //!
-//! Not here: what a conversation mentions ([`crate::entity`]) and ranking of tools
-//! ([`crate::search`]).
+//! [`crate::entity`] finds mentions; [`crate::search`] ranks tools.
 //!
-//! Invariant: a [`PackSet`] holds only packs that passed every check, and nothing in it can make a
-//! search over text cost more than time proportional to that text.
+//! Invariant: a [`PackSet`] has only validated packs, and none of them can make a search cost more than time
+//! proportional to the text.
 
 mod alias;
 mod check;

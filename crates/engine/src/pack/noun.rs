@@ -1,10 +1,10 @@
-//! Type names inside identifiers: `list_device_types`, `deselectedAnswers`, `primary_ip4`.
+//! Type names in identifiers: `list_device_types`, `deselectedAnswers`, `primary_ip4`.
 //!
-//! Tools and JSON keys are named by programs, so their words are found by splitting, not by cues.
+//! Tools and JSON keys have program identifiers, so their words are found by splitting, not by cues.
 
 use std::collections::HashMap;
 
-/// The longest identifier that is looked at, in bytes.
+/// Maximum identifier length.
 const IDENTIFIER_BYTES_MAX: usize = 96;
 
 /// The words of an identifier in lower case: `listDevice_types` gives list, device, types.
@@ -28,7 +28,7 @@ pub fn words_of_identifier(identifier: &str) -> Vec<String> {
     words
 }
 
-/// Type names and plurals as identifiers spell them.
+/// Type names and plurals as spelt in identifiers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Nouns(HashMap<String, usize>);
 
@@ -39,15 +39,14 @@ impl Nouns {
         self.0.entry(key).or_insert(type_index);
     }
 
-    /// The type that the last words of an identifier name, the longest first: the interfaces, not
-    /// the device, of `get_device_interfaces`.
+    /// The type named by the last words of an identifier, longest first: interface, not device, for
+    /// `get_device_interfaces`.
     pub fn last_in(&self, words: &[String]) -> Option<usize> {
         let first = words.len().saturating_sub(super::CUE_WORDS_MAX);
         (first..words.len()).find_map(|from| self.0.get(&words[from..].join("_")).copied())
     }
 
-    /// The type that any part of an identifier names, the last and longest first: `device` of
-    /// `device_search_by_name`.
+    /// The type named by any part of an identifier, last and longest first: `device` for `device_search_by_name`.
     pub fn anywhere_in(&self, words: &[String]) -> Option<usize> {
         (1..=words.len()).rev().find_map(|end| self.last_in(&words[..end]))
     }

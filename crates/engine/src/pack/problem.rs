@@ -3,19 +3,17 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A refused pack: the file, the line and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackProblem {
-    /// The file's name as the caller gave it.
+    /// The file name given by the caller.
     pub file: String,
-    /// The line, counted from 1.
+    /// Counted from 1.
     pub line: usize,
-    /// What is wrong, in a sentence.
     pub reason: String,
 }
 
 impl PackProblem {
-    /// A problem at a place in `text`; without a place, at its first line.
+    /// A problem at a position in `text`; without one, at its first line.
     pub(super) fn at(file: &str, text: &str, span: Option<Range<usize>>, reason: String) -> Self {
         let end = span.map_or(0, |span| span.start.min(text.len()));
         let line = 1 + text.as_bytes()[..end].iter().filter(|byte| **byte == b'\n').count();

@@ -1,6 +1,6 @@
-//! Tools that a pack knows to read: by name and by schema, since anybody can take a name.
+//! Read-only tools known to a pack: by name and schema, since anybody can take a name.
 //!
-//! Compared are the parameters, their types and which are required. Descriptions are not.
+//! Parameters, their types and whether they are required are compared; descriptions are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,13 @@ use serde_json::Value;
 
 use crate::tool::ToolDefinition;
 
-/// One `[[reads]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KnownReader {
-    /// The tool's name on its server.
+    /// The name on its server.
     pub tool: String,
-    /// Its parameters with their types; several with a bar between: `string|array`. Null need not be said.
+    /// Parameters with their types; several are separated by a bar: `string|array`. Null is implied.
     pub parameters: BTreeMap<String, String>,
-    /// Parameters that a call must give.
     #[serde(default)]
     pub required: BTreeSet<String>,
 }

@@ -1,7 +1,7 @@
-//! The packs in force together, with everything that is looked up by word made ready.
+//! The loaded packs, with their word indexes.
 //!
-//! Invariant: a type's name belongs to one pack; a pack given later under the name of an earlier
-//! one replaces it as a whole.
+//! Invariant: a type's name belongs to one pack; a later pack of the same name replaces an earlier one
+//! completely.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -23,18 +23,17 @@ const BUILTIN: [(&str, &str); 3] = [
     ("workflow.toml", include_str!("../../packs/workflow.toml")),
 ];
 
-/// Packs that work together.
 #[derive(Debug, Clone, Default)]
 pub struct PackSet {
     packs: Vec<Pack>,
     types: Vec<EntityType>,
     by_kind: HashMap<String, usize>,
-    /// Cues by their first word, the longest first.
+    /// Cues by their first word, longest first.
     cues: HashMap<String, Vec<CueEntry>>,
     nouns: Nouns,
-    /// The names of types alone, without the other words for them.
+    /// The names of types only, without other words for them.
     plain_nouns: Nouns,
-    /// Keys that name a type only inside an entity of another: (type outside, key).
+    /// Keys that name a type only inside an entity of another: (outer type, key).
     owned_keys: HashMap<(String, String), usize>,
 }
 
@@ -46,7 +45,7 @@ struct CueEntry {
 }
 
 impl PackSet {
-    /// The packs that ship with Throughline.
+    /// The built-in packs.
     pub fn builtin() -> Self {
         static READ: LazyLock<PackSet> = LazyLock::new(|| {
             let packs = BUILTIN.map(|(file, text)| {
@@ -59,12 +58,11 @@ impl PackSet {
         READ.clone()
     }
 
-    /// No packs.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// The shipped packs and those given as `(file name, text)`. A wrong one is left out, and named.
+    /// The built-in packs and those given as `(file name, text)`. An invalid one is skipped and reported.
     pub fn load(files: Vec<(String, String)>) -> (Self, Vec<PackProblem>) {
         let mut packs = Self::builtin().packs;
         let mut problems = Vec::new();
@@ -81,13 +79,13 @@ impl PackSet {
         (Self::of(packs), problems)
     }
 
-    /// Only the packs with these names, in the order they have here.
+    /// Only the packs with these names.
     pub fn only(&self, names: &[&str]) -> Self {
         let named = |pack: &&Pack| names.contains(&pack.name.as_str());
         Self::of(self.packs.iter().filter(named).cloned().collect())
     }
 
-    /// Whether a pack of these names, or any where there are none, knows a tool to read.
+    /// Whether one of the named packs, or any if none is named, knows a tool to be read-only.
     pub fn knows_reader(&self, definition: &ToolDefinition, names: &[String]) -> bool {
         let packs = self.packs.iter().filter(|pack| names.is_empty() || names.contains(&pack.name));
         packs.flat_map(|pack| &pack.reads).any(|known| known.is(definition))
@@ -125,23 +123,19 @@ impl PackSet {
         set
     }
 
-    /// Names and descriptions of the packs.
     pub fn packs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.packs.iter().map(|pack| (pack.name.as_str(), pack.description.as_str()))
     }
 
-    /// All types.
     pub fn types(&self) -> &[EntityType] {
         &self.types
     }
 
-    /// The type of that name.
     pub fn entity_type(&self, kind: &Kind) -> Option<&EntityType> {
         self.by_kind.get(kind.as_str()).map(|index| &self.types[*index])
     }
 
-    /// The longest cue that begins a run of words in lower case: its type, how many words it has
-    /// and its grammar.
+    /// The longest cue at the start of lower-case words: its type, number of words and grammar.
     pub fn cue_at<'a>(
         &self,
         words: impl Iterator<Item = &'a str> + Clone,
@@ -155,7 +149,7 @@ impl PackSet {
         Some((&self.types[entry.type_index], entry.words.len(), entry.grammar))
     }
 
-    /// The surest pattern that a word, or two words with a space, match as a whole.
+    /// The pattern with the highest confidence that matches the whole text of one or two words.
     pub fn pattern_of(&self, text: &str, words: usize) -> Option<(&EntityType, &Pattern)> {
         let all = self
             .types
@@ -171,12 +165,12 @@ impl PackSet {
         best
     }
 
-    /// The type that a JSON key or a parameter names with its last words.
+    /// The type named by the last words of a JSON key or parameter.
     pub fn type_of_key(&self, key: &str) -> Option<&EntityType> {
         self.nouns.last_in(&words_of_identifier(key)).map(|index| &self.types[index])
     }
 
-    /// The same for a key inside an entity of a type, if it is inside one.
+    /// Like [`Self::type_of_key`], for a key inside an entity of type `owner`.
     pub fn type_of_key_in(&self, owner: Option<&Kind>, key: &str) -> Option<&EntityType> {
         let owned = owner.and_then(|owner| {
             self.owned_keys
@@ -186,25 +180,22 @@ impl PackSet {
         owned.or_else(|| self.type_of_key(key))
     }
 
-    /// The type that a key of a plain value names: only the type's own name counts, since "address"
-    /// or "host" may hold anything.
+    /// The type named by the key of a scalar: only the type's own name counts, since "address" or "host" may
+    /// contain anything.
     pub fn type_of_plain_key(&self, key: &str) -> Option<&EntityType> {
         self.plain_nouns.last_in(&words_of_identifier(key)).map(|index| &self.types[index])
     }
 
-    /// The type that a tool's name is about.
     pub fn type_of_tool(&self, tool: &str) -> Option<&EntityType> {
         self.nouns.anywhere_in(&words_of_identifier(tool)).map(|index| &self.types[index])
     }
 
-    /// The type that a URL shows.
     pub fn type_of_url(&self, url: &str) -> Option<&EntityType> {
         self.types
             .iter()
             .find(|entity_type| entity_type.urls.iter().any(|part| url.contains(part.as_str())))
     }
 
-    /// Further names for an entity.
     pub fn aliases(&self, kind: &Kind, name: &str) -> Vec<String> {
         self.entity_type(kind).map_or_else(Vec::new, |entity_type| {
             let mut aliases = aliases_of(name, &entity_type.aliases, &entity_type.cues);
@@ -213,22 +204,22 @@ impl PackSet {
         })
     }
 
-    /// Whether a noun makes a compound with a word for a type instead of naming one.
+    /// Whether a noun forms a compound with a type word instead of being a name.
     pub fn makes_compound(&self, word: &str) -> bool {
         self.packs.iter().any(|pack| pack.compounds.iter().any(|noun| noun == word))
     }
 
-    /// Whether a word for a type is a verb, too.
+    /// Whether a type word is also a verb.
     pub fn is_verb_too(&self, word: &str) -> bool {
         self.packs.iter().any(|pack| pack.verbs.iter().any(|verb| verb == word))
     }
 
-    /// Whether a number before a word counts it.
+    /// Whether a word is a unit that numbers count.
     pub fn is_unit(&self, word: &str) -> bool {
         self.packs.iter().any(|pack| pack.units.iter().any(|unit| unit == word))
     }
 
-    /// How generic servers are asked, with the types that each pack knows there.
+    /// Generic servers, with the types each pack knows there.
     pub fn generic(&self) -> impl Iterator<Item = (&Generic, &[EntityType])> {
         self.packs.iter().filter_map(|pack| Some((pack.generic.as_ref()?, pack.types.as_slice())))
     }
@@ -238,17 +229,15 @@ impl PackSet {
         self.types.iter().find(|known| known.objects.object.as_deref() == Some(object))
     }
 
-    /// What a type adds to relevance.
+    /// The relevance bonus of a type.
     pub fn bonus(&self, kind: &Kind) -> f64 {
         self.entity_type(kind).map_or(0.0, |entity_type| entity_type.bonus)
     }
 
-    /// All guidance for tool choice.
     pub fn guidance(&self) -> impl Iterator<Item = &Guidance> {
         self.packs.iter().flat_map(|pack| &pack.guidance)
     }
 
-    /// The guidance that applies to a message.
     pub fn steering(&self, message: &str) -> Steering<'_> {
         let padded = padded(message);
         Steering { guidance: self.guidance().filter(|piece| piece.applies(&padded)).collect() }

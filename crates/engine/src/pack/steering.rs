@@ -1,45 +1,40 @@
-//! What a pack says about choosing between tools.
+//! A pack's guidance for choosing between tools.
 //!
-//! Guidance is text for a model and, at the same time, words and name prefixes for the offline
-//! chooser. It nudges a ranking; it never hides a tool.
+//! Guidance is text for a model, and words and name prefixes for the offline chooser. It adjusts a ranking and
+//! never hides a tool.
 
 use super::words_of_identifier;
 
-/// One piece of advice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guidance {
-    /// The pack it comes from.
     pub pack: String,
-    /// Words or phrases that make it apply, in lower case.
+    /// Lower-case words or phrases that make it apply.
     pub when: Vec<String>,
     /// Words or phrases that keep it from applying.
     pub unless: Vec<String>,
-    /// Beginnings of tool names to prefer.
+    /// Prefixes of tool names to prefer.
     pub prefer: Vec<String>,
-    /// Beginnings of tool names to avoid.
+    /// Prefixes of tool names to avoid.
     pub avoid: Vec<String>,
-    /// The advice in words.
     pub text: String,
 }
 
 impl Guidance {
-    /// Whether it applies to a message, given in lower case with its words separated by one space
-    /// and a space at both ends.
+    /// Whether it applies to a message in the format of [`padded`].
     pub(super) fn applies(&self, padded: &str) -> bool {
         let holds = |phrase: &String| padded.contains(&format!(" {phrase} "));
         self.when.iter().any(holds) && !self.unless.iter().any(holds)
     }
 }
 
-/// What the guidance that applies to a message wants.
+/// The guidance that applies to a message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Steering<'a> {
-    /// The guidance that applies.
     pub guidance: Vec<&'a Guidance>,
 }
 
 impl Steering<'_> {
-    /// How much more often a tool is preferred than avoided: negative to avoid it.
+    /// How much more often a tool is preferred than avoided; negative means avoid.
     pub fn weight(&self, tool: &str) -> i32 {
         let words = words_of_identifier(tool).join("_");
         let named = |beginnings: &[String]| {
@@ -54,7 +49,7 @@ impl Steering<'_> {
     }
 }
 
-/// A message as [`Guidance::applies`] wants it.
+/// The message in lower case, its words separated by single spaces, with a space at both ends.
 pub(super) fn padded(message: &str) -> String {
     let mut padded = String::from(" ");
     for word in message.to_lowercase().split(|letter: char| !letter.is_alphanumeric()) {

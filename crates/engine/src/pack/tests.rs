@@ -1,4 +1,4 @@
-//! What the shipped packs hold, and how a wrong pack is refused.
+//! The built-in packs, and how an invalid pack is refused.
 
 use super::Kind;
 use super::{Action, PackSet};
@@ -57,7 +57,7 @@ fn a_wrong_pack_is_refused_with_file_line_and_reason() {
     );
     check(
         &format!("{head}[[type.pattern]]\nregex = 'a*'\n"),
-        "mine.toml:7: the pattern matches nothing at all",
+        "mine.toml:7: the pattern matches the empty text",
     );
     check(
         &format!("{head}aliases = [\"my thing\"]\n"),

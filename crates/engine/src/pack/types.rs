@@ -1,4 +1,4 @@
-//! An entity type, checked and ready for use.
+//! Entity types, validated and ready for use.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,97 +11,90 @@ use super::Kind;
 use super::alias::AliasRule;
 use super::file::{Action, Check, Field, NamedBefore, NumberMeans};
 
-/// A type of thing that a pack knows.
 #[derive(Debug, Clone)]
 pub struct EntityType {
-    /// Its name, as in `"type"` of an entity.
+    /// Its name, as in an entity's `"type"`.
     pub kind: Kind,
-    /// The pack it comes from.
     pub pack: String,
-    /// The words people use for it.
     pub cues: Vec<Cue>,
-    /// What it adds to an entity's relevance.
+    /// Its relevance bonus.
     pub bonus: f64,
-    /// It describes other things, as a role does, and is seldom what a message is about.
+    /// Whether it describes other things, as a role does, and is rarely what a message is about.
     pub describes: bool,
-    /// What a bare number after a cue is.
+    /// The meaning of a bare number after a cue.
     pub number: NumberMeans,
-    /// Which words before a cue are a name.
     pub named_before: NamedBefore,
     /// Types that an entity of this type belongs to.
     pub parents: Vec<Kind>,
-    /// The type of place that "in" names after this type: sites, for "devices in Berlin".
+    /// The type of place that "in" refers to after this type: sites, for "devices in Berlin".
     pub within: Option<Kind>,
-    /// How further names are made from a name.
     pub aliases: Vec<AliasRule>,
-    /// JSON keys that hold an entity of this type, besides its name and plural; as `type.key`, only
-    /// inside an entity of that type.
+    /// JSON keys of entities of this type, besides its name and plural; as `type.key`, only inside an entity of
+    /// that type.
     pub keys: Vec<String>,
-    /// Parts of a URL that show an entity of this type.
+    /// Parts of a URL that identify this type.
     pub urls: Vec<String>,
-    /// JSON keys that together show an entity of this type.
+    /// JSON keys that together identify this type.
     pub shape: Vec<String>,
-    /// Where an entity's id is, as dotted paths, first found wins.
+    /// Dotted paths of the id; the first found wins.
     pub id: Vec<String>,
-    /// Where its name is.
+    /// Dotted paths of the name.
     pub label: Vec<String>,
-    /// Where its slug is.
+    /// Dotted paths of the slug.
     pub slug: Vec<String>,
-    /// Where its address is.
+    /// Dotted paths of the address.
     pub url: Vec<String>,
     /// Parameter names that mean a field of this type.
     pub parameters: BTreeMap<String, Field>,
-    /// How it looks in text.
     pub patterns: Vec<Pattern>,
-    /// How it is looked up.
     pub resolvers: Vec<Resolver>,
-    /// What a tool's verb did to it.
+    /// Verbs in tool names by the action they stand for.
     pub actions: BTreeMap<Action, Vec<String>>,
-    /// How a generic server is asked for it.
+    /// How to query a generic server for it.
     pub objects: Objects,
-    /// The type of thing that a narrower word names, and what each such word stands for.
+    /// The type that a more specific word refers to.
     pub narrowed_by: Option<Kind>,
-    /// For a narrower word, the words of which the other thing's name has one.
+    /// For such a word, the words of which that entity's name must have one.
     pub narrows: BTreeMap<String, Vec<String>>,
-    /// Other things are in it.
+    /// Whether other things are located in it.
     pub place: bool,
-    /// Fields by the words that people use for them.
+    /// Fields by the words people use for them.
     pub attributes: BTreeMap<String, String>,
-    /// The type that is meant instead, by the type of thing it belongs to.
+    /// The type that is meant instead, by the type of its owner.
     pub instead: BTreeMap<Kind, Kind>,
 }
 
-/// How a generic server is asked for things of a type.
+/// How to query a generic server for a type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Objects {
     /// The type's name there.
     pub object: Option<String>,
-    /// A tool of its own, with filters only.
+    /// A separate tool, with filters only.
     pub list_tool: Option<String>,
-    /// The fields that a list asks for.
+    /// The fields that a list requests.
     pub fields: Vec<String>,
-    /// The key of the filter for its name.
+    /// The filter key for its name.
     pub name_filter: String,
-    /// The key of the filter for a name that is a number.
+    /// The filter key for a numeric name.
     pub number_filter: Option<String>,
-    /// Keys of filters by the type of thing that they take.
+    /// Filter keys by the type they take.
     pub filters: BTreeMap<String, String>,
-    /// Values of a field that it can be filtered by.
+    /// Values of a field that can be used as filters.
     pub choices: BTreeMap<String, Vec<String>>,
-    /// Words for what is true or not, and the key of the filter for it.
+    /// Words for a boolean property, and its filter key.
     pub flags: BTreeMap<String, String>,
-    /// Words that mean a choice.
+    /// Words that stand for a choice.
     pub means: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl EntityType {
-    /// The first singular cue: the word to use in text.
+    /// The first singular cue, used in text.
     pub fn word(&self) -> &str {
         let singular = self.cues.iter().find(|cue| cue.grammar == Grammar::Singular);
         singular.map_or(self.kind.as_str(), |cue| cue.text.as_str())
     }
 
-    /// Whether words of an identifier are one of the words for it.
+    /// Whether an identifier is one of the words for it.
     pub fn is_named_in(&self, identifier: &[String]) -> bool {
         let own = super::words_of_identifier(self.kind.as_str());
         let cues = self.cues.iter().map(|cue| super::words_of_identifier(&cue.text));
@@ -109,14 +102,14 @@ impl EntityType {
         names.any(|name| identifier.windows(name.len().max(1)).any(|words| words == name))
     }
 
-    /// Whether such a thing can have that name: types whose shape is checked have no other names.
+    /// Whether an entity of this type can have that name: types with checked patterns allow no other names.
     pub fn can_be_called(&self, name: &str) -> bool {
         let mut checked =
             self.patterns.iter().filter(|pattern| pattern.check != Check::Any).peekable();
         checked.peek().is_none() || checked.any(|pattern| pattern.matches(name))
     }
 
-    /// What the verb of a tool's name did: the pack's first match, else discussed.
+    /// The action of the verb in a tool's name: the pack's first match, else discussed.
     pub fn action_of(&self, tool: &str) -> Action {
         let words = super::words_of_identifier(tool);
         let meant = |verbs: &Vec<String>| verbs.iter().any(|verb| words.contains(verb));
@@ -128,48 +121,41 @@ impl EntityType {
     }
 }
 
-/// A word, or a few, that announces a type.
+/// A word or phrase for a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cue {
-    /// In lower case, words separated by one space.
+    /// Lower-case words separated by single spaces.
     pub text: String,
-    /// One or many.
     pub grammar: Grammar,
 }
 
-/// Whether a cue means one or many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grammar {
-    /// One.
     Singular,
-    /// Many.
     Plural,
 }
 
-/// How an entity looks in text. It is matched against whole words, never searched for.
+/// How an entity looks in text. Matched against whole words, never searched for.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     /// Anchored at both ends.
     pub regex: Regex,
-    /// How many words it spans: 1 or 2.
+    /// 1 or 2.
     pub words: usize,
-    /// How sure a match is, 0–1.
+    /// 0–1.
     pub confidence: f32,
-    /// A check beyond the pattern.
     pub check: Check,
-    /// Whether the match is the id or the name.
     pub means: NumberMeans,
 }
 
 impl Pattern {
-    /// Whether `text` as a whole is meant.
+    /// Whether `text` as a whole matches.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text) && self.check.holds(text)
     }
 }
 
 impl Check {
-    /// Whether `text` passes.
     pub fn holds(self, text: &str) -> bool {
         match self {
             Self::Any => true,
@@ -180,11 +166,10 @@ impl Check {
     }
 }
 
-/// A tool that finds an entity, and its arguments with `{name}`, `{id}` and `{slug}` to be filled.
+/// A tool that finds an entity, and its arguments with the placeholders `{name}`, `{id}` and `{slug}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolver {
-    /// The tool's name on whichever server has it.
+    /// The name on whichever server has it.
     pub tool: String,
-    /// The arguments.
     pub arguments: BTreeMap<String, Value>,
 }

@@ -1,9 +1,9 @@
-//! What a call's arguments say against the claim that it only reads.
+//! Evidence in a call's arguments that it does more than read.
 //!
-//! A value speaks where its parameter's role is to act: a method, an action, a flag, a statement, a command
-//! line. A text that is only searched for may hold any word.
+//! A value counts if its parameter decides what is done: a method, an action, a flag, a statement, a command
+//! line. A text that is only searched for may contain any word.
 //!
-//! Not here: where a value comes from ([`super::taint`]).
+//! [`super::taint`] checks where values come from.
 
 use serde_json::Value;
 
@@ -15,9 +15,9 @@ use super::words::{Form, english};
 use super::{shell, statement};
 use crate::tool::ToolDefinition;
 
-/// How deep arguments and the JSON within their texts are looked at.
+/// Maximum depth of arguments, including JSON inside their texts.
 const DEPTH_MAX: usize = 12;
-/// Parameters that say what is done.
+/// Parameters that name the action.
 const ACTIONS: [&str; 16] = [
     "action",
     "actions",
@@ -44,7 +44,7 @@ const STATEMENTS: [&str; 11] =
     ["sql", "statement", "stmt", "cypher", "sparql", "kql", "hql", "cql", "ldif", "graphql", "gql"];
 /// Parameters that take a program.
 const PROGRAMS: [&str; 7] = ["code", "script", "lua", "python", "javascript", "js", "program"];
-/// Tools whose texts are statements or command lines, by a word of their name.
+/// Words in the names of tools whose texts are statements or command lines.
 const STATEMENT_TOOLS: [&str; 12] = [
     "sql",
     "query",
@@ -61,7 +61,7 @@ const STATEMENT_TOOLS: [&str; 12] = [
 ];
 const COMMAND_TOOLS: [&str; 8] =
     ["shell", "terminal", "bash", "exec", "sh", "ssh", "console", "powershell"];
-/// Flags that keep a call from acting.
+/// Flags that prevent a call from acting.
 const SAFETY: [&str; 12] = [
     "dry",
     "dryrun",
@@ -76,10 +76,10 @@ const SAFETY: [&str; 12] = [
     "safe",
     "plan",
 ];
-/// First words of flags that choose what is shown.
+/// First words of flags that select what is shown.
 const CHOOSING: [&str; 10] =
     ["include", "with", "show", "list", "only", "exclude", "skip", "without", "has", "is"];
-/// Words of tools whose entries tell of things that were done.
+/// Words in the names of tools that list past actions.
 const RECORDS: [&str; 18] = [
     "log",
     "logs",
@@ -101,27 +101,25 @@ const RECORDS: [&str; 18] = [
     "operations",
 ];
 
-/// What about a call speaks against reading, in words that go on after "although its arguments say otherwise:".
+/// Why a call may not be read-only, as the end of a sentence after "but".
 pub fn against(definition: &ToolDefinition, arguments: &Value) -> Option<String> {
     let schema = Schema::new(&definition.input_schema);
     let walk = Walk::new(&definition.tool.name, false);
     walk.value("", Some(schema), &schema.with_defaults(arguments), 0)
 }
 
-/// The same where somebody vouches for the tool: only what plainly writes counts.
+/// The same for a tool that somebody vouches for: only obvious writes count.
 pub fn plainly_against(definition: &ToolDefinition, arguments: &Value) -> Option<String> {
     let schema = Schema::new(&definition.input_schema);
     Walk::new(&definition.tool.name, true).value("", Some(schema), arguments, 0)
 }
 
 struct Walk {
-    /// Words of the tool's name.
     tool: Vec<String>,
-    /// Whether somebody vouches for the tool.
     vouched: bool,
 }
 
-/// Why, with the parameter and the value.
+/// The reason, with parameter and value.
 fn because(key: &str, value: &Value) -> Option<String> {
     let shown: String = value.to_string().chars().take(80).collect();
     Some(format!("{key} is {shown}"))
@@ -144,7 +142,7 @@ impl Walk {
         depth: usize,
     ) -> Option<String> {
         if depth > DEPTH_MAX {
-            return Some(format!("{key} is nested too deeply to be judged"));
+            return Some(format!("{key} is nested too deeply to be checked"));
         }
         let own = match value {
             Value::Bool(flag) => self.flag(key, schema, *flag),
@@ -164,7 +162,7 @@ impl Walk {
         })
     }
 
-    /// A key that is itself what is done: `{"cancel": "K7"}`, `{"$out": "customers"}`.
+    /// A key that is itself the action: `{"cancel": "K7"}`, `{"$out": "customers"}`.
     fn key(&self, name: &str, value: &Value, declared: bool) -> Option<String> {
         if self.vouched {
             return matches!(name, "$out" | "$merge").then(|| because(name, value)).flatten();
@@ -186,7 +184,7 @@ impl Walk {
         ((!verb.noun || (whole && !sorts)) && !empty).then(|| because(name, value)).flatten()
     }
 
-    /// A switch: one that acts is on, or one that keeps from acting is off.
+    /// A flag: one that acts is on, or one that prevents acting is off.
     fn flag(&self, key: &str, schema: Option<Schema<'_>>, flag: bool) -> Option<String> {
         if self.vouched {
             return None;
@@ -214,7 +212,7 @@ impl Walk {
         (acts || told.is_some()).then(because).flatten()
     }
 
-    /// A number whose meaning the parameter's description tells: "0 = read, 1 = write".
+    /// A number explained in the parameter's description: "0 = read, 1 = write".
     fn code(&self, key: &str, schema: Option<Schema<'_>>, value: &Value) -> Option<String> {
         let said = schema.and_then(Schema::description).filter(|_| !self.vouched)?;
         let number = value.to_string();
@@ -254,7 +252,7 @@ impl Walk {
         if deceives(text) || statement::writes(text) {
             return because();
         }
-        // What is written in another form is judged by what it says.
+        // Encoded text is judged by its decoded form.
         for reading in decoded(text) {
             if statement::writes(&reading) || (!self.vouched && is_program(&reading)) {
                 return because();
@@ -284,7 +282,7 @@ impl Walk {
         (acts || runs || url_acts(text)).then(because).flatten()
     }
 
-    /// Whether a `code` is one by which something is known, such as a country's, and no program.
+    /// Whether a `code` is an identifier, such as a country's, and not a program.
     fn is_code_of_something(&self, key: &str, text: &str) -> bool {
         let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
         key == "code" && plain && text.len() <= 64 && !self.acts(text)
@@ -295,7 +293,7 @@ impl Walk {
         text.len() <= 64 && name::acts(&fold(text).replace(' ', "_")) || name::acts(text)
     }
 
-    /// Whether what is named is only looked for among things that were done: `list_audit_events` by action.
+    /// Whether the value only filters past actions: `list_audit_events` by action.
     fn is_filter(&self, text: &str) -> bool {
         let lists = self
             .tool
@@ -306,7 +304,7 @@ impl Walk {
     }
 }
 
-/// Modes in which files are opened for writing.
+/// Modes that open files for writing.
 fn opens_for_writing(key: &str, text: &str) -> bool {
     matches!(key, "mode" | "flags" | "access")
         && matches!(
@@ -327,14 +325,14 @@ fn opens_for_writing(key: &str, text: &str) -> bool {
         )
 }
 
-/// A choice that acts, where another one would read.
+/// A choice that acts, if another one would read.
 fn chooses_change(schema: Option<Schema<'_>>, text: &str) -> bool {
     let choices = schema.map(Schema::choices).unwrap_or_default();
     let mut others = choices.into_iter().filter_map(Value::as_str);
     name::acts(text) && others.any(name::reads)
 }
 
-/// Words that begin statements.
+/// Words that start statements.
 fn looks_like_statement(text: &str) -> bool {
     const FIRST: [&str; 28] = [
         "select", "with", "show", "describe", "explain", "values", "match", "insert", "update",
@@ -383,7 +381,7 @@ fn is_program(text: &str) -> bool {
     false
 }
 
-/// Numbers, signs and names of functions that compute.
+/// Numbers, operators and names of pure functions.
 fn is_arithmetic(text: &str) -> bool {
     const FUNCTIONS: [&str; 20] = [
         "sin", "cos", "tan", "sqrt", "log", "ln", "exp", "abs", "min", "max", "round", "floor",
@@ -397,7 +395,7 @@ fn is_arithmetic(text: &str) -> bool {
     signs && words.all(|word| FUNCTIONS.contains(&word) || word.len() == 1)
 }
 
-/// Whether an address does something when it is merely opened: `/delete?id=7`, `?_method=delete`.
+/// Whether merely opening a URL does something: `/delete?id=7`, `?_method=delete`.
 fn url_acts(text: &str) -> bool {
     let readings = std::iter::once(text.to_owned()).chain(decoded(text));
     readings.into_iter().any(|text| {
@@ -411,7 +409,7 @@ fn url_acts(text: &str) -> bool {
             verb.is_some_and(|verb| !verb.noun || verb.strong)
         };
         let by_path = address.is_some_and(|path| path.split('/').any(exact));
-        // Elasticsearch marks what is done with an underscore.
+        // Elasticsearch marks actions with an underscore.
         let marked = path.starts_with('/')
             && path
                 .split('/')

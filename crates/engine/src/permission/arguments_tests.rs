@@ -1,4 +1,4 @@
-//! What arguments say about a call.
+//! Judging calls by their arguments.
 
 use super::*;
 use crate::tool::{ToolEffects, ToolName};

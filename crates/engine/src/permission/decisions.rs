@@ -1,7 +1,7 @@
-//! What people decided about tools, beyond one session: for themselves, or for everybody.
+//! Decisions about tools beyond one session: for a user, or for everyone.
 //!
-//! One small thread for each scope: a user's own, or the system's. It is read with its version, so what
-//! is taken back on one copy of the server is taken back on all.
+//! One small thread per scope: a user's own, or the system's. It is read with its version, so that a decision
+//! revoked on one server is revoked on all.
 //!
 //! Invariant: a scope's decisions are written by somebody who may write to that scope.
 
@@ -18,14 +18,12 @@ use crate::rule::{self, Decision};
 use crate::store::{Change, Expected, Found, Key, Kind, Scope, Store, StoreError, Version};
 use crate::tool::ToolName;
 
-/// The thread's name, beside those of pins.
+/// The id of the thread, next to those of pins.
 const NAME: &str = "decisions";
-/// Decisions of one scope.
 const DECISIONS_MAX: usize = 1_000;
-/// Scopes whose decisions stay in memory.
+/// Maximum scopes in the cache.
 const SCOPES_MAX: u64 = 10_000;
 
-/// The decisions of all scopes.
 pub struct Decisions {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -37,28 +35,26 @@ struct Stored {
     decisions: Vec<Decision>,
 }
 
-/// Attempts to change decisions against concurrent writers.
+/// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
-/// Whether a thread holds decisions, not a pin.
+/// Whether a thread has decisions and is not a pin.
 pub fn is_decisions(key: &Key) -> bool {
     key.kind == Kind::Pin && key.id.as_str() == NAME
 }
 
 impl Decisions {
-    /// Decisions of `store`.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock, cache: Cache::new(SCOPES_MAX) }
     }
 
-    /// What was decided for everybody, and by the user.
+    /// The decisions for everyone, and the user's own.
     pub async fn of(&self, scope: &Scope) -> Result<(Arc<[Decision]>, Arc<[Decision]>)> {
         let system = system_scope();
         let (everyone, user) = tokio::join!(self.read(&system), self.read(scope));
         Ok((everyone?, user?))
     }
 
-    /// What was decided in a scope.
     pub async fn read(&self, scope: &Scope) -> Result<Arc<[Decision]>> {
         let key = key_of(scope)?;
         let cached = self.cache.get(scope);
@@ -77,7 +73,7 @@ impl Decisions {
         }
     }
 
-    /// Keeps a decision, in place of an earlier one about the same tool.
+    /// Stores a decision, replacing an earlier one about the same tool.
     pub async fn keep(&self, scope: &Scope, decision: Decision) -> Result<()> {
         self.change(scope, |decisions| {
             rule::decide(decisions, decision.clone(), DECISIONS_MAX);
@@ -87,7 +83,7 @@ impl Decisions {
         .map(drop)
     }
 
-    /// Takes a decision back. Answers whether there was one.
+    /// Revokes a decision; returns whether there was one.
     pub async fn revoke(&self, scope: &Scope, tool: &ToolName) -> Result<bool> {
         self.change(scope, |decisions| {
             let before = decisions.len();

@@ -1,8 +1,8 @@
-//! Text as it is compared: without accents, hidden characters, look-alike letters and escapes.
+//! Normalises text for comparison: without accents, hidden characters, look-alike letters and escapes.
 //!
-//! What a person sees as one word is one word here, however it is spelled in bytes.
+//! What a person sees as one word is one word here, however it is encoded.
 //!
-//! Invariant: folding twice gives what folding once gives.
+//! Invariant: folding is idempotent.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The longest text that is decoded.
+/// Maximum text that is decoded.
 const DECODED_BYTES_MAX: usize = 16 * 1024;
 
 /// Cyrillic and Greek letters that look like Latin ones.
@@ -62,24 +62,23 @@ const LOOK_ALIKES: [(char, char); 44] = [
     ('ⅼ', 'l'),
 ];
 
-/// Whether a character is not seen: of no width, a direction mark, a tag.
+/// Whether a character is invisible: of no width, a direction mark, a tag.
 pub fn is_hidden(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a text hides words or turns their direction: what a person sees is not what a program reads.
+/// Whether a text hides words or reverses their direction: what a person sees is not what a program reads.
 pub fn deceives(text: &str) -> bool {
     text.chars().any(|c| {
         matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
     })
 }
 
-/// The folded text, in lower case.
 pub fn fold(text: &str) -> String {
     let text = entities(text);
     let mut plain = String::with_capacity(text.len());
-    // Tags spell ASCII that nobody sees; they are read as what they spell.
+    // Invisible tag characters spell ASCII; they are read as such.
     let shown = text.chars().filter_map(|c| match c {
         '\u{e0020}'..='\u{e007e}' => char::from_u32(c as u32 - 0xe0000),
         hidden if is_hidden(hidden) => None,
@@ -108,7 +107,7 @@ pub fn fold(text: &str) -> String {
     unmix(&plain.nfc().collect::<String>())
 }
 
-/// Letters of other alphabets that stand in words with Latin ones are read as the ones they look like.
+/// Replaces look-alike letters of other alphabets in words that also have Latin ones.
 fn unmix(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut word = String::new();
@@ -133,14 +132,14 @@ fn latin(letter: char) -> char {
     alike.map_or(letter, |(_, latin)| *latin)
 }
 
-/// Whether a word has Latin letters beside others that look like them.
+/// Whether a word mixes Latin letters with others that look like them.
 fn is_mixed(word: &str) -> bool {
     let ascii = word.chars().any(|c| c.is_ascii_alphabetic());
     ascii && word.chars().any(|c| latin(c) != c)
 }
 
-/// Whether a name is written so that it can be taken for another one: alphabets mixed within a word,
-/// characters that are not seen, or a word of another alphabet that looks like a Latin one.
+/// Whether a name imitates another one: mixed alphabets within a word, invisible characters, or a word of another
+/// alphabet that looks Latin.
 pub fn is_look_alike(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -151,7 +150,7 @@ pub fn is_look_alike(name: &str) -> bool {
         })
 }
 
-/// `&#100;` and the few named entities as the characters they stand for.
+/// Decodes numeric entities such as `&#100;` and a few named ones.
 fn entities(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -196,8 +195,7 @@ fn entity(name: &str) -> Option<char> {
     }
 }
 
-/// What a text says once it is decoded: from base64, hexadecimal, percent signs or `\u` escapes. Only
-/// readings that are text themselves count.
+/// Decodes base64, hexadecimal, percent signs and `\u` escapes. Only results that are text are returned.
 pub fn decoded(text: &str) -> Vec<String> {
     let text = text.trim();
     if text.len() > DECODED_BYTES_MAX {
@@ -212,7 +210,7 @@ pub fn decoded(text: &str) -> Vec<String> {
     readings.into_iter().flatten().filter(readable).collect()
 }
 
-/// Percent signs, as often as they were put on.
+/// Percent-decodes repeatedly.
 fn percent(text: &str) -> Option<String> {
     let mut text = text.to_owned();
     for _ in 0..3 {

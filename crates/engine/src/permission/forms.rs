@@ -1,6 +1,6 @@
-//! The forms in which a text's values can come back: as they stand, joined, split, spelled out, decoded.
+//! The forms in which a value can reappear: as is, joined, split, spelled out, decoded.
 //!
-//! The same forms are taken of what tools say and of what a person says, so that both are compared alike.
+//! The same forms are derived from tool results and from a person's words, so that both can be compared.
 //!
 //! Invariant: a form has letters and digits only, at least two of them.
 
@@ -8,27 +8,25 @@ use std::collections::HashSet;
 
 use super::fold::{decoded, fold};
 
-/// The most of one text that is taken apart.
+/// Maximum bytes of a text that are processed.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// Words that are joined when they look like parts of one number or code.
+/// Maximum words joined if they look like parts of one number or code.
 const JOINED_MAX: usize = 8;
-/// The longest part of such a code.
+/// Maximum length of a part of such a code.
 const PART_CHARACTERS_MAX: usize = 6;
-/// Characters of the pieces by which a part of a long value is recognised.
+/// Length of the pieces by which a part of a long value is recognised.
 pub const PIECE: usize = 5;
-/// The shortest and the longest word that is cut into such pieces.
+/// Lengths of words that are cut into pieces.
 const PIECES_OF: std::ops::RangeInclusive<usize> = 8..=80;
 
-/// What a text is looked at for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Values as a whole.
+    /// Whole values.
     Whole,
     /// Also parts of values.
     Parts,
 }
 
-/// The forms of a text.
 pub fn forms(text: &str, detail: Detail) -> HashSet<String> {
     let mut found = HashSet::new();
     let mut end = text.len().min(TEXT_BYTES_MAX);
@@ -63,7 +61,7 @@ fn take(text: &str, detail: Detail, depth: usize, found: &mut HashSet<String>) {
     if depth > 0 {
         return;
     }
-    // Encoded words keep their case, so they are taken from the text as it came.
+    // Encoded words are case-sensitive, so they are taken from the original text.
     for word in text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '<' | '>'))
     {
         for reading in decoded(word) {
@@ -78,7 +76,7 @@ fn keep(form: String, found: &mut HashSet<String>) {
     }
 }
 
-/// Words, with the signs that hold them together.
+/// Words, including the characters that join them.
 pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| {
         c.is_whitespace()
@@ -113,7 +111,7 @@ pub fn compact(word: &str) -> String {
     word.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Whether a word is a value rather than a word of a language: it has a digit, or a sign within.
+/// Whether a word is a value and not natural language: it has a digit or a sign inside.
 pub fn is_telling(word: &str) -> bool {
     let core = word.trim_matches(|c: char| !c.is_alphanumeric());
     let digit = core.chars().any(|c| c.is_ascii_digit());
@@ -123,7 +121,7 @@ pub fn is_telling(word: &str) -> bool {
     core.chars().count() >= 2 && (digit || signs)
 }
 
-/// Runs of letters and of digits within a word that has both.
+/// Runs of letters and digits in a word that has both.
 fn runs(word: &str) -> Vec<&str> {
     let mut runs = Vec::new();
     let mut start = 0;
@@ -149,7 +147,7 @@ pub fn pieces(whole: &str) -> Vec<String> {
     letters.windows(PIECE).map(|piece| format!("~{}", piece.iter().collect::<String>())).collect()
 }
 
-/// Neighbouring words that look like parts of one code: `DE02 1203 0000`, `+351 900 000`.
+/// Adjacent words that look like parts of one code: `DE02 1203 0000`, `+351 900 000`.
 fn joined(words: &[&str], found: &mut HashSet<String>) {
     let parts: Vec<String> = words.iter().map(|word| compact(word)).collect();
     let is_part = |part: &String| {
@@ -168,7 +166,7 @@ fn joined(words: &[&str], found: &mut HashSet<String>) {
     }
 }
 
-/// `(at)` and `(dot)` as the signs they stand for.
+/// Replaces `(at)` and `(dot)`.
 fn unspelled(folded: &str) -> String {
     if !folded.contains("(at)") && !folded.contains("[at]") && !folded.contains("(dot)") {
         return folded.to_owned();
@@ -192,7 +190,7 @@ const ALPHABET: [&str; 26] = [
 const DIGITS: [&str; 10] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
 
-/// What a spelling alphabet spells: `Bravo Kilo Seven Seven`.
+/// Words of a spelling alphabet: `Bravo Kilo Seven Seven`.
 fn spelled(words: &[&str], found: &mut HashSet<String>) {
     let letter = |word: &str| -> Option<char> {
         let word = match word {
@@ -278,7 +276,7 @@ fn number_word(word: &str) -> Option<Scale> {
     }
 }
 
-/// Dates in words, as a calendar writes them: `3rd of March 2027` is also `20270303`.
+/// Dates in words: `3rd of March 2027` is also `20270303`.
 fn dates(words: &[&str], found: &mut HashSet<String>) {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

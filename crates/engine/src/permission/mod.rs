@@ -1,18 +1,18 @@
-//! What a call needs to run. The one place that decides, for every path by which a tool can be called.
+//! Decides whether a tool call may run, for every path by which a tool can be called.
 //!
-//! MCP's defaults count: a tool of which nothing is said may destroy. A call runs unasked only if it is known
-//! to read, or if somebody has allowed it and each of its values was named by somebody else than a tool. What
-//! a server says of its own tool is a claim: it counts where nothing in name, title, description, schema or
-//! arguments speaks against it.
+//! MCP's defaults apply: a tool without hints may be destructive. A call runs without approval only if it is
+//! known to be read-only, or if somebody has allowed it and none of its values was named only by a tool. A
+//! server's statement about its own tool is a claim: it counts unless the name, title, description, schema or
+//! arguments contradict it.
 //!
 //! # Layout
 //!
-//! - [`policy`]: what people have decided ([`crate::rule`]). [`decisions`]: where that is kept.
-//! - [`name`], [`prose`], [`words`]: what names and descriptions say. [`arguments`], [`schema`], [`statement`],
-//!   [`shell`]: what arguments say.
+//! - [`policy`]: decisions of people ([`crate::rule`]). [`decisions`]: their storage.
+//! - [`name`], [`prose`], [`words`]: evidence in names and descriptions. [`arguments`], [`schema`],
+//!   [`statement`], [`shell`]: evidence in arguments.
 //! - [`taint`], [`named`], [`forms`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
 //!
-//! Invariant: [`permission`] is a pure function, and doubt asks.
+//! Invariant: [`permission`] is a pure function, and in doubt it asks.
 
 mod arguments;
 pub mod decisions;
@@ -41,27 +41,23 @@ pub use taint::Taint;
 use crate::sabotage::{self, Switch};
 use crate::tool::ToolDefinition;
 
-/// Whether a call may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permission {
-    /// It runs.
     Run(Effect),
-    /// Somebody has to approve it, for this reason.
+    /// It needs approval, for this reason.
     Ask(String),
     /// It never runs, for this reason.
     Deny(String),
 }
 
-/// What a call that runs does.
+/// The effect of a call that may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It is known to read.
+    /// It is known to be read-only.
     Reads,
-    /// It may change something.
     Changes,
 }
 
-/// Decides whether a call may run.
 pub fn permission(
     definition: &ToolDefinition,
     arguments: &Value,
@@ -76,7 +72,7 @@ pub fn permission(
         return Permission::Deny(format!("{by} forbids it"));
     }
     if let Some(by) = ruling.ask {
-        return Permission::Ask(format!("{by} wants to be asked"));
+        return Permission::Ask(format!("{by} requires approval"));
     }
     match against_reading(definition, arguments, ruling.reads.as_ref()) {
         None => match taint.of_reading(definition, arguments) {
@@ -91,14 +87,14 @@ pub fn permission(
     }
 }
 
-/// Whether a tool could be known to read, before a call of it is there to be judged. Cheap.
+/// Whether a tool could be read-only, before there is a call to check. Cheap.
 pub fn may_read(definition: &ToolDefinition, policy: &Policy) -> bool {
     let ruling = policy.of(definition);
     let held_back = ruling.deny.is_some() || ruling.ask.is_some();
     !held_back && (ruling.reads.is_some() || definition.effects.read_only == Some(true))
 }
 
-/// Why a call is not known to read, if it is not.
+/// Why a call is not known to be read-only, if so.
 fn against_reading(
     definition: &ToolDefinition,
     arguments: &Value,
@@ -111,26 +107,26 @@ fn against_reading(
             return Some("its server marks it as destructive".into());
         }
         return arguments::plainly_against(definition, arguments).map(|said| {
-            format!("it is known to read, but its arguments change something: {said}")
+            format!("it is known to be read-only, but its arguments change something: {said}")
         });
     }
     match (effects.read_only, destroys) {
         (_, true) => return Some("its server marks it as destructive".into()),
         (Some(true), false) => {}
-        _ => return Some("nobody has said that it only reads".into()),
+        _ => return Some("nobody has said that it is read-only".into()),
     }
     against_claim(definition).or_else(|| {
         arguments::against(definition, arguments)
-            .map(|said| format!("its server says that it only reads, but {said}"))
+            .map(|said| format!("its server says that it is read-only, but {said}"))
     })
 }
 
-/// What a tool's own words say against its server's claim that it only reads.
+/// Evidence in the tool's own texts against its server's claim that it is read-only.
 fn against_claim(definition: &ToolDefinition) -> Option<String> {
     let ToolDefinition { tool, title, description, input_schema, .. } = definition;
-    let claim = "its server says that it only reads, but";
+    let claim = "its server says that it is read-only, but";
     if fold::is_look_alike(&tool.name) {
-        return Some(format!("{claim} its name is written to look like another one"));
+        return Some(format!("{claim} its name imitates another one"));
     }
     let schema = schema::Schema::new(input_schema);
     let names = [Some(tool.name.as_str()), title.as_deref(), schema.title()];
@@ -142,9 +138,9 @@ fn against_claim(definition: &ToolDefinition) -> Option<String> {
     let found = texts.into_iter().flatten().find_map(|text| prose::against(text, &tool.name))?;
     Some(match found {
         prose::Finding::Changes(word) => format!("{claim} its description says {word:?}"),
-        prose::Finding::Deceives => format!("{claim} its description hides what it says"),
+        prose::Finding::Deceives => format!("{claim} its description has hidden characters"),
         prose::Finding::Unjudged => {
-            format!("{claim} its description is in a language that cannot be judged")
+            format!("{claim} its description is in a language that cannot be checked")
         }
     })
 }

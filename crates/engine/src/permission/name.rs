@@ -1,25 +1,24 @@
-//! What a name says: a tool's, a title's, an action's.
+//! Evidence in names: of tools, titles and actions.
 //!
-//! Names are phrases without grammar. A verb that changes something counts, unless it is a noun as well
-//! and stands where a noun would: after a verb that reads (`get_post`), or before a word that is about it
-//! (`order_status`).
+//! Names are phrases without grammar. A verb of change counts, unless it is also a noun and in a noun's position:
+//! after a reading verb (`get_post`), or before a word that it modifies (`order_status`).
 
 use crate::pack::words_of_identifier;
 
 use super::fold::fold;
 use super::words::{Form, english, languages};
 
-/// The words of an identifier, folded.
+/// The folded words of an identifier.
 pub fn words(identifier: &str) -> Vec<String> {
-    // Case is what separates words; it is lost in folding.
+    // Split before folding, which loses the case that separates words.
     let words = words_of_identifier(identifier);
     words.iter().map(|word| fold(word)).filter(|word| !word.is_empty()).collect()
 }
 
-/// The word in a tool's name or title that says that something changes.
+/// The word in a tool's name or title that indicates a change.
 pub fn change_in_name(name: &str) -> Option<String> {
     let words = words(name);
-    // `ledger.entries.post`: what follows the last dot is what is done.
+    // `ledger.entries.post`: the part after the last dot is the action.
     let called = name.rsplit_once('.').map(|(_, last)| self::words(last));
     let method = called.filter(|last| last.len() == 1).and_then(|last| last.into_iter().next());
     words
@@ -46,14 +45,14 @@ fn changes(words: &[String], at: usize, is_method: bool) -> bool {
     !read && !about
 }
 
-/// Whether a word is such a verb in another language, and no English word.
+/// Whether a word is a verb of change in another language, and no English word.
 pub fn is_foreign(word: &str) -> bool {
     let english = english();
     let known = english.is("homographs", word) || english.is("marks", word);
     !known && word.chars().count() > 3 && languages().iter().any(|language| language.changes(word))
 }
 
-/// Whether what is asked of a general tool changes something: `delete`, `deleteAll`, `FLUSHALL`.
+/// Whether an action of a general tool changes something: `delete`, `deleteAll`, `FLUSHALL`.
 pub fn acts(action: &str) -> bool {
     words(action).iter().any(|word| {
         let verb = english().verb(word).filter(|verb| verb.form == Form::Base);
@@ -61,7 +60,7 @@ pub fn acts(action: &str) -> bool {
     })
 }
 
-/// Whether what is asked of a general tool reads: `list`, `GET`, `describe-instances`.
+/// Whether an action of a general tool reads: `list`, `GET`, `describe-instances`.
 pub fn reads(action: &str) -> bool {
     let words = words(action);
     words.first().is_some_and(|word| english().reads(word)) && !acts(action)

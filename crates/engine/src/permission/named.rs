@@ -1,6 +1,6 @@
-//! What tools named in a turn, for the session to remember.
+//! What tools named in a turn, stored with the session.
 //!
-//! Invariant: it holds hashes of words, no text.
+//! Invariant: it contains hashes of words, no text.
 
 use serde_json::Value;
 
@@ -8,13 +8,12 @@ use super::forms::{Detail, forms};
 use crate::session::record::{CallRecord, TurnKind, TurnRecord};
 use crate::session::tool_words::{ToolWords, WordHash};
 
-/// All that a tool said in one call.
+/// All text a tool returned in one call.
 pub(super) fn answered(call: &CallRecord) -> String {
     let json = call.output.as_ref().and_then(|output| output.json.as_ref()).map(Value::to_string);
     format!("{}\n{}", call.result_text(), json.unwrap_or_default())
 }
 
-/// What a session remembers of a turn.
 #[derive(Debug, Clone, Default)]
 pub struct Named {
     words: Vec<WordHash>,
@@ -22,7 +21,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// What tools named in a turn. Of a turn that was brought in from elsewhere, everything that was said.
+    /// What tools named in a turn. For an imported turn, everything that was said.
     pub fn of(record: &TurnRecord) -> Self {
         let mut named = Self::default();
         for call in &record.calls {
@@ -35,7 +34,7 @@ impl Named {
         named
     }
 
-    /// The same of a turn of a conversation that was brought in as a whole.
+    /// The same for a turn of an imported session.
     pub fn of_imported(record: &TurnRecord) -> Self {
         let mut named = Self::of(record);
         named.text(&record.message);
@@ -54,7 +53,6 @@ impl Named {
         self.words.extend(forms(text, Detail::Parts).iter().map(|form| WordHash::of(form)));
     }
 
-    /// Adds what a tool named in one call.
     pub fn answer(&mut self, call: &CallRecord) {
         let all = forms(&answered(call), Detail::Parts);
         self.words.extend(all.iter().map(|form| WordHash::of(form)));
@@ -65,7 +63,6 @@ impl Named {
         }
     }
 
-    /// Remembers it.
     pub fn remember(&self, words: &mut ToolWords) {
         words.extend(self.words.iter().copied());
         self.closed.iter().for_each(|server| words.close(server));

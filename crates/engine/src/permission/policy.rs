@@ -1,6 +1,6 @@
-//! The rules that hold for one call: the operator's, the agent's, everybody's, the user's, the session's.
+//! The rules for a call: the operator's, the agent's, everyone's, the user's, the session's.
 //!
-//! Invariant: deny goes before ask, and ask before allow, whoever says it.
+//! Invariant: deny takes precedence over ask, and ask over allow, whoever decided it.
 
 use std::sync::Arc;
 
@@ -9,47 +9,42 @@ use crate::pack::PackSet;
 use crate::rule::{Decision, OperatorRules, Rule};
 use crate::tool::ToolDefinition;
 
-/// All rules that hold.
 #[derive(Clone)]
 pub struct Policy {
-    /// The operator's, from the configuration.
+    /// From the configuration.
     pub operator: Arc<OperatorRules>,
-    /// The agent, with rules of its own.
+    /// The agent with its own rules.
     pub agent: Arc<Agent>,
-    /// What administrators decided for everybody.
+    /// Decisions by admins for everyone.
     pub everyone: Arc<[Decision]>,
-    /// What the user decided.
     pub user: Arc<[Decision]>,
-    /// What was decided in the session.
     pub session: Vec<Decision>,
-    /// Packs, which know some tools.
+    /// Packs know some read-only tools.
     pub packs: Arc<PackSet>,
 }
 
-/// What the rules say of one tool, each with who says it.
+/// The rules that apply to a tool, each with its author.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ruling {
-    /// It never runs.
     pub deny: Option<String>,
-    /// Somebody is asked each time.
+    /// Each call needs approval.
     pub ask: Option<String>,
-    /// It is known to read.
+    /// It is known to be read-only.
     pub reads: Option<Voucher>,
-    /// It is allowed.
     pub allow: Option<String>,
 }
 
-/// Who says that a tool only reads.
+/// Who vouches that a tool is read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Voucher {
-    /// Somebody who means all tools of the server.
+    /// Somebody who vouched for all tools of the server.
     OfServer,
-    /// Somebody who means this tool.
+    /// Somebody who vouched for this tool.
     OfTool,
 }
 
 impl Policy {
-    /// Rules of the operator and the agent alone.
+    /// The rules of the operator and the agent alone.
     pub fn configured(
         operator: Arc<OperatorRules>,
         agent: Arc<Agent>,
@@ -59,7 +54,7 @@ impl Policy {
         Self { operator, agent, everyone: none.clone(), user: none, session: Vec::new(), packs }
     }
 
-    /// Whether anything that changes something could run unasked.
+    /// Whether any changing call could run without approval.
     pub fn allows_anything(&self) -> bool {
         let decided = [self.everyone.as_ref(), self.user.as_ref(), self.session.as_slice()];
         let mut decisions = decided.into_iter().flatten();
@@ -69,7 +64,7 @@ impl Policy {
             || configured.any(|rule| *rule == Rule::Allow)
     }
 
-    /// What they say of a tool.
+    /// The rules that apply to a tool.
     pub fn of(&self, definition: &ToolDefinition) -> Ruling {
         let mut ruling = Ruling::default();
         let tool = &definition.tool;
@@ -119,12 +114,12 @@ impl Ruling {
             Rule::Deny => drop(self.deny.get_or_insert_with(|| by.to_owned())),
             Rule::Ask => drop(self.ask.get_or_insert_with(|| by.to_owned())),
             Rule::Allow => drop(self.allow.get_or_insert_with(|| by.to_owned())),
-            // Who means this tool means it more than who means the server.
+            // A rule about this tool outweighs one about the server.
             Rule::Reads => self.reads = Some(Voucher::OfTool),
         }
     }
 
-    /// Whether somebody has looked at this very tool and lets it run.
+    /// Whether somebody has vouched for or allowed exactly this tool.
     pub fn is_vouched_for(&self) -> bool {
         self.allow.is_some() || self.reads.is_some()
     }

@@ -1,28 +1,28 @@
-//! What a description says: whether a sentence of it tells that something is changed.
+//! Evidence in descriptions: whether a sentence says that something is changed.
 //!
-//! Not grammar, but enough of it to tell "resets the counter" from "lists password resets", "never modifies
-//! data" from "modifies data", and "items that were deleted" from "the items are deleted". What cannot be
-//! judged, because it is in a language that nobody wrote words for, is said to be that.
+//! Not a parser, but enough to distinguish "resets the counter" from "lists password resets", "never modifies
+//! data" from "modifies data", and "items that were deleted" from "the items are deleted". A description in a
+//! language without word lists is reported as such.
 
 use super::fold::{deceives, fold};
 use super::name::is_foreign;
 use super::words::{English, Form, Verb, english, languages, stems};
 
-/// What is wrong with a description.
+/// A problem with a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// A word says that something changes.
+    /// A word indicates a change.
     Changes(String),
-    /// It holds characters that are not seen as they are read.
+    /// It has characters that are not displayed as they are read.
     Deceives,
-    /// Nobody wrote words for its language.
+    /// There is no word list for its language.
     Unjudged,
 }
 
-/// Words of a description beyond which its language must be known.
+/// Maximum words of a description whose language need not be known.
 const JUDGED_WORDS: usize = 4;
 
-/// What speaks against a text that describes a tool called `tool`.
+/// Evidence against a text that describes a tool called `tool`.
 pub fn against(text: &str, tool: &str) -> Option<Finding> {
     if deceives(text) {
         return Some(Finding::Deceives);
@@ -34,7 +34,6 @@ pub fn against(text: &str, tool: &str) -> Option<Finding> {
     elsewhere(&folded)
 }
 
-/// A word or a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'a> {
     Word(&'a str),
@@ -56,7 +55,7 @@ fn tokens(sentence: &str) -> Vec<Token<'_>> {
         if leading {
             tokens.push(Token::Comma);
         }
-        // A word with a hyphen is one word where it is known as one, else several; an identifier stays whole.
+        // A hyphenated word is one word if it is known as such, else several; an identifier stays whole.
         let parts = match word {
             known if english().verb(known).is_some() => vec![known],
             hyphenated if hyphenated.contains('-') && !hyphenated.contains('_') => {
@@ -73,7 +72,7 @@ fn tokens(sentence: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The word of a sentence that says that something changes.
+/// The word of a sentence that indicates a change.
 fn change_in(sentence: &[Token<'_>], tool: &str) -> Option<String> {
     if points_elsewhere(sentence, tool) {
         return None;
@@ -120,7 +119,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The word before, adverbs left out; `None` at the start, `","` after a comma.
+    /// The preceding word, without adverbs; `None` at the start, `","` after a comma.
     fn before(&self, at: usize) -> Option<(usize, &str)> {
         let mut at = at.checked_sub(1)?;
         loop {
@@ -132,17 +131,17 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether what follows is what a verb is done to, as far as one word tells.
+    /// Whether an object follows, as far as one word tells.
     fn has_object(&self, at: usize) -> bool {
         self.word(at + 1).is_some_and(|next| {
             self.words.is("determiners", next) || next.starts_with(|c: char| c.is_ascii_digit())
         })
     }
 
-    /// Whether what follows could be the object of a verb: neither nothing, nor a preposition, nor a word
-    /// that makes a noun of it.
+    /// Whether the next word could be an object: there is one, and it is neither a preposition nor a word that
+    /// makes a noun of the verb.
     fn may_have_object(&self, at: usize) -> bool {
-        // "Start here": a place that ends the sentence is no object.
+        // "Start here": a place at the end of the sentence is no object.
         let ends = at + 2 == self.sentence.len();
         const NO_OBJECTS: [&str; 6] =
             ["prepositions", "conjunctions", "about", "be", "perfect", "modals"];
@@ -153,12 +152,12 @@ impl Reading<'_> {
         })
     }
 
-    /// Whether a word follows that is no preposition.
+    /// Whether a word other than a preposition follows.
     fn is_followed(&self, at: usize) -> bool {
         self.word(at + 1).is_some_and(|next| !self.words.is("prepositions", next))
     }
 
-    /// Whether the sentence asks or shows what would be: "shows what an import would create".
+    /// Whether the sentence only describes a possibility: "shows what an import would create".
     fn is_reported(&self, at: usize) -> bool {
         let reads = self.word(0).is_some_and(|first| self.words.reads(first));
         let asks =
@@ -166,7 +165,7 @@ impl Reading<'_> {
         reads && asks
     }
 
-    /// Whether the word belongs to a clause about something else: "rules that delete mail".
+    /// Whether the word is in a relative clause: "rules that delete mail".
     fn is_relative(&self, at: usize) -> bool {
         let Some((place, before)) = self.before(at) else { return false };
         let reads = self.word(0).is_some_and(|first| self.words.reads(first));
@@ -237,7 +236,7 @@ impl Reading<'_> {
         !asked && !future && (lasting || !self.is_relative(place))
     }
 
-    /// "cannot create, update or delete": a negation holds for the next verb and for those that "or" joins to it.
+    /// "cannot create, update or delete": a negation applies to the next verb and those joined by "or".
     fn is_negated(&self, at: usize) -> bool {
         let mut place = at;
         let mut by_or = false;
@@ -261,7 +260,7 @@ impl Reading<'_> {
         false
     }
 
-    /// Whether "or" joins more verbs behind this one.
+    /// Whether "or" joins more verbs after this one.
     fn or_follows(&self, at: usize) -> bool {
         let rest = &self.sentence[at + 1..];
         let list = rest.iter().take_while(|token| match token {
@@ -272,7 +271,7 @@ impl Reading<'_> {
     }
 }
 
-/// The same in other languages, each judged by its own words.
+/// The same for other languages, each with its own words.
 fn elsewhere(text: &str) -> Option<Finding> {
     if stems().change(text) {
         return Some(Finding::Changes("its description".into()));
@@ -313,7 +312,7 @@ fn is_known(word: &str) -> bool {
         || stems().cover(word.chars().next().unwrap_or(' '))
 }
 
-/// Letters of a script that no file has words for.
+/// Whether a letter is of a script without word lists.
 fn is_of_unknown_script(letter: char) -> bool {
     let covered = letter.is_ascii()
         || matches!(letter, '\u{80}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{400}'..='\u{4ff}' | '\u{370}'..='\u{3ff}')

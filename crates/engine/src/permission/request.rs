@@ -1,16 +1,15 @@
-//! Whether a message asks for what it names, for the way without a model: a ranking of tools cannot tell
+//! Whether a message asks for what it names. Used without a model, because ranking tools cannot distinguish
 //! "delete vlan 12" from "do not delete vlan 12".
 //!
-//! Invariant: doubt says no, which costs a question.
+//! Invariant: in doubt the answer is no, which costs a question.
 
 use super::fold::fold;
 use super::words::{english, languages};
 
-/// Words after which a change is only imagined, wherever they stand.
+/// Words that make a change hypothetical, wherever they are.
 const CONDITIONS: [&str; 4] = ["if", "whether", "falls", "wenn"];
 
-/// Whether a message asks in so many words: it negates nothing, imagines nothing and is no question about
-/// how things are.
+/// Whether a message is a plain request: without negation, condition, or question about the state of things.
 pub(crate) fn asks_plainly(message: &str) -> bool {
     let folded = fold(message);
     let words: Vec<&str> = folded

@@ -1,4 +1,4 @@
-//! Where the rules of a call are gathered from.
+//! The sources of the rules for a call.
 
 use std::sync::Arc;
 
@@ -10,21 +10,19 @@ use crate::pack::PackSet;
 use crate::rule::{Decision, OperatorRules};
 use crate::store::Scope;
 
-/// The operator's rules, the packs, and what people have decided.
 pub struct Rules {
     operator: Arc<OperatorRules>,
     packs: Arc<PackSet>,
-    /// What people have decided beyond one session.
+    /// Decisions beyond one session.
     pub decisions: Decisions,
 }
 
 impl Rules {
-    /// Rules from these sources.
     pub fn new(operator: OperatorRules, packs: Arc<PackSet>, decisions: Decisions) -> Self {
         Self { operator: Arc::new(operator), packs, decisions }
     }
 
-    /// The rules that hold for a user in a session with an agent.
+    /// The rules for a user in a session with an agent.
     pub async fn of(
         &self,
         scope: &Scope,

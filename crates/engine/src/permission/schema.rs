@@ -1,13 +1,13 @@
-//! Looking things up in a tool's schema: what a parameter is, what it defaults to, what it says of itself.
+//! Reads a tool's schema: parameters, defaults, descriptions.
 //!
-//! Only references within the schema are followed, and only so deep.
+//! Only references within the schema are followed, to a limited depth.
 
 use serde_json::{Map, Value};
 
-/// How deep references and alternatives are followed.
+/// Maximum depth of references and alternatives.
 const DEPTH_MAX: usize = 8;
 
-/// A schema with its references followed.
+/// A schema with its references resolved.
 #[derive(Debug, Clone, Copy)]
 pub struct Schema<'a> {
     root: &'a Value,
@@ -15,7 +15,6 @@ pub struct Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// The schema of a tool's arguments.
     pub fn new(root: &'a Value) -> Self {
         Self { root, at: root }.followed()
     }
@@ -33,7 +32,7 @@ impl<'a> Schema<'a> {
         Self { at, ..self }
     }
 
-    /// The alternatives of it, itself first.
+    /// Its alternatives, itself first.
     fn branches(self) -> Vec<Self> {
         let mut all = vec![self];
         let mut next = 0;
@@ -48,7 +47,6 @@ impl<'a> Schema<'a> {
         all
     }
 
-    /// The schema of a property, if it is declared.
     pub fn property(self, name: &str) -> Option<Self> {
         let found = self.branches().into_iter().find_map(|branch| {
             let at = branch.at.get("properties")?.get(name)?;
@@ -63,12 +61,10 @@ impl<'a> Schema<'a> {
         Some(Self { at: found, ..self }.followed())
     }
 
-    /// What it says of itself.
     pub fn description(self) -> Option<&'a str> {
         self.text("description")
     }
 
-    /// What it is called.
     pub fn title(self) -> Option<&'a str> {
         self.text("title")
     }
@@ -77,7 +73,7 @@ impl<'a> Schema<'a> {
         self.branches().into_iter().find_map(|branch| branch.at.get(key)?.as_str())
     }
 
-    /// The values that it takes, where they are listed.
+    /// The allowed values, if listed.
     pub fn choices(self) -> Vec<&'a Value> {
         let listed = self.branches().into_iter().flat_map(|branch| {
             let choices = branch.at.get("enum").and_then(Value::as_array).into_iter().flatten();
@@ -86,7 +82,7 @@ impl<'a> Schema<'a> {
         listed.collect()
     }
 
-    /// The arguments, with what the schema puts where nothing is said.
+    /// The arguments with the schema's defaults.
     pub fn with_defaults(self, arguments: &Value) -> Value {
         let mut filled = arguments.as_object().cloned().unwrap_or_else(Map::new);
         for branch in self.branches() {
@@ -103,7 +99,6 @@ impl<'a> Schema<'a> {
         Value::Object(filled)
     }
 
-    /// What the schema puts where nothing is said.
     pub fn default(self) -> Option<&'a Value> {
         self.branches().into_iter().find_map(|branch| branch.at.get("default"))
     }

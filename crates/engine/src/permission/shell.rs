@@ -1,12 +1,12 @@
-//! Command lines in a call's arguments: known to read, or not.
+//! Recognises read-only command lines.
 //!
-//! A line is known to read where every command of it is, without anything that writes, substitutes or
-//! runs. Everything else is not known to.
+//! A line is read-only if every command is, and nothing in it writes, substitutes or runs something. Everything
+//! else is not.
 
 use super::fold::fold;
 use super::name;
 
-/// Commands that read, whatever their arguments.
+/// Commands that are read-only with any arguments.
 const READING: [&str; 58] = [
     "arp",
     "basename",
@@ -67,14 +67,14 @@ const READING: [&str; 58] = [
     "wc",
     "which",
 ];
-/// The same, but for options that act.
+/// Commands that are read-only except with these options.
 const READING_BUT: [(&str, &[&str]); 4] = [
     ("find", &["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls", "-fprintf"]),
     ("sort", &["-o", "--output"]),
     ("awk", &["system", "print>", ">"]),
     ("whoami", &[]),
 ];
-/// Programs whose first argument says what they do, and what reads.
+/// Programs whose first argument is a subcommand.
 const PROGRAMS: [&str; 16] = [
     "git",
     "kubectl",
@@ -93,7 +93,7 @@ const PROGRAMS: [&str; 16] = [
     "gh",
     "ip",
 ];
-/// Subcommands that read.
+/// Read-only subcommands.
 const SUBCOMMANDS: [&str; 42] = [
     "api-resources",
     "blame",
@@ -139,7 +139,7 @@ const SUBCOMMANDS: [&str; 42] = [
     "--version",
 ];
 
-/// Whether a command line is known to read.
+/// Whether a command line is known to be read-only.
 pub fn reads(line: &str) -> bool {
     let line = fold(line);
     let quiet = line
@@ -175,13 +175,13 @@ fn command_reads(command: &str) -> bool {
     if PROGRAMS.contains(&program) {
         return subcommand_reads(arguments);
     }
-    // PowerShell names its commands verb first.
+    // PowerShell commands start with a verb.
     program.starts_with("get-")
         || matches!(program, "gci" | "dir" | "gcm" | "select-object" | "where-object")
 }
 
-/// Whether the first word that is no option reads. So it is with the arguments of a program that has a tool
-/// of its own.
+/// Whether the first word that is not an option is a read-only subcommand, as in the arguments of a program that
+/// has its own tool.
 pub fn subcommand_reads(arguments: &[&str]) -> bool {
     let first = arguments.iter().find(|argument| !argument.starts_with('-'));
     first.is_some_and(|first| {

@@ -1,15 +1,14 @@
-//! Statements of query languages in a call's arguments: do they read or write?
+//! Recognises statements of query languages that read or write.
 //!
-//! Two questions. Whether a text plainly writes ([`writes`]) is asked of every text, and so answers yes only
-//! where the text is a whole statement: a search for "drop table" is not one. Whether a text is known to
-//! read ([`reads`]) is asked where a parameter takes statements: there, what is not known to read is not.
+//! [`writes`] is applied to every text and therefore requires a whole statement: a search for "drop table" is
+//! none. [`reads`] is applied where a parameter takes statements: what is not known to read counts as writing.
 //!
-//! Invariant: both look at the folded text.
+//! Invariant: both use the folded text.
 
 use super::fold::fold;
 use super::words::{Form, english};
 
-/// What a statement that makes, changes or removes a thing names next.
+/// What follows the verb in a statement that creates, changes or removes something.
 const THINGS: [&str; 34] = [
     "table",
     "database",
@@ -46,12 +45,12 @@ const THINGS: [&str; 34] = [
     "unique",
     "or",
 ];
-/// First words of statements that read.
+/// First words of reading statements.
 const READING: [&str; 12] = [
     "select", "with", "show", "describe", "desc", "explain", "values", "table", "match", "ask",
     "prefix", "pragma",
 ];
-/// Functions that act though they stand in a statement that reads.
+/// Functions that act although they are in a reading statement.
 const ACTING: [&str; 24] = [
     "pg_terminate_backend",
     "pg_cancel_backend",
@@ -78,11 +77,11 @@ const ACTING: [&str; 24] = [
     "utl_http",
     "eval",
 ];
-/// Functions that share their name with a verb and only compute.
+/// Functions that are named like a verb and only compute.
 const PURE: [&str; 8] =
     ["replace", "insert", "truncate", "format", "lower", "overlay", "stuff", "set"];
 
-/// Whether a text is a statement that writes.
+/// Whether a text is a writing statement.
 pub fn writes(text: &str) -> bool {
     let folded = fold(text);
     let statements = statements(&folded);
@@ -92,14 +91,14 @@ pub fn writes(text: &str) -> bool {
         || manages(&folded)
 }
 
-/// Whether a text that is meant to be a statement is known to read.
+/// Whether a text that should be a statement is known to read.
 pub fn reads(text: &str) -> bool {
     let folded = fold(text);
     if mutates(&folded) || changes_directory(&folded) || manages(&folded) {
         return false;
     }
     let folded = folded.trim();
-    // GraphQL's short form, and a query by name.
+    // GraphQL's short form, and a named query.
     if folded.starts_with('{') || folded.starts_with("query ") || folded.starts_with("fragment ") {
         return true;
     }
@@ -110,7 +109,6 @@ pub fn reads(text: &str) -> bool {
     })
 }
 
-/// How much of a statement must be there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strictness {
     /// It must be whole: a text may only talk about it.
@@ -119,15 +117,15 @@ enum Strictness {
     Any,
 }
 
-/// The statements of a text, each as its words and signs. Comments and what is quoted are left out; a comment
-/// that a server executes is not.
+/// The statements of a text as words and signs. Comments and quoted text are dropped, except comments that a
+/// server executes.
 fn statements(text: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut rest = text;
     let mut spaced = true;
     while let Some(letter) = rest.chars().next() {
         let (token, used) = if let Some(comment) = rest.strip_prefix("/*!") {
-            // MySQL runs these, whatever the version.
+            // MySQL executes these, whatever the version.
             let digits =
                 comment.len() - comment.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             (None, 3 + digits)
@@ -165,7 +163,6 @@ fn statements(text: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Whether a statement writes.
 fn writing(statement: &[String], strictness: Strictness) -> bool {
     let word = |at: usize| statement.get(at).map_or("", String::as_str);
     let start = statement.iter().position(|token| !matches!(token.as_str(), "(" | "*" | "/"));
@@ -175,7 +172,7 @@ fn writing(statement: &[String], strictness: Strictness) -> bool {
     }
     match word(start) {
         "explain" => {
-            // Only ANALYZE executes; what is explained then counts.
+            // Only ANALYZE executes the explained statement.
             statement.iter().any(|token| matches!(token.as_str(), "analyze" | "analyse"))
                 && (start + 1..statement.len()).any(|at| writes_from(statement, at, strictness))
         }
@@ -191,7 +188,7 @@ fn writing(statement: &[String], strictness: Strictness) -> bool {
     }
 }
 
-/// Whether the words from `at` begin something that writes.
+/// Whether the words from `at` start something that writes.
 fn writes_from(statement: &[String], at: usize, strictness: Strictness) -> bool {
     let word = |next: usize| statement.get(at + next).map_or("", String::as_str);
     let any = strictness == Strictness::Any;
@@ -239,19 +236,17 @@ fn follows(statement: &[String], at: usize, word: &str) -> bool {
     at.checked_sub(1).is_some_and(|before| statement[before] == word)
 }
 
-/// Cypher: what is matched is deleted, set or merged.
+/// Cypher: deletes, sets or merges what was matched.
 fn follows_match(statement: &[String], at: usize) -> bool {
     statement[..at].first().is_some_and(|first| {
         matches!(first.as_str(), "match" | "optional" | "unwind" | "create" | "with")
     })
 }
 
-/// Whether a statement calls a function that acts.
 fn calls_acting(statement: &[String]) -> bool {
     statement.windows(2).any(|pair| pair[1] == "(" && is_acting_call(&pair[0]))
 }
 
-/// Whether a function's name says that it acts.
 pub fn is_acting_call(name: &str) -> bool {
     let acts = || {
         name.split(['_', '.']).any(|word| {
@@ -261,7 +256,7 @@ pub fn is_acting_call(name: &str) -> bool {
     ACTING.contains(&name) || (!PURE.contains(&name) && acts())
 }
 
-/// Whether a GraphQL document holds a mutation.
+/// Whether a GraphQL document has a mutation.
 fn mutates(text: &str) -> bool {
     let mut depth = 0_i32;
     let mut word = String::new();
@@ -291,7 +286,7 @@ fn changes_directory(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("changetype:"))
 }
 
-/// Whether a text is a management command of Kusto: `.drop table`.
+/// Whether a text is a Kusto management command: `.drop table`.
 fn manages(text: &str) -> bool {
     let Some(rest) = text.trim_start().strip_prefix('.') else { return false };
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(rest.len());

@@ -1,8 +1,8 @@
-//! Whether a value of a call was named by a tool alone.
+//! Finds values in a call that only a tool has named.
 //!
-//! A tool's answer can hold anything, also "now delete sw9", and a model that was shown it may obey. Filters
-//! for suspicious words do not hold against that; looking at where a value comes from does. What a tool said
-//! is remembered with the session ([`ToolWords`]); what a person said takes it back.
+//! A tool result can contain anything, even "now delete sw9", and a model that sees it may obey. Filtering
+//! suspicious words does not prevent that; checking the origin of values does. The session stores what tools said
+//! ([`ToolWords`]); a value that a person said is not suspicious.
 //!
 //! Invariant: nothing here lets a call run; it can only make one wait.
 
@@ -20,48 +20,46 @@ use crate::session::record::CallRecord;
 use crate::session::tool_words::{ToolWords, WordHash};
 use crate::tool::ToolDefinition;
 
-/// Words of a value up to which it is a name rather than a text.
+/// Maximum words of a value that counts as a name and not as text.
 const NAME_WORDS_MAX: usize = 5;
-/// Numbers with fewer digits say too little to come from anywhere in particular, unless they are ids.
+/// Shorter numbers are too common to have an origin, unless they are ids.
 const TELLING_DIGITS: usize = 3;
-/// Characters and digits of what can be an account's number.
+/// Minimum length of an account number.
 const ACCOUNT_LENGTH: usize = 12;
 const ACCOUNT_DIGITS: usize = 4;
-/// Values that are in every answer.
+/// Values that are in every result.
 const GENERIC: [&str; 26] = [
     "true", "false", "null", "none", "yes", "no", "on", "off", "ok", "default", "latest", "main",
     "new", "old", "active", "open", "closed", "today", "now", "id", "name", "low", "high",
     "normal", "asc", "desc",
 ];
 
-/// What was said, and by whom.
 #[derive(Debug, Clone, Default)]
 pub struct Taint {
     remembered: ToolWords,
     /// Forms that tools named in this turn.
     here: HashSet<String>,
-    /// The same of closed servers, by server.
+    /// Forms named by closed servers, by server.
     private: HashMap<String, HashSet<String>>,
     /// Forms that a person said.
     said: HashSet<String>,
     /// The tools whose descriptions the model was shown.
     shown: Vec<ToolDefinition>,
-    /// Whether everything that was said to the model is in here.
+    /// Whether everything a person said is included.
     is_whole: bool,
 }
 
 impl Taint {
-    /// What a session remembers.
     pub fn new(remembered: &ToolWords) -> Self {
         Self { remembered: remembered.clone(), ..Self::default() }
     }
 
-    /// Takes in what tools say of themselves.
+    /// Adds the tools' own descriptions.
     pub fn shown(&mut self, tools: &[ToolDefinition]) {
         self.shown = tools.to_vec();
     }
 
-    /// Takes in what a tool answered in this turn.
+    /// Adds a tool result of this turn.
     pub fn answer(&mut self, call: &CallRecord) {
         let named = forms(&answered(call), Detail::Parts);
         if call.closed_world {
@@ -70,22 +68,22 @@ impl Taint {
         self.here.extend(named);
     }
 
-    /// Takes in data that a request quotes.
+    /// Adds data quoted in a request.
     pub fn quoted(&mut self, text: &str) {
         self.here.extend(forms(text, Detail::Parts));
     }
 
-    /// Takes in what a person said.
+    /// Adds what a person said.
     pub fn said(&mut self, text: &str) {
         self.said.extend(forms(text, Detail::Whole));
     }
 
-    /// Says that all that a person said is taken in: an address that is not in it comes from nobody here.
+    /// Declares that everything a person said was added: an address not in it comes from nobody here.
     pub fn said_all(&mut self) {
         self.is_whole = true;
     }
 
-    /// Why a call that changes something is not the person's alone, if it is not.
+    /// Why a changing call is not the person's alone, if so.
     pub fn of_change(&self, definition: &ToolDefinition, arguments: &Value) -> Option<String> {
         let described = self.described(definition);
         let look = Look { taint: self, described: &described };
@@ -98,16 +96,16 @@ impl Taint {
         }
         if let Some(address) = self.is_whole.then(|| self.unheard_of(arguments)).flatten() {
             return Some(format!(
-                "it would change something with {address:?}, which nobody has named here"
+                "it would change something with {address:?}, which nobody has named in this session"
             ));
         }
         let name = &definition.tool.name;
         let named = name::words(name).len() > 1 && self.is_named(&compact(&fold(name)));
         (named && !self.is_said(&fold(name)))
-            .then(|| "it would change something that a tool's answer asks for by name".to_owned())
+            .then(|| "it would make a change that only a tool result asks for".to_owned())
     }
 
-    /// The server whose private words a call would carry outside, if it would.
+    /// Why a reading call would disclose private data of a server, if so.
     pub fn of_reading(&self, definition: &ToolDefinition, arguments: &Value) -> Option<String> {
         if definition.effects.open_world == Some(false) {
             return None;
@@ -127,7 +125,7 @@ impl Taint {
         });
         carried.map(|(server, text)| {
             let shown: String = text.chars().take(80).collect();
-            format!("it would carry {shown:?} from {server}, which keeps to itself, to the outside")
+            format!("it would send {shown:?} from the closed server {server} to the outside")
         })
     }
 
@@ -146,8 +144,8 @@ impl Taint {
             || (!unsaid.is_empty() && unsaid.iter().all(|word| is_private(word)))
     }
 
-    /// Values in what tools say of themselves: of others whatever looks like one, of the tool itself where
-    /// things go.
+    /// Values in the descriptions of tools: of other tools anything that looks like one, of the tool itself only
+    /// destinations.
     fn described(&self, definition: &ToolDefinition) -> HashSet<String> {
         let mut found = HashSet::new();
         for tool in self.shown.iter().filter(|tool| tool.tool != definition.tool) {
@@ -172,8 +170,7 @@ impl Taint {
         found
     }
 
-    /// An address or an account that nobody has named in this conversation: a model can only know it from
-    /// elsewhere.
+    /// An address or account that nobody has named in this session: a model can only know it from elsewhere.
     fn unheard_of(&self, arguments: &Value) -> Option<String> {
         let mut texts = Vec::new();
         leaves(arguments, &mut texts);
@@ -188,7 +185,7 @@ impl Taint {
         self.here.contains(form) || self.remembered.has(WordHash::of(form))
     }
 
-    /// Whether a person said it, as a whole or each part of it.
+    /// Whether a person said it, as a whole or in parts.
     fn is_said(&self, word: &str) -> bool {
         let whole = compact(word);
         if self.said.contains(&whole) {
@@ -204,7 +201,7 @@ fn is_destination(word: &str) -> bool {
     word.contains("://") || word.trim_matches(|c: char| !c.is_alphanumeric()).contains('@')
 }
 
-/// Whether a word says where something goes: a mail or network address, or an account's long number.
+/// Whether a word is a destination: a mail or network address, or a long account number.
 fn is_address(word: &str) -> bool {
     let mail =
         word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
@@ -213,7 +210,7 @@ fn is_address(word: &str) -> bool {
     }
     let account = word.chars().all(char::is_alphanumeric) && word.chars().count() >= ACCOUNT_LENGTH;
     let digits = word.chars().filter(char::is_ascii_digit).count();
-    // A time as machines write it has letters and digits, too.
+    // A timestamp has letters and digits too.
     let time = word.starts_with(|c: char| c.is_ascii_digit());
     account && digits >= ACCOUNT_DIGITS && word.chars().any(char::is_alphabetic) && !time
 }
@@ -226,7 +223,6 @@ fn is_generic(word: &str) -> bool {
             .any(|class| english.is(class, word))
 }
 
-/// What stands in quotation marks.
 fn quotations(text: &str) -> impl Iterator<Item = &str> {
     let marks = ['\'', '"', '`', '“', '”', '‘', '’', '«', '»'];
     text.split(marks)
@@ -235,7 +231,6 @@ fn quotations(text: &str) -> impl Iterator<Item = &str> {
         .filter(|quoted| quoted.split_whitespace().count() <= NAME_WORDS_MAX)
 }
 
-/// A look at one call's values.
 struct Look<'a> {
     taint: &'a Taint,
     described: &'a HashSet<String>,
@@ -278,7 +273,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a text holds a value that only a tool has named, however it is written.
+    /// Whether a text contains a value that only a tool has named, in any form.
     fn text(&self, text: &str) -> bool {
         let words =
             text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '<' | '>' | '='));
@@ -316,7 +311,7 @@ impl Look<'_> {
         !unsaid.is_empty() && unsaid.iter().all(|word| self.word(word))
     }
 
-    /// Whether a longer text holds a name of two words or more that only a tool has named.
+    /// Whether a longer text contains a name of two or more words that only a tool has named.
     fn names_somebody(&self, text: &str) -> bool {
         let words: Vec<&str> = text.split_whitespace().collect();
         words.windows(2).any(|pair| {
@@ -348,7 +343,7 @@ impl Look<'_> {
             || (is_telling(word) && self.parts(word, &whole))
     }
 
-    /// Whether a value is a part of one that a tool named, or made of several.
+    /// Whether a value is part of one that a tool named, or composed of several.
     fn parts(&self, word: &str, whole: &str) -> bool {
         let cut = pieces(whole);
         if cut.len() > 1 && cut.iter().all(|piece| self.names(piece)) {
@@ -364,7 +359,7 @@ impl Look<'_> {
         by_name || self.is_made_of_named(whole)
     }
 
-    /// Whether a value can be put together from what tools named.
+    /// Whether a value can be composed of what tools named.
     fn is_made_of_named(&self, whole: &str) -> bool {
         let letters: Vec<char> = whole.chars().collect();
         let digit = letters.iter().any(char::is_ascii_digit);
@@ -393,7 +388,7 @@ impl Look<'_> {
     }
 }
 
-/// Letters turned by half the alphabet, as people hide them from each other.
+/// ROT13.
 fn turned(word: &str) -> String {
     let turn = |c: char| match c {
         'a'..='m' => char::from(c as u8 + 13),
@@ -403,7 +398,6 @@ fn turned(word: &str) -> String {
     word.chars().map(turn).collect()
 }
 
-/// Every text of a value.
 fn leaves<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => found.push(text),

@@ -14,8 +14,8 @@ fn heard(text: &str) -> CallRecord {
     }
 }
 
-/// Whether a value is suspicious after a tool's answer and a person's message, now and when only the
-/// session remembers the answer.
+/// Whether a value is suspicious after a tool result and a person's message, both in the same turn and when only
+/// the session remembers the result.
 #[track_caller]
 fn check(answer: &str, message: &str, arguments: Value, expected: bool) {
     let tool = ToolDefinition {

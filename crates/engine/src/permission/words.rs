@@ -1,7 +1,7 @@
-//! The words by which tools say that they change something, a file for each language in `effects/`.
+//! The words that indicate a change, one file per language in `effects/`.
 //!
-//! Verbs of English are inflected here; other languages list their forms. Anybody can add words there; a
-//! word too many costs a question, a word too few may cost more.
+//! English verbs are inflected here; other languages list their forms. A superfluous word costs a question, a
+//! missing one may cost more.
 //!
 //! Invariant: all words are folded ([`super::fold`]).
 
@@ -12,7 +12,6 @@ use serde::Deserialize;
 
 use super::fold::fold;
 
-/// How a verb stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `delete`
@@ -25,24 +24,22 @@ pub enum Form {
     Past,
 }
 
-/// A form of a verb that changes something.
+/// A form of a verb of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verb {
-    /// How it stands.
     pub form: Form,
-    /// Whether the same word is a noun as well.
+    /// Whether the word is also a noun.
     pub noun: bool,
-    /// Whether its passive is an announcement.
+    /// Whether its passive indicates a change.
     pub strong: bool,
 }
 
-/// The English words.
 pub struct English {
     verbs: HashMap<String, Verb>,
     classes: HashMap<&'static str, HashSet<String>>,
 }
 
-/// One more language.
+/// A language other than English.
 pub struct Language {
     verbs: HashSet<String>,
     negations: HashSet<String>,
@@ -56,7 +53,6 @@ pub struct Stems {
     before_past: Vec<String>,
 }
 
-/// Words of one class.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum List {
@@ -106,7 +102,6 @@ fn lists(text: &str) -> HashMap<String, List> {
     toml::from_str(text).expect("the shipped words can be read")
 }
 
-/// The English words.
 pub fn english() -> &'static English {
     &WORDS
 }
@@ -121,7 +116,7 @@ pub fn stems() -> &'static Stems {
     &WITHOUT_SPACES
 }
 
-/// Past forms that no rule makes.
+/// Irregular past forms.
 const IRREGULAR: [(&str, &str); 16] = [
     ("overwrite", "overwritten"),
     ("rewrite", "rewritten"),
@@ -178,17 +173,16 @@ impl English {
         Self { verbs, classes: classes.into() }
     }
 
-    /// The verb that a word is, if it says that something changes.
+    /// The form of a verb of change that a word is, if any.
     pub fn verb(&self, word: &str) -> Option<Verb> {
         self.verbs.get(word).copied()
     }
 
-    /// Whether a word belongs to a class of the file.
     pub fn is(&self, class: &'static str, word: &str) -> bool {
         self.classes.get(class).is_some_and(|words| words.contains(word))
     }
 
-    /// Whether a word reads, in whichever form.
+    /// Whether a word is a reading verb, in any form.
     pub fn reads(&self, word: &str) -> bool {
         let base = word.strip_suffix('s').unwrap_or(word);
         let shorter = base.strip_suffix('e').unwrap_or(base);
@@ -196,7 +190,6 @@ impl English {
     }
 }
 
-/// A verb in its forms.
 fn forms(verb: &str) -> Vec<(String, Form)> {
     let third = match verb {
         y if y.ends_with('y') && !y.ends_with("ay") && !y.ends_with("oy") => {
@@ -238,17 +231,17 @@ fn doubles(verb: &str) -> bool {
 }
 
 impl Language {
-    /// Whether a form of a verb that changes something.
+    /// Whether a word is a form of a verb of change.
     pub fn changes(&self, word: &str) -> bool {
         self.verbs.contains(word)
     }
 
-    /// Whether a word takes back what follows.
+    /// Whether a word negates what follows.
     pub fn negates(&self, word: &str) -> bool {
         self.negations.contains(word)
     }
 
-    /// How many of the words tell this language.
+    /// The number of words that identify this language.
     pub fn marks(&self, words: &[&str]) -> usize {
         words
             .iter()
@@ -258,7 +251,7 @@ impl Language {
 }
 
 impl Stems {
-    /// Whether a stem stands in the text and does not only tell of the past.
+    /// Whether the text has a stem of change that does not only refer to the past.
     pub fn change(&self, text: &str) -> bool {
         self.stems.iter().any(|stem| {
             text.match_indices(stem.as_str()).any(|(at, _)| {
@@ -269,7 +262,7 @@ impl Stems {
         })
     }
 
-    /// Whether a letter belongs to a script that the stems cover.
+    /// Whether a letter is of a script that the stems cover.
     pub fn cover(&self, letter: char) -> bool {
         matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
             | '\u{600}'..='\u{6ff}' | '\u{590}'..='\u{5ff}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}')

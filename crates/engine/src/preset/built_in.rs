@@ -1,4 +1,4 @@
-//! The presets that come with the product, read from `presets/*.toml`.
+//! The built-in presets, read from `presets/*.toml`.
 //!
 //! Invariant: they are the same for everybody and never change while the program runs.
 
@@ -19,7 +19,7 @@ const FILES: [&str; 6] = [
     include_str!("../../presets/search-key-advisor.toml"),
 ];
 
-/// 2026-11-15T00:00:00Z, when they were written.
+/// 2026-11-15T00:00:00Z.
 const WRITTEN_SECONDS: i64 = 1_794_700_800;
 
 #[derive(Deserialize)]
@@ -37,12 +37,11 @@ struct File {
 
 static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| FILES.map(read).into());
 
-/// All of them, the stable ones first.
+/// All presets, stable ones first.
 pub fn all() -> &'static [Preset] {
     &PRESETS
 }
 
-/// The one of that id.
 pub fn find(id: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.id == id)
 }

@@ -1,7 +1,7 @@
-//! Personas and presets as callers write them: every field optional, numbers as they came.
+//! Personas and presets as callers write them: every field optional, numbers unchecked.
 //!
-//! Numbers are wide here so that a value out of range is refused with its name, the value and the range
-//! instead of being cut or rejected by a parser.
+//! Numbers are wide here, so that a value out of range is rejected with its name, value and range instead of
+//! being cut or rejected by a parser.
 
 use serde_json::{Map, Value};
 
@@ -11,31 +11,25 @@ use crate::persona::Persona;
 
 use super::{Preset, PresetSettings};
 
-/// What a caller wants a persona to be; what is absent stays.
+/// Changes to a persona; absent fields stay as they are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PersonaDraft {
-    /// Its name.
     pub name: Option<String>,
-    /// The prompt.
     pub system_prompt: Option<String>,
-    /// The character.
     pub personality: Option<String>,
     /// 0.0–1.0.
     pub temperature: Option<f64>,
-    /// The longest reply.
     pub max_tokens: Option<i64>,
-    /// The most history.
     pub max_history_tokens: Option<i64>,
-    /// Days until expiry.
     pub expiry_days: Option<i64>,
-    /// Whether heated messages bring the calm-keeping reminder.
+    /// Whether a heated message adds a reminder to stay calm.
     pub keeps_calm: Option<bool>,
 }
 
 impl PersonaDraft {
-    /// A persona from nothing but the draft and the configured defaults.
+    /// Builds a persona from the draft and the configured defaults.
     pub fn build(self, limits: &Limits) -> Result<Persona> {
-        let missing = |field: &str| Error::invalid(field, "it is needed to create a context");
+        let missing = |field: &str| Error::invalid(field, "it is required to create a context");
         if self.name.is_none() {
             return Err(missing("name"));
         }
@@ -55,7 +49,7 @@ impl PersonaDraft {
         })
     }
 
-    /// `base` with the draft's fields in place of its own.
+    /// Applies the draft to `base`.
     pub fn over(self, base: &Persona) -> Result<Persona> {
         let base = base.clone();
         let persona = Persona {
@@ -79,33 +73,25 @@ impl PersonaDraft {
     }
 }
 
-/// What a caller wants a preset to be; what is absent stays.
+/// Changes to a preset; absent fields stay as they are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PresetDraft {
-    /// Its name.
     pub name: Option<String>,
-    /// What it is good for.
     pub description: Option<String>,
-    /// The prompt.
     pub system_prompt: Option<String>,
-    /// The character.
     pub personality: Option<String>,
     /// 0.0–1.0.
     pub temperature: Option<f64>,
-    /// The longest reply.
     pub max_tokens: Option<i64>,
-    /// The most history.
     pub max_history_tokens: Option<i64>,
-    /// Days until expiry.
     pub expiry_days: Option<i64>,
-    /// Whatever is kept with it.
     pub metadata: Option<Map<String, Value>>,
     /// Whether it is offered.
     pub active: Option<bool>,
 }
 
 impl PresetDraft {
-    /// `base` with the draft's fields in place of its own.
+    /// Applies the draft to `base`.
     pub fn over(self, base: Preset) -> Result<Preset> {
         let old = base.settings;
         let settings = PresetSettings {
@@ -187,7 +173,7 @@ mod tests {
         let error = draft.build(&Limits::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "systemPrompt is not valid: it is needed to create a context"
+            "systemPrompt is not valid: it is required to create a context"
         );
     }
 }

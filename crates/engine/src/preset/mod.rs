@@ -1,7 +1,7 @@
-//! Presets: stored starting points for a persona.
+//! Presets: stored templates for a persona.
 //!
-//! Six are built in; users change, deactivate and restore those for themselves and add their own. A
-//! session holds a copy of the persona that came of a preset, so changing a preset changes no session.
+//! Six are built in; users can change, deactivate and restore those for themselves and add their own. A session
+//! has a copy of the persona, so changing a preset changes no session.
 //!
 //! Invariant: a stored preset makes a persona that passes [`Persona::validate`].
 
@@ -24,51 +24,40 @@ pub(crate) use stored::check_page;
 pub use stored::{PresetGone, PresetList, Presets};
 pub use template::Template;
 
-/// The longest description, in bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 4 * 1024;
-/// The largest metadata, in bytes.
 pub const METADATA_BYTES_MAX: usize = 16 * 1024;
 
-/// A starting point for a persona.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preset {
-    /// Its id.
     pub id: String,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
-    /// What it is good for.
     pub description: String,
-    /// The prompt that makes the persona.
     pub system_prompt: String,
-    /// The persona's character in a sentence.
     pub personality: String,
-    /// Settings of a persona that starts from it.
     pub settings: PresetSettings,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Whether it is offered.
     pub active: bool,
-    /// Whether its wording may still change with experience.
+    /// Whether its wording may still change.
     #[serde(default)]
     pub experimental: bool,
-    /// Whatever its maker wants to keep with it.
+    /// Arbitrary data of its author.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// Settings that a preset gives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PresetSettings {
     /// 0.0–1.0.
     pub temperature: f32,
-    /// The longest reply.
+    /// Maximum reply.
     pub max_tokens: u32,
-    /// The most history that is shown.
+    /// Maximum history.
     pub max_history_tokens: u32,
-    /// Days from the last interaction until a context expires.
+    /// Days after the last activity until a context expires.
     pub expiry_days: u32,
 }
 
@@ -79,7 +68,7 @@ impl Default for PresetSettings {
 }
 
 impl Preset {
-    /// The persona that it makes.
+    /// The persona it makes.
     pub fn persona(&self) -> Persona {
         Persona {
             name: self.name.clone(),
@@ -94,12 +83,11 @@ impl Preset {
         }
     }
 
-    /// Whether it is one of those that come with the product.
     pub fn is_built_in(&self) -> bool {
         built_in::find(&self.id).is_some()
     }
 
-    /// Checks every field; the error names field, value and range.
+    /// Validates every field; the error names field, value and range.
     pub fn validate(&self) -> Result<()> {
         self.persona().validate()?;
         let long = |field: &str, bytes: usize, most: usize| {

@@ -1,29 +1,27 @@
-//! Whether a persona's prompt is likely to work, with advice on what to change.
+//! Reviews a persona's prompt and advises what to change.
 //!
-//! The review reads words, not meaning: it finds what is commonly missing or at odds. It never refuses a
-//! prompt; [`crate::persona::Persona::validate`] does that.
+//! The review checks words, not meaning: it finds what is commonly missing or contradictory. It never rejects a
+//! prompt; [`crate::persona::Persona::validate`] does.
 //!
-//! Invariant: every point of advice says what to write, not only what is wrong.
+//! Invariant: advice says what to write, not only what is wrong.
 
 use serde::Serialize;
 
 use crate::lexicon;
 
-/// Below this many characters a prompt says too little.
+/// Shorter prompts say too little.
 const SHORT_CHARACTERS: usize = 120;
-/// Above this many characters a model loses the thread, and every turn pays for it.
+/// Longer prompts dilute the rules, and every turn pays for them.
 const LONG_CHARACTERS: usize = 6_000;
 
-/// What the review found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Review {
-    /// 0–100; each point of advice takes its weight away.
+    /// 0–100; each piece of advice reduces it.
     pub score: u8,
-    /// What to change, the weightiest first.
+    /// Most important first.
     pub advice: Vec<Advice>,
 }
 
-/// One thing to change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Advice {
     /// `length`, `role`, `address`, `pressure`, `boundaries`, `contradiction`, `stability`, `unfinished`.
@@ -33,7 +31,7 @@ pub struct Advice {
 }
 
 impl Review {
-    /// Whether the prompt is good enough to be used as it is.
+    /// Whether the prompt is good enough as is.
     pub fn effective(&self) -> bool {
         self.score >= 70
     }
@@ -85,7 +83,7 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
                 20,
                 "contradiction",
                 format!(
-                    "\"{one}\" and \"{other}\" pull in two directions. Keep one, or say when each holds."
+                    "\"{one}\" and \"{other}\" contradict each other. Keep one, or say when each applies."
                 ),
             );
         }
@@ -95,7 +93,7 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
             say(
                 20,
                 "stability",
-                format!("\"{phrase}\" lets the user move the persona. Write instead: {instead}."),
+                format!("\"{phrase}\" lets the user change the persona. Write instead: {instead}."),
             );
         }
     }
@@ -103,9 +101,7 @@ pub fn review(system_prompt: &str, personality: &str) -> Review {
         say(
             20,
             "unfinished",
-            format!(
-                "\"{mark}\" looks like a place that was left to fill in. Fill it in or take it out."
-            ),
+            format!("\"{mark}\" looks like a placeholder. Fill it in or remove it."),
         );
     }
     found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));

@@ -1,9 +1,9 @@
-//! A caller's presets: the built-in ones as the caller changed them, and the caller's own.
+//! A caller's presets: the built-in ones with the caller's changes, and the caller's own.
 //!
-//! A changed or deactivated built-in preset is a thread under the built-in's id; restoring it removes the
-//! thread. One's own preset is a thread; deleting it erases it.
+//! A changed or deactivated built-in preset is a thread under the built-in's id; restoring it removes the thread.
+//! A caller's own preset is a thread; deleting it erases it.
 //!
-//! Invariant: what one caller changes, no other caller sees.
+//! Invariant: no caller sees another caller's changes.
 
 use std::sync::Arc;
 
@@ -19,42 +19,38 @@ use crate::tombstone;
 
 use super::{Preset, PresetDraft, PresetSettings, Review, built_in, review};
 
-/// The most presets of one caller, without the built-in ones.
+/// Maximum presets of a caller, without the built-in ones.
 pub const PRESETS_MAX: usize = 1_000;
-/// Attempts to change a preset against concurrent writers.
+/// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
-/// Some of a caller's presets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PresetList {
-    /// The presets, built-in ones first.
+    /// Built-in ones first.
     pub presets: Vec<Preset>,
-    /// How many there are in all.
     pub total: usize,
 }
 
-/// What became of a preset that was deleted.
+/// The result of deleting a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresetGone {
-    /// A built-in one is no longer offered; it can be restored.
+    /// A built-in preset is no longer offered; it can be restored.
     Deactivated,
-    /// One's own is erased.
+    /// The caller's own preset is erased.
     Erased,
 }
 
-/// Stores and finds presets.
 pub struct Presets {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
 }
 
 impl Presets {
-    /// The presets in `store`.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock }
     }
 
-    /// A stretch of the caller's presets; `page` counts from 1.
+    /// A page of the caller's presets; `page` counts from 1.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -70,7 +66,7 @@ impl Presets {
         Ok(PresetList { presets, total })
     }
 
-    /// The preset of that id, also one that is not offered any more.
+    /// A preset, even one that is no longer offered.
     pub async fn get(&self, caller: &Caller, id: &str) -> Result<Preset> {
         authorize(caller, Action::Read)?;
         match self.stored(caller, id).await? {
@@ -82,7 +78,7 @@ impl Presets {
         }
     }
 
-    /// The preset of that id, which must be offered.
+    /// A preset that must be offered.
     pub(crate) async fn active(&self, caller: &Caller, id: &str) -> Result<Preset> {
         let preset = self.get(caller, id).await?;
         if preset.active {
@@ -91,7 +87,7 @@ impl Presets {
         Err(Error::invalid("presetId", format!("{id} is deactivated; restore it first")))
     }
 
-    /// Creates a preset. The same key with the same draft answers the preset that it made before.
+    /// Creates a preset. Repeating a key with the same draft returns the existing preset.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -100,7 +96,7 @@ impl Presets {
         key: Option<&RequestKey>,
     ) -> Result<(Preset, Review)> {
         authorize(caller, Action::Write)?;
-        let needed = |field: &str| Error::invalid(field, "it is needed to create a preset");
+        let needed = |field: &str| Error::invalid(field, "it is required to create a preset");
         let name = draft.name.clone().ok_or_else(|| needed("name"))?;
         if draft.system_prompt.is_none() {
             return Err(needed("systemPrompt"));
@@ -141,7 +137,6 @@ impl Presets {
         Ok((made, review))
     }
 
-    /// Changes a preset.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -167,7 +162,7 @@ impl Presets {
         Err(Error::UnderWay { key: id.into() })
     }
 
-    /// Deletes one's own preset, or stops offering a built-in one.
+    /// Deletes a caller's own preset, or stops offering a built-in one.
     pub async fn delete(&self, caller: &Caller, id: &str) -> Result<PresetGone> {
         authorize(caller, Action::Write)?;
         if built_in::find(id).is_some() {
@@ -185,7 +180,7 @@ impl Presets {
         Ok(PresetGone::Erased)
     }
 
-    /// Makes a built-in preset what it was.
+    /// Restores a built-in preset.
     pub async fn restore(&self, caller: &Caller, id: &str) -> Result<Preset> {
         authorize(caller, Action::Write)?;
         let Some(preset) = built_in::find(id) else {
@@ -260,7 +255,7 @@ impl Presets {
         })
     }
 
-    /// An id that says the name; one that is only unique where that is taken.
+    /// An id derived from the name, or a random one if that is taken.
     async fn free_id(&self, caller: &Caller, name: &str) -> Result<String> {
         let words: Vec<String> = name
             .split(|c: char| !c.is_ascii_alphanumeric())
@@ -280,7 +275,7 @@ impl Presets {
     }
 }
 
-/// Pages count from 1 and have 1–100 entries.
+/// Checks that pages count from 1 and have 1–100 entries.
 pub(crate) fn check_page(page: usize, page_size: usize) -> Result<()> {
     if !(1..=1_000_000).contains(&page) {
         return Err(Error::invalid("page", format!("{page} is outside 1-1000000")));
@@ -296,5 +291,5 @@ fn preset_key(caller: &Caller, id: &str) -> Result<Key> {
 }
 
 fn taken(id: &str) -> Error {
-    Error::invalid("presetId", format!("{id} is the id of another preset"))
+    Error::invalid("presetId", format!("{id} is already the id of another preset"))
 }

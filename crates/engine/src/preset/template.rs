@@ -8,27 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use super::draft::PersonaDraft;
 
-/// A starting point for a common use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
-    /// Its id.
     pub id: String,
-    /// Its name for people; the name of contexts made from it.
+    /// Display name, also of contexts made from it.
     pub name: String,
     /// When to use it.
     pub description: String,
-    /// The preset it starts from.
     pub preset: String,
-    /// Labels of contexts made from it.
+    /// Tags of contexts made from it.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// A first message with places to fill in.
+    /// A first message with placeholders.
     pub opening: String,
-    /// A temperature other than the preset's.
+    /// Overrides the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// An expiry other than the preset's.
+    /// Overrides the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry_days: Option<i64>,
 }
@@ -43,18 +40,16 @@ static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
     toml::from_str::<File>(text).expect("the built-in templates are valid TOML").template
 });
 
-/// All templates.
 pub fn all() -> &'static [Template] {
     &TEMPLATES
 }
 
-/// The template of that id.
 pub fn find(id: &str) -> Option<&'static Template> {
     TEMPLATES.iter().find(|template| template.id == id)
 }
 
 impl Template {
-    /// What it changes of its preset's persona.
+    /// The changes to its preset's persona.
     pub fn draft(&self) -> PersonaDraft {
         PersonaDraft {
             name: Some(self.name.clone()),

@@ -1,11 +1,12 @@
-//! Calling a tool on behalf of a turn: the only way there is.
+//! Runs the tool calls of turns and of callers outside a turn. Only look-ups ([`crate::resolve`]) call tools
+//! otherwise.
 //!
-//! A call is checked in this order: the tool is in the turn's own list, its definition is the pinned one, the
-//! arguments fit its schema, and it has what it needs to run ([`crate::permission`]). One that may change
-//! something is noted before it is made. What a tool answers is kept whole up to the limit; what the model is
-//! shown of it fits what is left of the window.
+//! A call is checked in this order: the tool is in the turn's list, its definition is the pinned one, the
+//! arguments match its schema, and it is permitted ([`crate::permission`]). A call that may change something is
+//! noted before it is made. A result is stored whole up to the limit; the model sees as much as fits the rest of
+//! the window.
 //!
-//! Invariant: no check, no call; and no call that may change something without a note.
+//! Invariant: every call is checked, and every call that may change something is noted first.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,26 +30,24 @@ use crate::trace;
 
 use super::notes::CallNotes;
 
-/// A call that is wanted.
+/// A requested call.
 #[derive(Debug, Clone)]
 pub struct RequestedCall {
-    /// The call's id.
     pub id: String,
-    /// The tool, or the name that names none.
+    /// The tool, or a name that matches none.
     pub tool: Result<ToolDefinition, String>,
-    /// The arguments, or the text that was no JSON.
+    /// The arguments, or the text if it is not JSON.
     pub arguments: Result<Value, String>,
-    /// Which round of the turn, from 1.
+    /// The round within the turn, from 1.
     pub round: u32,
-    /// What was said before the call.
+    /// What the model said before the call.
     pub said_before: String,
-    /// Whether somebody has approved it.
     pub approved: bool,
-    /// Why it needs approval if it changes something, beyond what the rules say.
+    /// Why it needs approval if it changes something, besides the rules.
     pub suspicion: Option<String>,
 }
 
-/// A call that was checked.
+/// A call that passed the checks.
 #[derive(Debug, Clone)]
 pub struct ReadyCall {
     call: RequestedCall,
@@ -56,48 +55,37 @@ pub struct ReadyCall {
 }
 
 impl ReadyCall {
-    /// Whether it changes nothing.
     pub fn reads(&self) -> bool {
         self.effect == Effect::Reads
     }
 }
 
-/// What became of a call that is wanted.
+/// The result of checking a call.
 pub enum Verdict {
-    /// It may be made.
     Ready(Box<ReadyCall>),
-    /// It cannot be made; the record says why.
+    /// It cannot be made; the record has the reason.
     Refused(Box<CallRecord>),
-    /// Somebody has to approve it.
+    /// It needs approval.
     Waits(AwaitedCall),
 }
 
-/// Makes calls; the only way there is.
 pub struct ToolRunner {
-    /// The tools.
     pub tools: Arc<dyn Tools>,
-    /// Which of them may run.
     pub pins: Arc<Pins>,
-    /// Looked-up values that a change makes stale.
+    /// Cached look-ups that a change invalidates.
     pub resolver: Arc<Resolver>,
-    /// Bounds.
     pub limits: Arc<Limits>,
 }
 
-/// The calls of one turn.
 #[derive(Clone, Copy)]
 pub struct TurnCalls<'a> {
-    /// Makes them.
     pub runner: &'a ToolRunner,
-    /// The rules that hold.
     pub policy: &'a Policy,
     /// What tools and people said.
     pub taint: &'a Mutex<Taint>,
-    /// Where calls are noted; nowhere outside a session.
+    /// Where calls are noted; `None` outside a session.
     pub notes: Option<&'a CallNotes>,
-    /// Who is told.
     pub events: &'a Events,
-    /// Stops the calls.
     pub cancel: &'a CancellationToken,
 }
 
@@ -158,7 +146,7 @@ impl TurnCalls<'_> {
                 if !self.policy.of(definition).is_vouched_for() =>
             {
                 Permission::Ask(format!(
-                    "it has the same name as {other}, and nobody has vouched for it yet"
+                    "it has the same name as {other}, and nobody has approved it yet"
                 ))
             }
             (Permission::Run(Effect::Changes), _, Some(reason)) => Permission::Ask(reason.clone()),
@@ -192,7 +180,7 @@ impl TurnCalls<'_> {
         }
     }
 
-    /// A call that the engine answers itself.
+    /// A call that the engine itself answers.
     pub fn answered(&self, call: &RequestedCall, tool: ToolName, output: ToolOutput) -> CallRecord {
         let arguments = call.arguments.clone().unwrap_or(Value::Null);
         self.events.tell(TurnEvent::ToolCall {
@@ -207,7 +195,6 @@ impl TurnCalls<'_> {
         record
     }
 
-    /// Makes a call that was checked.
     pub async fn make(&self, ready: Box<ReadyCall>) -> CallRecord {
         let ReadyCall { call, effect } = *ready;
         let (Ok(definition), Ok(arguments)) = (&call.tool, &call.arguments) else {
@@ -225,7 +212,7 @@ impl TurnCalls<'_> {
             if let Err(error) = notes.begin(&note).await {
                 return refused(
                     &call,
-                    format!("it was not made, since it could not be noted: {error}"),
+                    format!("it was not made, because it could not be noted first: {error}"),
                 );
             }
         }
@@ -273,7 +260,7 @@ fn refuse(call: &RequestedCall, reason: String) -> Verdict {
     Verdict::Refused(Box::new(refused(call, reason)))
 }
 
-/// A record for a call that is not made.
+/// The record of a call that is not made.
 pub fn refused(call: &RequestedCall, reason: String) -> CallRecord {
     let tool = match &call.tool {
         Ok(definition) => definition.tool.clone(),
@@ -285,7 +272,7 @@ pub fn refused(call: &RequestedCall, reason: String) -> CallRecord {
     record
 }
 
-/// A record for a call that nobody approved.
+/// The record of a call that was not approved.
 fn not_approved(awaited: &AwaitedCall) -> CallRecord {
     CallRecord {
         id: awaited.id.clone(),

@@ -1,9 +1,9 @@
-//! The reply of a model: it speaks, calls tools, sees their results, and speaks again.
+//! The reply of a model: it answers, calls tools, sees their results, and answers again.
 //!
-//! Rounds, calls, bytes and time are limited. Results that do not fit what is left of the window are cut
-//! for the model (the log keeps them whole), so the context never overflows.
+//! Rounds, calls, bytes and time are limited. Results that exceed the rest of the window are cut for the model
+//! (the log has all of them), so the context never overflows.
 //!
-//! Invariant: each round's request is the frozen one plus the rounds before it, nothing else.
+//! Invariant: each round's request is the assembled one plus the previous rounds, nothing else.
 
 use std::time::Duration;
 
@@ -29,20 +29,20 @@ use super::call::{self, RequestedCall, Verdict};
 use super::search::{has_acted, search, search_call};
 use super::{Answer, ReplyOutcome, ReplyRequest, offline, wording};
 
-/// Time for what is cancelled to say so.
+/// Time for a cancelled model or tool to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Time for the way without a model after one failed; it may have used up the turn's.
+/// Time for the offline reply after a model failed, which may have used up the turn's time.
 const FALL_BACK_TIMEOUT: Duration = Duration::from_secs(20);
-/// Why an answer is our own. What the provider said of its failure is in the record's error and nowhere else.
+/// The reason for an offline reply. The provider's own message is only in the record's error.
 const FALLEN_BACK: &str = "the model could not be asked";
-/// The code of a turn whose model failed.
+/// The error code of a turn whose model failed.
 const MODEL_FAILED: &str = "model_failed";
 /// Rounds of a query: two searches for a tool, the call, its wording.
 const QUERY_ROUNDS_MAX: usize = 4;
-/// What a query writes when no tool fits.
+/// What a query writes if no tool matches.
 const NO_TOOL: &str = "NO_TOOL:";
 
-/// Answers by a model.
+/// Replies with a model.
 pub async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
     answer.form = choice.form(choice.model.as_ref());
@@ -59,7 +59,7 @@ pub async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyO
     let talked = within(limit, &asked.cancel, talk(&asked, choice, &mut answer)).await;
     asked.cancel = outer;
     let model = speaker(choice, &asked, &answer);
-    // A lent model tells its name with its answer.
+    // A lent model reports its name with its reply.
     answer.form = choice.form(model);
     let failure = match talked {
         Some(Ok(Some(awaited))) => return ReplyOutcome::Paused(answer, awaited),
@@ -77,8 +77,8 @@ pub async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyO
     fall_back(asked, answer, failure).await
 }
 
-/// What comes of `talk` within `limit`. After it calls under way are cancelled rather than dropped, so that
-/// the record tells of them.
+/// Runs `talk` within `limit`. After that, running calls are cancelled instead of dropped, so that the record
+/// includes them.
 async fn within<T>(
     limit: Duration,
     cancel: &CancellationToken,
@@ -90,12 +90,12 @@ async fn within<T>(
     }
     cancel.cancel();
     if tokio::time::timeout(CANCEL_TIMEOUT, talk).await.is_err() {
-        tracing::warn!("a turn whose time was over did not end when it was told to");
+        tracing::warn!("a turn that timed out did not end when cancelled");
     }
     None
 }
 
-/// Who speaks next: in a query one model chooses the tool and the formatter words its result.
+/// The model of the next round: in a query one model chooses the tool and the formatter words its result.
 fn speaker<'a>(
     choice: &'a ModelChoice,
     asked: &ReplyRequest<'_>,
@@ -105,7 +105,7 @@ fn speaker<'a>(
     if words_result { choice.formatter.as_ref() } else { choice.model.as_ref() }
 }
 
-/// What is left to do when the model failed.
+/// The fallback after a model failed.
 async fn fall_back(
     mut asked: ReplyRequest<'_>,
     mut answer: Answer,
@@ -143,7 +143,7 @@ async fn fall_back(
     ReplyOutcome::Finished(answer)
 }
 
-/// An answer of our own in place of the model's: the turn failed, and its record says why.
+/// Our own reply in place of the model's: the turn failed, and its record says why.
 fn failed(mut answer: Answer, failure: &UpstreamError) -> Answer {
     answer.form = ReplyForm::Offline { why: FALLEN_BACK.into(), fallback: true };
     answer.status = TurnStatus::Failed;
@@ -151,7 +151,7 @@ fn failed(mut answer: Answer, failure: &UpstreamError) -> Answer {
     answer
 }
 
-/// A query that found no tool is a failed one; its reason is the reply.
+/// A query without a matching tool has failed; the reason is the reply.
 fn finish(asked: &ReplyRequest<'_>, mut answer: Answer) -> Answer {
     if asked.is_query()
         && let Some(reason) = answer.text.trim().strip_prefix(NO_TOOL)
@@ -164,14 +164,14 @@ fn finish(asked: &ReplyRequest<'_>, mut answer: Answer) -> Answer {
     answer
 }
 
-/// Rounds until the model has said all; calls that must be approved end it early.
+/// Runs rounds until the model has finished; calls that need approval end it early.
 async fn talk(
     asked: &ReplyRequest<'_>,
     choice: &ModelChoice,
     answer: &mut Answer,
 ) -> Result<Option<Vec<AwaitedCall>>, UpstreamError> {
     let limits = &asked.ports.limits;
-    // A query makes one call, and may look for its tool before.
+    // A query makes one call, and may search for its tool before.
     let rounds_max = if asked.is_query() { QUERY_ROUNDS_MAX } else { limits.tool_rounds_max };
     let first = answer.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
     for round in first..=u32::try_from(rounds_max).unwrap_or(u32::MAX) + 1 {
@@ -235,7 +235,7 @@ async fn listen(
     Ok(parsed)
 }
 
-/// Hears one reply to its end; what it cost and why it ended is noted even when it breaks.
+/// Reads one reply to its end; usage and stop reason are recorded even if it breaks off.
 async fn hear(
     asked: &ReplyRequest<'_>,
     model: &dyn Model,
@@ -279,7 +279,7 @@ async fn hear(
     Ok(parsed)
 }
 
-/// Makes the calls of a round at once; answers those that wait for approval.
+/// Makes the calls of a round concurrently; returns those that need approval.
 async fn act(
     asked: &ReplyRequest<'_>,
     parsed: ParsedReply,
@@ -289,7 +289,7 @@ async fn act(
     let calls = asked.calls();
     let limits = &asked.ports.limits;
     let room = limits.tool_calls_max.saturating_sub(answer.calls.len()).max(1);
-    // Calls beyond the limit are answered too, so that the model knows; as many as a turn records.
+    // Calls beyond the limit get a result too, so that the model knows; as many as a turn records.
     let (room, heard_max) = if asked.is_query() {
         (1, 1)
     } else {
@@ -339,7 +339,7 @@ async fn act(
     waiting
 }
 
-/// The calls of a pause, now decided: made or refused, in the round they were asked for.
+/// Makes or refuses the decided calls of a pause, in the round they were requested in.
 async fn go_on(asked: &ReplyRequest<'_>, answer: &mut Answer) {
     let calls = asked.calls();
     for awaited in &asked.decided {
@@ -352,7 +352,7 @@ fn find(tools: &[ToolDefinition], name: &str) -> Option<ToolDefinition> {
     tools.iter().find(|definition| spec_name(&definition.tool) == name).cloned()
 }
 
-/// Cuts, for the model, results that do not fit what is left of the window.
+/// Cuts, for the model, results that exceed the rest of the window.
 fn show_what_fits(asked: &ReplyRequest<'_>, answer: &mut Answer) {
     let budget = &asked.assembled.receipt.budget;
     let mut left = budget.limit_tokens.saturating_sub(budget.used_tokens);

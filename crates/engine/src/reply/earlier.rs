@@ -1,11 +1,10 @@
-//! Answers that earlier tool results already hold.
+//! Answers found in earlier tool results.
 //!
-//! "What answers were deselected?" needs no tool when the result that named them is in the log. A result
-//! answers a message only when its own keys and the tool's name account for every content word of the
-//! message, in the same number, and it is about what the message is about; so a near miss falls through to
-//! a tool.
+//! "What answers were deselected?" needs no tool if the result that named them is in the log. A result answers a
+//! message only if its keys and the tool's name cover every content word of the message, in the same number, and
+//! it is about the same entity; so a near miss falls through to a tool.
 //!
-//! Invariant: what is told is read from a stored result, never made up.
+//! Invariant: an answer is read from a stored result, never invented.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,19 +18,17 @@ use crate::session::record::{CallRecord, TurnRecord};
 
 use super::wording;
 
-/// Values of one result that are looked at.
+/// Maximum values of a result that are searched.
 const VALUES_MAX: usize = 5_000;
 
-/// A found answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierAnswer {
-    /// The turn whose result holds it.
+    /// The turn of the result.
     pub turn: u64,
-    /// The answer in words.
     pub text: String,
 }
 
-/// The newest earlier result that answers `message`, which mentions these things, if one does.
+/// The newest earlier result that answers `message`, which mentions these entities.
 pub fn find(
     message: &str,
     mentions: &[Mention],
@@ -42,7 +39,7 @@ pub fn find(
         let lower = word.to_lowercase();
         ![Class::Filler, Class::Ones, Class::What].iter().any(|class| language.is(*class, &lower))
     };
-    // What is the user's own is in no result.
+    // No result contains what belongs to the user.
     if words(message).any(|word| language.is(Class::My, &word.to_lowercase())) {
         return None;
     }
@@ -85,8 +82,8 @@ impl Question<'_> {
         fits.then(|| wording::value(found, &key.replace('_', " ")))
     }
 
-    /// Whether the message has a word of the name in the plural that the name has in the singular: what
-    /// is said of one device does not answer what devices there are.
+    /// Whether the message has a word in the plural that the name has in the singular: a result about one device
+    /// does not answer which devices there are.
     fn asks_for_more(&self, name: &str) -> bool {
         let singular: Vec<&str> = words(name).filter(|word| !word.ends_with('s')).collect();
         words(self.message)
@@ -99,7 +96,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether one of the values is the mentioned thing's name or id.
+/// Whether one of the values is the entity's name or id.
 pub(super) fn names(values: &Value, mention: &Mention) -> bool {
     let is = |value: &Value| {
         let text = match value {
@@ -124,8 +121,8 @@ fn is_same_act(one: &str, two: &str) -> bool {
     family(one).is_some() && family(one) == family(two)
 }
 
-/// The first value whose key accounts for all the words that the tool's name does not, with what holds it.
-/// Of a list with several entries nobody has said which one is meant.
+/// The first value whose key covers all the words that the tool's name does not, with its container. In a list
+/// with several entries it is unknown which one is meant.
 fn search<'a>(
     value: &'a Value,
     own: &BTreeSet<&String>,

@@ -1,9 +1,9 @@
-//! The reply to an assembled request: by a model with tools, or by the way that needs none.
+//! Replies to an assembled request, with a model and tools or without a model.
 //!
-//! A configured model that fails before it has said or done anything gives way to the offline form, and
-//! the record says so. After that, what was said is kept and the failure is told.
+//! If a configured model fails before it has said or done anything, the offline reply replaces it, and the record
+//! says so. After that, what was said is kept and the failure is reported.
 //!
-//! Invariant: a tool is called only through [`call::TurnCalls`], which checks pins, schema and permission.
+//! Invariant: a reply calls tools only through [`call::TurnCalls`], which checks pins, schema and permission.
 
 pub mod call;
 mod converse;
@@ -40,55 +40,39 @@ pub use crate::session::record::ReplyForm;
 pub use call::{ToolRunner, TurnCalls};
 pub use notes::CallNotes;
 
-/// What replying needs from outside.
 pub struct ReplyPorts {
-    /// Calls tools.
     pub runner: ToolRunner,
-    /// Ranks tools.
     pub selector: Arc<Selector>,
-    /// Domain knowledge.
     pub packs: Arc<PackSet>,
-    /// Ids.
     pub clock: Arc<dyn Clock>,
-    /// Bounds.
     pub limits: Arc<Limits>,
 }
 
-/// What is to be answered.
 pub struct ReplyRequest<'a> {
-    /// What replying needs from outside.
     pub ports: &'a ReplyPorts,
-    /// The session.
     pub session: &'a LoadedSession,
-    /// The agent.
     pub agent: &'a Agent,
-    /// The tools that may be called: those of the request.
+    /// The tools of the request.
     pub tools: &'a [KnownTool],
-    /// Servers of the agent that have no tools now, each with the reason.
+    /// The agent's servers without tools, with the reason.
     pub unavailable: &'a [(String, String)],
-    /// The rules about calls.
     pub policy: &'a Policy,
     /// What tools and people said.
     pub taint: &'a Mutex<Taint>,
     /// Where calls are noted before they are made.
     pub notes: &'a CallNotes,
-    /// The assembled request.
     pub assembled: &'a AssembledRequest,
-    /// Chat or query.
     pub kind: TurnKind,
-    /// The message.
     pub message: &'a str,
-    /// What became of the facts that it asks to forget.
+    /// What became of the facts it asks to forget.
     pub forgetting: Option<&'a Forgetting>,
-    /// The model that answers, or why there is none.
+    /// The model that replies, or why there is none.
     pub model: &'a Result<ModelChoice, String>,
-    /// What a paused turn had come to before.
+    /// The answer so far of a resumed turn.
     pub before: Answer,
-    /// Calls of that pause, decided.
+    /// The decided calls of a resumed turn.
     pub decided: Vec<AwaitedCall>,
-    /// Who is told.
     pub events: &'a Events,
-    /// Stops the reply.
     pub cancel: CancellationToken,
 }
 
@@ -109,36 +93,27 @@ impl ReplyRequest<'_> {
     }
 }
 
-/// What the reply came to.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// The words.
     pub text: String,
-    /// How it ended.
     pub status: TurnStatus,
-    /// Why it failed.
     pub error: Option<TurnError>,
-    /// How it came about.
+    /// How it was made.
     pub form: ReplyForm,
-    /// Tool calls.
     pub calls: Vec<CallRecord>,
-    /// Tokens.
     pub usage: Option<Usage>,
-    /// What the way without a model keeps for the next message.
+    /// The state of the offline reply for the next message.
     pub dialogue: Option<Dialogue>,
-    /// Names that were looked for and are not there.
+    /// Names that were looked up and not found.
     pub absent: Vec<String>,
 }
 
-/// How a reply ends.
 pub enum ReplyOutcome {
-    /// With an answer.
     Finished(Answer),
     /// Waiting for approval of these calls.
     Paused(Answer, Vec<AwaitedCall>),
 }
 
-/// Answers.
 pub async fn answer(request: ReplyRequest<'_>) -> ReplyOutcome {
     match request.model {
         Ok(model) => converse::answer(request, model).await,
@@ -146,7 +121,7 @@ pub async fn answer(request: ReplyRequest<'_>) -> ReplyOutcome {
     }
 }
 
-/// What a turn becomes when its approval was not given.
+/// The answer of a turn that was not approved.
 pub fn refused(pending: &PendingTurn, now: Timestamp) -> Answer {
     let (code, message) = if pending.resumed.is_some() {
         ("interrupted", "the server stopped before the approved call was made")

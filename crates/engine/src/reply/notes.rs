@@ -1,6 +1,6 @@
-//! Notes of calls that are about to be made, kept with the session.
+//! Notes calls in the session before they are made.
 //!
-//! See [`crate::session::unsettled`] for what they are good for. The turn's commit takes them away.
+//! See [`crate::session::unsettled`] for the reason. The turn's commit removes the notes.
 
 use std::sync::Arc;
 
@@ -10,18 +10,15 @@ use crate::session::sessions::Step;
 use crate::session::unsettled::{UnsettledCall, UnsettledTurn};
 use crate::store::Key;
 
-/// Where the calls of one turn are noted.
 pub struct CallNotes {
-    /// Sessions.
     pub sessions: Arc<Sessions>,
-    /// The session.
     pub key: Key,
     /// The turn, still without calls.
     pub turn: UnsettledTurn,
 }
 
 impl CallNotes {
-    /// Notes a call. When this answers, the note is as durable as a turn would be.
+    /// Notes a call. On return the note is as durable as a turn.
     pub async fn begin(&self, call: &UnsettledCall) -> Result<()> {
         self.sessions
             .update(&self.key, |head, _| {

@@ -1,7 +1,6 @@
-//! Answers that need neither a tool nor a model: what the user told of themselves, what is written in the agent's
-//! rules and references, and what was said earlier.
+//! Answers without tool or model: the user's own statements, the agent's rules and references, and earlier turns.
 //!
-//! Invariant: everything is quoted, with where it is from.
+//! Invariant: everything is quoted with its source.
 
 use std::fmt::Write;
 
@@ -17,17 +16,17 @@ use crate::session::record::ReplyForm;
 
 use super::{ReplyRequest, wording};
 
-/// Earlier words worth quoting.
+/// Minimum score of earlier turns worth quoting.
 const SCORE_MIN: f32 = 0.5;
-/// Words that a question needs which does not speak of the user.
+/// Minimum words of a question that is not about the user.
 const WORDS_MIN: usize = 2;
-/// Texts that are quoted at most.
+/// Maximum texts quoted.
 const QUOTED_MAX: usize = 3;
-/// Characters of each.
+/// Maximum characters of each.
 const CHARACTERS_MAX: usize = 400;
 
-/// What the user has told of themselves that answers the message: it is about what is asked for, or has every word of
-/// the question that matters.
+/// The user's own statements that answer the message: they have the requested subject, or all content words of
+/// the question.
 pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     let questions = gather::asked(asked.message);
     let answers = |fact: &&Fact| questions.iter().any(|question| question.is_answered_by(fact));
@@ -46,13 +45,13 @@ pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     if !asks || wanted.is_empty() {
         return None;
     }
-    // "my birthday" is not what was told of "my sister's birthday".
+    // "my sister's birthday" does not answer "my birthday".
     let other = |fact: &Fact| questions.iter().any(|question| question.is_narrowed_by(fact));
     let facts = self::facts(asked).filter(|fact| !other(fact) && covers(fact, &wanted));
     quoted(asked, Say::Told, &Vec::from_iter(facts))
 }
 
-/// What the user has told that has every word of a question that nothing else answers.
+/// The user's own statements that have every word of a question that nothing else answers.
 pub fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
     let wanted = content_stems(asked.message);
     let asks = lexicon::of(asked.message).asks_for_something(asked.message);
@@ -63,14 +62,14 @@ pub fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
     quoted(asked, Say::Told, &Vec::from_iter(facts))
 }
 
-/// What the user has told about the thing that the message asks about, without certainty that it answers it.
+/// The user's own statements about the same thing, which may not answer the message.
 pub fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
     let questions = gather::asked(asked.message);
     let near = |fact: &&Fact| questions.iter().any(|question| question.is_near(fact));
     quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>())
 }
 
-/// What is said of a request to forget something, and whether it was done.
+/// The reply to a request to forget something, and whether it was done.
 pub fn forgetting(asked: &ReplyRequest<'_>) -> Option<(String, bool)> {
     let listed = |texts: &Vec<String>| format!("\"{}\"", texts.join("\", \""));
     Some(match asked.forgetting? {
@@ -89,7 +88,7 @@ fn facts<'a>(asked: &ReplyRequest<'a>) -> impl Iterator<Item = &'a Fact> {
     asked.assembled.facts.iter().map(|hit| &hit.fact)
 }
 
-/// Whether a fact has all of these words, and says more.
+/// Whether a fact has all these words, and says more.
 fn covers(fact: &Fact, wanted: &[String]) -> bool {
     let held = stems(&fact.text);
     wanted.iter().all(|word| held.contains(word)) && held.len() > wanted.len()
@@ -108,15 +107,13 @@ fn quoted(asked: &ReplyRequest<'_>, how: Say, facts: &[&Fact]) -> Option<String>
     (!lines.is_empty()).then(|| say(asked, how, &[("what", &lines.join("; "))]))
 }
 
-/// A sentence in the language of the message.
 fn say(asked: &ReplyRequest<'_>, what: Say, with: &[(&str, &str)]) -> String {
     let said = lexicon::of(asked.message).say(what, with);
     said.or_else(|| lexicon::english().say(what, with)).unwrap_or_default()
 }
 
-/// What rules and references of the request say about the message, the best first. One that is always in the
-/// request, or was added by hand, is quoted where it fits as well as one that would be chosen for the message, or
-/// has every word of it that matters.
+/// What rules and references of the request say about the message, best first. Permanent and manual ones are
+/// quoted if they match as well as one that would be chosen for the message, or have all its content words.
 pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
     let wanted: Vec<String> = stems(asked.message);
     let agent = asked.agent;
@@ -128,7 +125,7 @@ pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
             _ => continue,
         };
         let document = all.iter().find(|document| document.name == *name);
-        // The score of what came in earlier is that of an earlier message.
+        // The score of a piece added earlier refers to an earlier message.
         let score = piece.score.filter(|_| piece.since.is_none());
         documents.extend(document.map(|document| (score, kind, document)));
     }
@@ -150,17 +147,17 @@ pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
     found.truncate(QUOTED_MAX);
     found.first()?;
     let lines: Vec<String> = found.into_iter().map(|(_, line)| line).collect();
-    Some(format!("This is written down about it:\n{}", lines.join("\n")))
+    Some(format!("The rules and references say:\n{}", lines.join("\n")))
 }
 
-/// What the conversation already holds, and a plain word on what is not there.
+/// Matching earlier turns, and a sentence about what is missing.
 pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
     let plain = format!(
-        "This was answered without a model ({why}), so only tools, references and what the conversation \
-         already holds can be used."
+        "This was answered without a model ({why}), so only tools, references and earlier \
+         messages can be used."
     );
     let wanted = stems(asked.message);
-    // Without a model nobody can tell whether words that are merely near answer anything.
+    // Without a model it is unknown whether merely similar words answer anything.
     let shares = |recalled: &&Recalled| {
         let held = stems(&format!("{} {}", recalled.record.message, words_of(recalled)));
         wanted.is_empty() || wanted.iter().any(|word| held.contains(word))
@@ -176,7 +173,7 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
         let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
         return format!("{nothing}{hint} {plain}");
     }
-    let mut text = "The conversation already holds this:".to_owned();
+    let mut text = "This was said earlier:".to_owned();
     for recalled in recalled {
         let words = words_of(recalled);
         let _ = write!(text, "\n- turn {}: {}", recalled.record.turn, start_of(&words));
@@ -194,7 +191,7 @@ fn words_of(recalled: &Recalled) -> String {
     }
 }
 
-/// Whether it can answer anything: a question or a request cannot, nor can a reply of this kind that found nothing.
+/// Whether a turn can answer anything: a question or request cannot, nor can an offline reply that found nothing.
 fn says_something(recalled: &Recalled) -> bool {
     let record = &recalled.record;
     match recalled.part {

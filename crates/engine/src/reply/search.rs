@@ -1,4 +1,4 @@
-//! Calls of the engine's own tools, by which a model finds the tools that its request does not declare.
+//! Calls of the engine's own tools, with which a model finds tools that its request does not declare.
 
 use crate::session::record::CallRecord;
 use crate::tool::{ToolDefinition, ToolOutput};
@@ -8,12 +8,12 @@ use crate::tool_spec::spec_name;
 use super::call::RequestedCall;
 use super::{Answer, ReplyRequest};
 
-/// Whether a tool was called, beyond looking for one.
+/// Whether a tool other than the search was called.
 pub(super) fn has_acted(answer: &Answer) -> bool {
     answer.calls.iter().any(|call| !tool_search::is_search(&call.tool))
 }
 
-/// What a call of one of the engine's own tools asks for, where the request offers them.
+/// Parses a call of the engine's own tools, if the request offers them.
 pub(super) fn search_call(
     asked: &ReplyRequest<'_>,
     name: &str,
@@ -25,7 +25,7 @@ pub(super) fn search_call(
     tool_search::read(name, input)
 }
 
-/// Finds tools for a model: those it names, then those that fit its words.
+/// Finds tools for a model: those it names, then those that match its words.
 pub(super) async fn search(
     asked: &ReplyRequest<'_>,
     call: &RequestedCall,

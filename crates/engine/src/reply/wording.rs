@@ -1,7 +1,7 @@
-//! A tool's result in plain words, without a model: the fallback formatter.
+//! Words a tool result without a model.
 //!
-//! It knows how JSON of such tools looks (lists under `results`, things with `id` and `name`, choices
-//! with `label`), not what any of it means. What it leaves out is in the log.
+//! It knows the usual structure of JSON results (lists under `results`, things with `id` and `name`, choices with
+//! `label`), not their meaning. What it omits is in the log.
 //!
 //! Invariant: the text is bounded, and a result that is cut says how much there is.
 
@@ -13,17 +13,17 @@ use crate::lexicon;
 use crate::session::record::CallRecord;
 use crate::tool::ToolOutput;
 
-/// Things of a list that are told.
+/// Maximum entries of a list.
 const THINGS_MAX: usize = 50;
-/// Things of a list inside another thing that are named.
+/// Maximum entries of a nested list.
 const INNER_THINGS_MAX: usize = 12;
-/// Things of a list whose addresses are told; a longer one is told without.
+/// Maximum entries of a list shown with addresses.
 const ADDRESSED_MAX: usize = 5;
-/// Details of a thing in a list.
+/// Maximum details per entry.
 const DETAILS_MAX: usize = 6;
-/// Lines about a single thing.
+/// Maximum lines about a single thing.
 const LINES_MAX: usize = 60;
-/// The most characters of a plain text.
+/// Maximum characters of a plain text.
 const TEXT_CHARACTERS_MAX: usize = 4_000;
 
 /// The results of a turn, one after the other.
@@ -32,7 +32,6 @@ pub fn results(calls: &[CallRecord]) -> String {
     parts.join("\n\n")
 }
 
-/// One result.
 pub fn result(call: &CallRecord) -> String {
     let Some(output) = &call.output else {
         let why = call.error.as_deref().unwrap_or("it gave no reason");
@@ -56,13 +55,13 @@ pub fn result(call: &CallRecord) -> String {
     }
 }
 
-/// Why an answer says that it failed.
+/// The failure that a result reports, if any.
 fn failure(json: &Value) -> Option<String> {
     let said = |key: &&str| json.get(*key).filter(|why| why.is_string());
     ["error", "message", "detail"].iter().find_map(said).map(scalar)
 }
 
-/// What a tool is about, by its name: `list_ip_addresses` is about ip addresses.
+/// The subject of a tool by its name: `list_ip_addresses` is about ip addresses.
 pub fn subject(tool: &str) -> String {
     let words: Vec<&str> = tool.split(['_', '-']).filter(|word| !word.is_empty()).collect();
     let verb = words.iter().position(|word| lexicon::english().family(word).is_some());
@@ -80,7 +79,7 @@ fn is_empty_list(json: &Value) -> bool {
     }
 }
 
-/// What a call asked for, in words: what is not there is not there by these.
+/// The arguments of a call in words, to say what nothing was found for.
 fn asked_for(arguments: &Value) -> String {
     let Value::Object(object) = arguments else { return String::new() };
     let said = object.iter().filter_map(|(key, value)| match value {
@@ -91,7 +90,7 @@ fn asked_for(arguments: &Value) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// A JSON value in words; `subject` names what a list holds.
+/// A JSON value in words; `subject` names the entries of a list.
 pub fn value(json: &Value, subject: &str) -> String {
     match json {
         Value::Array(things) => counted(things, things.len(), subject),
@@ -121,12 +120,12 @@ fn rows(object: &Map<String, Value>) -> Option<&Vec<Value>> {
     })
 }
 
-/// Whether an object only frames a list: counts and marks beside it, nothing of its own.
+/// Whether an object only wraps a list: counts and flags, nothing of its own.
 fn is_frame(object: &Map<String, Value>) -> bool {
     object.len() <= 3 && !is_thing(object) && !object.values().any(Value::is_object)
 }
 
-/// What an answer is about, without what frames it: of `{"success": true, "item": {…}}` the item.
+/// A result without its wrapper: of `{"success": true, "item": {…}}` the item.
 pub fn unframed(json: &Value) -> &Value {
     json.as_object().and_then(framed).unwrap_or(json)
 }
@@ -154,7 +153,7 @@ fn counted(things: &[Value], count: usize, subject: &str) -> String {
     list(&head, &things.iter().collect::<Vec<_>>(), count)
 }
 
-/// Things below a heading, of `count` that there are.
+/// Entries below a heading, of `count` in total.
 pub fn list(head: &str, things: &[&Value], count: usize) -> String {
     let mut text = head.to_owned();
     let with_address = things.len() <= ADDRESSED_MAX;
@@ -170,7 +169,6 @@ pub fn list(head: &str, things: &[&Value], count: usize) -> String {
     text
 }
 
-/// All that is known of one thing.
 pub fn thing_shown(row: &Value) -> String {
     match row {
         Value::Object(object) => thing(object),
@@ -178,7 +176,7 @@ pub fn thing_shown(row: &Value) -> String {
     }
 }
 
-/// A thing in a list: name, id and a few details.
+/// An entry of a list: name, id and a few details.
 fn line(thing: &Value) -> String {
     let Value::Object(object) = thing else { return scalar(thing) };
     let mut text = name_of(object).unwrap_or_default();
@@ -198,7 +196,7 @@ fn line(thing: &Value) -> String {
     }
 }
 
-/// A single thing: a message of its own first, then what it holds, a line each.
+/// A single thing: its message first, then a line per field.
 fn thing(object: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
     lines.extend(object.get("message").and_then(Value::as_str).map(str::to_owned));
@@ -236,7 +234,7 @@ fn thing(object: &Map<String, Value>) -> String {
     lines.join("\n")
 }
 
-/// Where a person can look at a thing.
+/// The address where a person can view a thing.
 fn address(object: &Map<String, Value>) -> Option<&str> {
     ["display_url", "html_url", "web_url", "url"].iter().find_map(|key| object.get(*key)?.as_str())
 }
@@ -254,7 +252,7 @@ fn inner(value: &Value) -> String {
     }
 }
 
-/// A thing inside another: id and name.
+/// A nested thing: id and name.
 fn brief(value: &Value) -> String {
     let Value::Object(object) = value else { return scalar(value) };
     let id = object.get("id").map(scalar);
@@ -277,18 +275,18 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Whether more is known of a thing than what it is called.
+/// Whether a thing has more than a name.
 fn has_details(value: &Value) -> bool {
     value.as_object().is_some_and(|object| object.keys().any(|key| !is_name_key(key)))
 }
 
-/// Whether a thing inside an answer is what the answer is about, not a choice or the mere name of something.
+/// Whether a nested thing is the subject of the result, not a choice or a mere name.
 fn is_told_whole(object: &Map<String, Value>) -> bool {
     let told = object.iter().filter(|(key, value)| !is_name_key(key) && is_short(value));
     !object.contains_key("label") && told.count() > 0
 }
 
-/// The plain fields of a thing without a name; where it has none, what it holds.
+/// The scalar fields of a thing without a name, or else its nested ones.
 fn fields(object: &Map<String, Value>) -> String {
     let plain = object
         .iter()
@@ -332,7 +330,7 @@ fn is_name_key(key: &str) -> bool {
     )
 }
 
-/// Whether a value says something in a few words.
+/// Whether a value is short.
 fn is_short(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -366,7 +364,7 @@ pub fn number_shown(number: &serde_json::Number) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// An answer as it is, or its beginning with how long it is.
+/// A result as is, or its beginning and total length.
 pub fn plain(output: &ToolOutput) -> String {
     shortened(&output.text, output.whole_characters)
 }

@@ -1,8 +1,8 @@
-//! What is brought in beside the message: days, what is known of the things it is about, older turns that fit,
-//! items chosen for it, guidance.
+//! What is added to a message: days, known facts about its entities, matching older turns, chosen items,
+//! guidance.
 //!
-//! Nothing is brought in that the request shows already: neither a turn of the window, nor what came in with an
-//! earlier message. A fact that changed is told anew, at the end.
+//! Nothing is added that the request already shows: neither a turn of the window, nor what was added to an
+//! earlier message. A changed fact is stated again, at the end.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,36 +28,34 @@ use crate::select::Selected;
 use super::Material;
 use super::recall_room::{ELSEWHERE_PART, RecallRoom};
 
-/// Present pieces that a receipt names.
+/// Maximum present pieces listed in a receipt.
 const PRESENT_NAMED_MAX: usize = 20;
 
-/// What could stand beside the message.
+/// Candidates for the message.
 pub struct Beside {
-    /// Everything but recalled turns, in the order of sending.
+    /// Everything but recalled turns, in sending order.
     others: Vec<Piece>,
-    /// The turns of this session whose messages state a fact among them, by the fact's hash.
+    /// The turns of this session that stated a fact, by the fact's hash.
     said_here: HashMap<ContentHash, u64>,
     /// Parts of older turns, best first.
     recalled: Vec<Piece>,
-    /// The same of the user's other sessions.
+    /// Parts of turns of the user's other sessions, best first.
     elsewhere: Vec<Piece>,
     today: Date,
-    /// Whether days are told; a client that sends the conversation itself tells its own.
+    /// Whether to add days; a client that sends the history itself has its own.
     tells_days: bool,
-    /// Tokens that recalled turns may take.
+    /// Maximum tokens of recalled turns.
     pub recall_room: u32,
-    /// Those that turns of this session may take.
+    /// Maximum tokens of this session's turns.
     own_room: u32,
-    /// Those that turns of other sessions may take.
+    /// Maximum tokens of other sessions' turns.
     elsewhere_room: u32,
-    /// Tokens of recalled turns that are wanted, as if none were shown.
+    /// Tokens of wanted recalled turns, as if none were shown yet.
     pub recall_tokens: u32,
-    /// Tokens of everything else.
     pub tokens: u32,
 }
 
 impl Beside {
-    /// What could stand beside the message of `material`.
     pub(super) fn of(material: &Material<'_>, selected: &Selected) -> Self {
         let input = material.input;
         let RecallRoom { asks, tokens: recall_room, elsewhere: elsewhere_room } = material.room;
@@ -119,20 +117,21 @@ impl Beside {
         own + missing.map(|piece| cost(piece) + DAY_TOKENS).sum::<u32>()
     }
 
-    /// The turns of other sessions that are worth the room that the session's own leave.
+    /// The turns of other sessions that fit into the room left by the session's own.
     fn wanted_elsewhere(&self) -> impl Iterator<Item = &Piece> {
         let own: u32 = self.wanted().map(cost).sum();
         let left = self.recall_room.saturating_sub(own);
         worth(&self.elsewhere, left.min(self.elsewhere_room))
     }
 
-    /// The turns that are worth their room, best first. One that is shown already takes room all the same: what
-    /// fits less well does not come in its stead.
+    /// The turns that fit, best first. A turn that is already shown takes room too: a weaker match does not
+    /// replace it.
     fn wanted(&self) -> impl Iterator<Item = &Piece> {
         worth(&self.recalled, self.own_room)
     }
 
-    /// Since which turn the request shows a piece: itself, or the message of this session that stated it.
+    /// The turn since which the request shows a piece: the piece itself, or the message of this session that
+    /// stated it.
     fn since(
         &self,
         piece: &Piece,
@@ -147,7 +146,7 @@ impl Beside {
         present.since(piece, stream).or(stated)
     }
 
-    /// The pieces that are new behind `stream`, in the order of sending, and those that it shows already.
+    /// The new pieces after `stream`, in sending order, and those it already shows.
     pub(super) fn candidates(
         &self,
         window_from: u64,
@@ -224,8 +223,8 @@ impl Present {
         turn >= window_from || self.recalled.contains(&(turn, part_of(piece)))
     }
 
-    /// The turn with which a piece came in, where it still holds: guidance holds until another is given, and
-    /// what is known of a thing until something else is told of it.
+    /// The turn that added a piece, if it is still valid: guidance is valid until another is given, and a fact
+    /// about an entity until a newer one is stated.
     fn since(&self, piece: &Piece, stream: &[Arc<SentPiece>]) -> Option<u64> {
         let since = *self.texts.get(&piece.hash)?;
         let same_kind = |sent: &&Arc<SentPiece>| {
@@ -249,7 +248,7 @@ impl Present {
     }
 }
 
-/// The pieces, best first, that `room` holds.
+/// The pieces, best first, that fit into `room`.
 fn worth(pieces: &[Piece], room: u32) -> impl Iterator<Item = &Piece> {
     let mut left = room;
     pieces.iter().take_while(move |piece| {
@@ -260,7 +259,7 @@ fn worth(pieces: &[Piece], room: u32) -> impl Iterator<Item = &Piece> {
     })
 }
 
-/// Where a piece of another session stands among such pieces: by day, session and turn.
+/// The order of pieces of other sessions: by day, session and turn.
 fn place_elsewhere(piece: &Piece) -> Option<(Date, &SessionId, u64, HistoryPart)> {
     match &piece.source {
         Source::Elsewhere { session, turn, part, on } => Some((*on, session, *turn, *part)),
@@ -268,7 +267,7 @@ fn place_elsewhere(piece: &Piece) -> Option<(Date, &SessionId, u64, HistoryPart)
     }
 }
 
-/// A piece that is in the request already, for the receipt.
+/// A piece that the request already has, for the receipt.
 fn shown(piece: &Piece, since: u64) -> Arc<SentPiece> {
     Arc::new(SentPiece { piece: piece.clone(), since, kept_in: None, day: None })
 }
@@ -287,8 +286,8 @@ fn part_of(piece: &Piece) -> HistoryPart {
     }
 }
 
-/// The days that have to be told behind `stream`: that of the last turn, where it is not the one that was told
-/// last, and today, where that is not the one that was told last for a message.
+/// The date lines needed after `stream`: the day of the last turn and today, unless they were the last ones
+/// stated.
 fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
     let told = |sent: &Arc<SentPiece>| match sent.piece.source {
         Source::Day { on, of } => Some((on, of)),
@@ -310,7 +309,7 @@ fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
     days
 }
 
-/// What the user prefers, where the session's settings say so.
+/// The user's preferences from the session's settings.
 fn preferences(material: &Material<'_>) -> Option<Piece> {
     let preferences = &material.head.settings.preferences;
     let line = |(name, value): (&String, &Value)| match value {
@@ -324,8 +323,8 @@ fn preferences(material: &Material<'_>) -> Option<Piece> {
     (!lines.is_empty()).then_some(piece)
 }
 
-/// Facts about the user, best first, as many as their share of the budget holds; and the turns of this session
-/// that stated them. A wish is told again all the same: it holds for every answer.
+/// Facts about the user, best first, as many as their share of the budget allows, and the turns of this session
+/// that stated them. Instructions are repeated anyway, because they apply to every reply.
 fn facts(material: &Material<'_>) -> (Vec<Piece>, HashMap<ContentHash, u64>) {
     let pieces: Vec<Piece> = material.facts.iter().map(fact_piece).collect();
     let said_here =
@@ -383,15 +382,15 @@ fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
     piece.scored(*score)
 }
 
-/// Guidance for the message. Without tools there is nothing that an inferred mode could guide; a mode that was
-/// set is wanted all the same.
+/// Guidance for the message. Without tools an inferred mode has nothing to guide; an explicit mode applies
+/// anyway.
 fn guidance(material: &Material<'_>, selected: &Selected) -> Option<Piece> {
     let has_tools = || selected.pieces.iter().any(|piece| piece.place == Position::Tools);
     let wanted = material.head.settings.mode.is_some() || has_tools();
     wanted.then(|| mode::guidance(material.mode.0, &material.mode.1)).flatten()
 }
 
-/// The reminder that keeps a persona calm, where the message is heated.
+/// The reminder to stay calm, if the message is heated.
 fn calm(material: &Material<'_>) -> Option<Piece> {
     let persona = material.head.persona.as_ref()?;
     let keeps_calm = material.input.keeps_calm.unwrap_or(persona.keeps_calm);

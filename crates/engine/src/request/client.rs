@@ -1,8 +1,8 @@
-//! What is added to the request of a client that speaks to its model itself, and where.
+//! What is added to the request of a drop-in client, and where.
 //!
-//! A client that sends its message alone gets the conversation in front of it. One that sends the conversation
-//! itself gets texts beside its messages: what was put beside an earlier message is put there again, so that the
-//! provider's prefix holds.
+//! A client that sends only its message gets the history before it. One that sends the history itself gets texts
+//! next to its messages; those added to an earlier message are added there again, so that the provider's prefix
+//! stays valid.
 
 use std::sync::Arc;
 
@@ -14,18 +14,17 @@ use crate::receipt::Parameters;
 
 use super::ClientRequest;
 
-/// What is added to a client's request.
 #[derive(Debug, Clone, Default)]
 pub struct Addition {
-    /// Messages in front of the user's; they begin with the user's and end with the assistant's.
+    /// Messages before the user's; the first is the user's, the last the assistant's.
     pub before: Vec<Message>,
-    /// Texts in front of the words of earlier messages of the user: the message, and the texts.
+    /// Texts before the words of earlier user messages: the message, and the texts.
     pub earlier: Vec<(String, Vec<String>)>,
-    /// Texts in front of the words of the user's message.
+    /// Texts before the words of the user's message.
     pub beside: Vec<String>,
 }
 
-/// What the pieces of a request add to what the client sends itself.
+/// What the pieces of a request add to what the client sends.
 pub fn addition(sent: &[Arc<SentPiece>], parameters: Parameters, resends: bool) -> Addition {
     let Some((last, before)) = sent.split_last() else { return Addition::default() };
     let pieces = before.iter().chain([last]).map(|sent| &sent.piece);
@@ -66,8 +65,8 @@ fn texts(blocks: Vec<Block>) -> Vec<String> {
     texts.collect()
 }
 
-/// Where each of `messages` stands among the user's earlier messages that a client sends, in order; `None`
-/// where it does not send it any more.
+/// The position of each of `messages` among the user messages a client sends, in order; `None` if it no longer
+/// sends it.
 pub fn place<'a>(
     messages: impl Iterator<Item = &'a str>,
     users: &[impl AsRef<str>],
@@ -83,7 +82,7 @@ pub fn place<'a>(
         .collect()
 }
 
-/// Those of the pieces whose messages the client still sends; replies it sends itself.
+/// The pieces whose messages the client still sends; it sends replies itself.
 pub(super) fn placed(before: &[Arc<SentPiece>], users: &[String]) -> Vec<Arc<SentPiece>> {
     let is_message = |sent: &&Arc<SentPiece>| {
         matches!(sent.piece.source, Source::History { part: HistoryPart::Message, .. })

@@ -1,12 +1,12 @@
-//! The request for a message: everything it could be made of, fitted into the budget and laid out.
+//! Assembles the request for a message: collects pieces, fits them into the budget and lays them out.
 //!
-//! Requests grow at their end. Between two compactions each one begins with every byte of the one before –
-//! tools, system, history, and what stood beside each message – then comes the reply, then only what is new.
-//! When the budget's high mark is reached, or a question finds no room for what it asks about, one step
-//! condenses the oldest part of the history ([`window`]). What is brought in beside the message is chosen in
-//! [`beside`]; what fits is [`crate::budget`]'s decision; what it looks like is [`crate::layout`]'s.
+//! Requests grow at the end. Between two compactions each one starts with every byte of the one before – tools,
+//! system, history, and what was added to each message – followed by the reply and then only what is new. When
+//! the budget's high mark is reached, or a question finds no room for what it asks about, the oldest part of the
+//! history is summarized ([`window`]). [`beside`] chooses what is added to the message, [`crate::budget`] decides
+//! what fits, [`crate::layout`] lays it out.
 //!
-//! Invariants: a pure function of its material; nothing that was sent is edited before a compaction.
+//! Invariants: a pure function of its material; nothing sent is changed before a compaction.
 
 mod beside;
 mod client;
@@ -49,39 +49,35 @@ pub(crate) use report::must_be_kept;
 use report::{Report, Spent};
 use window::Window;
 
-/// The message and what comes with it.
 #[derive(Debug, Clone, Default)]
 pub struct TurnInput {
-    /// The message.
     pub message: String,
-    /// Named texts that came with it: a workflow's specification, a client's own instructions.
+    /// Named texts: a workflow's specification, a client's own instructions.
     pub given: Vec<(String, String)>,
-    /// Things that it is said to be about, beside its words.
+    /// Entities it is about, besides those in its words.
     pub about: Vec<GivenThing>,
-    /// A budget smaller or larger than the session's.
+    /// Overrides the session's budget.
     pub budget_tokens: Option<u32>,
-    /// Whether the message is a query, which has instructions of its own.
+    /// Whether the message is a query, which has its own instructions.
     pub is_query: bool,
-    /// Whether tools are left out, for a model that cannot call any.
+    /// Whether to omit tools, for a model that cannot call any.
     pub without_tools: bool,
-    /// Whether the persona's calm-keeping is wanted; the persona's own setting when absent.
+    /// Overrides the persona's setting.
     pub keeps_calm: Option<bool>,
-    /// What became of the facts that the message asks to forget; set by the engine.
+    /// What became of the facts the message asks to forget; set by the engine.
     pub forgetting: Option<Forgetting>,
 }
 
-/// What a client that speaks to its model itself is about to send.
+/// The request of a drop-in client.
 #[derive(Debug, Clone, Default)]
 pub struct ClientRequest {
-    /// The user's message.
     pub message: String,
-    /// The conversation as far as the client sends it itself; empty when it sends the message alone.
+    /// The history as far as the client sends it itself; empty if it sends only the message.
     pub earlier: Vec<String>,
-    /// The user's earlier messages among it, in order.
+    /// The user's earlier messages in it, in order.
     pub users: Vec<String>,
-    /// The request as it came.
+    /// The original request.
     pub body: String,
-    /// Tokens of its texts.
     pub tokens: u32,
 }
 
@@ -95,73 +91,59 @@ impl ClientRequest {
 /// A request that is ready to be sent, with its receipt.
 #[derive(Debug, Clone)]
 pub struct AssembledRequest {
-    /// The request.
     pub request: ModelRequest,
-    /// What it was made of: every piece, also those that it shares with the request before.
+    /// Includes the pieces shared with the request before.
     pub receipt: Receipt,
-    /// Texts that the receipt names and no record keeps yet.
+    /// Texts that the receipt refers to and no record stores yet.
     pub contents: BTreeMap<ContentHash, String>,
-    /// Notes on older turns that this request made.
+    /// The summary made by this request.
     pub summary: Option<Summary>,
-    /// Every piece of the request, for the next one to begin with.
+    /// Every piece of the request, for the next one to start with.
     pub sent: Arc<Vec<Arc<SentPiece>>>,
-    /// Tools that may be called.
     pub tools: Vec<ToolDefinition>,
     /// The last turns, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
-    /// What the message means.
     pub understanding: Understanding,
-    /// Parts of earlier turns of this session that fit the message, best first.
+    /// Parts of earlier turns of this session that match the message, best first.
     pub recalled: Vec<Recalled>,
-    /// Facts about the user that were considered, best first.
+    /// Facts considered, best first.
     pub facts: Vec<FactHit>,
 }
 
-/// What a request is made from.
 pub struct Material<'a> {
-    /// The session's head.
     pub head: &'a SessionHead,
-    /// The message and what came with it.
     pub input: &'a TurnInput,
-    /// The prompt mode and why.
+    /// The prompt mode and the reason for it.
     pub mode: (PromptMode, String),
-    /// Items for the message.
     pub selected: Selected,
-    /// The request before with its reply, where the conversation has one that can be continued.
+    /// The request before with its reply, if it can be continued.
     pub prefix: Option<Prefix>,
-    /// The newest turns word for word, oldest first, for a request that starts a prefix of its own.
+    /// The newest turns verbatim, oldest first, for a request that starts a new prefix.
     pub history: Vec<HistoryTurn>,
-    /// Whether the prefix, or else the history, shows the conversation from its beginning.
+    /// Whether the prefix, or else the history, shows the session from its first turn.
     pub is_whole: bool,
     /// The last turns, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
-    /// What the message means.
     pub understanding: Understanding,
-    /// What is told of the things that the message is about.
+    /// What is known of the entities the message is about.
     pub about: Vec<Piece>,
-    /// Parts of earlier turns that fit, best first.
+    /// Matching parts of earlier turns, best first.
     pub recalled: Vec<Recalled>,
     /// What they may take.
     pub room: RecallRoom,
     /// Facts about the user that are worth showing, best first.
     pub facts: Vec<FactHit>,
-    /// The client whose own request this is added to; its instructions, tools and settings stay its own.
+    /// The drop-in client whose request is extended; its instructions, tools and settings stay its own.
     pub client: Option<&'a ClientRequest>,
-    /// Whether no model is asked.
+    /// Whether no model is called.
     pub no_model: bool,
-    /// What there is to spend.
     pub budget: Budget,
-    /// Settings that go with the request.
     pub parameters: Parameters,
-    /// Bounds.
     pub limits: &'a Limits,
-    /// Now.
     pub now: Timestamp,
-    /// The user's time zone.
     pub zone: TimeZone,
 }
 
-/// Fits and lays out the request for a message.
 pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
     let selected = std::mem::take(&mut material.selected);
     let frame = match material.client {
@@ -170,7 +152,7 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
     };
     let message = message_piece(&material.input.message);
     let required = budget::required(frame.iter().chain([&message]));
-    // A client's own request is between it and its model.
+    // A client's own request may exceed the budget; that is between it and its model.
     if material.client.is_none() && required > material.budget.total_tokens {
         let budget = material.budget.total_tokens;
         return Err(Error::OverBudget { needed: required, budget });
@@ -218,7 +200,7 @@ fn frame(material: &Material<'_>, selected: &Selected) -> Vec<Piece> {
     frame
 }
 
-/// The items that are no tools, for a model that cannot call any.
+/// The items without tools, for a model that cannot call any.
 pub fn without_tools(items: &[SessionItem]) -> Vec<SessionItem> {
     items.iter().filter(|item| !matches!(item.item, ItemName::Tool { .. })).cloned().collect()
 }
@@ -227,7 +209,7 @@ fn message_piece(message: &str) -> Piece {
     Piece::new(Source::Message, "the user's message", Position::Message, Rank::Required, message)
 }
 
-/// Settings of the persona, else the configured ones.
+/// The persona's settings, else the configured ones.
 pub fn parameters(head: &SessionHead, limits: &Limits) -> Parameters {
     head.persona.as_ref().map_or(
         Parameters { reply_tokens_max: limits.reply_tokens_max, temperature: limits.temperature },
@@ -238,7 +220,7 @@ pub fn parameters(head: &SessionHead, limits: &Limits) -> Parameters {
     )
 }
 
-/// A request as the bytes that its receipt's hash stands for.
+/// The request as bytes, as hashed in its receipt.
 pub fn encode(request: &ModelRequest) -> Result<Vec<u8>> {
     serde_json::to_vec(request).map_err(|error| Error::Unreadable {
         what: "the request".into(),
@@ -246,7 +228,6 @@ pub fn encode(request: &ModelRequest) -> Result<Vec<u8>> {
     })
 }
 
-/// The hash of a request's bytes.
 pub fn hash_of(request: &ModelRequest) -> Result<ContentHash> {
     Ok(ContentHash::of_bytes(&encode(request)?))
 }

@@ -1,7 +1,7 @@
-//! What the next request begins with: the request before, its reply, and what was said since.
+//! What the next request starts with: the request before, its reply, and the turns since.
 //!
-//! Kept in memory per session after each turn; read from the receipts where it is not. A cached entry names the
-//! request that it holds, and is only used for exactly that one.
+//! Cached per session after each turn, else read from the receipts. A cached entry names its request and is used
+//! only for that one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,24 +21,23 @@ use crate::tool_search;
 
 use super::must_be_kept;
 
-/// What a cached piece weighs beside its text, in bytes.
+/// Size of a cached piece besides its text, in bytes.
 const PIECE_BYTES: usize = 256;
 
-/// The request before, with what followed it.
+/// The request before, and what followed it.
 #[derive(Debug, Clone)]
 pub struct Prefix {
-    /// The turn whose request it is.
     pub turn: u64,
-    /// The first turn that it shows word for word.
+    /// The first turn shown verbatim.
     pub window_from: u64,
     /// Its pieces, then the reply and the turns since.
     pub pieces: Vec<Arc<SentPiece>>,
-    /// How many of the pieces were in that request.
+    /// The number of pieces that were in that request.
     pub sent: usize,
 }
 
 impl Prefix {
-    /// The prefix that `record`'s request makes, with its reply and the turns `since`.
+    /// The prefix made of `record`'s request, its reply and the turns `since`.
     pub fn new(
         record: &TurnRecord,
         request: &[Arc<SentPiece>],
@@ -47,7 +46,7 @@ impl Prefix {
     ) -> Option<Self> {
         let receipt = record.receipt.as_ref()?;
         let day = Some(history::day_of(record, zone));
-        // What came in with this turn was sent before the turn had a number and a time.
+        // This turn's pieces were sent before the turn had a number and a time.
         let numbered = |sent: &Arc<SentPiece>| match sent.since {
             NEW => Arc::new(numbered(sent, record.turn, day)),
             _ => sent.clone(),
@@ -72,7 +71,7 @@ impl Prefix {
         &self.pieces[..end.unwrap_or(self.pieces.len())]
     }
 
-    /// The tools that were declared because they fitted a message, in order.
+    /// The tools that were declared because they matched a message, in order.
     pub fn chosen_tools(&self) -> Vec<ToolName> {
         let chosen = self.frame().iter().filter_map(|sent| match &sent.piece.source {
             Source::Tool { server, name, mode: IncludeMode::Agent } => {
@@ -83,17 +82,16 @@ impl Prefix {
         chosen.collect()
     }
 
-    /// Whether it let the model search for tools.
     pub fn offers_search(&self) -> bool {
         self.frame().iter().any(|sent| tool_search::is_offered_by(&sent.piece.source))
     }
 
-    /// The conversation: everything behind the frame.
+    /// Everything after the frame.
     pub fn stream(&self) -> &[Arc<SentPiece>] {
         &self.pieces[self.frame().len()..]
     }
 
-    /// The turns of the conversation, without what stood beside their messages.
+    /// The turns, without what was added to their messages.
     pub fn turns(&self) -> Vec<HistoryTurn> {
         let mut turns: Vec<HistoryTurn> = Vec::new();
         for sent in self.stream() {
@@ -106,16 +104,15 @@ impl Prefix {
         turns
     }
 
-    /// Tokens of its conversation.
     pub fn stream_tokens(&self) -> u32 {
         self.stream().iter().map(|sent| cost(&sent.piece)).sum()
     }
 }
 
-/// The turn of pieces that come in with a request whose turn has no number yet.
+/// The turn number of pieces of a request that has none yet.
 pub const NEW: u64 = 0;
 
-/// A piece that came in with the turn of that number.
+/// A piece added by the turn of that number.
 fn numbered(sent: &SentPiece, turn: u64, day: Option<Date>) -> SentPiece {
     let is_message = sent.piece.source == Source::Message;
     let piece = match is_message {
@@ -130,7 +127,7 @@ fn numbered(sent: &SentPiece, turn: u64, day: Option<Date>) -> SentPiece {
     SentPiece { piece, since: turn, kept_in, day }
 }
 
-/// Whether a piece stands among tools and system.
+/// Whether a piece is part of the tools or system.
 pub(super) fn is_frame(piece: &Piece) -> bool {
     matches!(piece.place, Position::Tools | Position::System)
 }
@@ -140,13 +137,13 @@ pub struct PrefixCache(moka::sync::Cache<Key, Arc<CachedRequest>>);
 
 struct CachedRequest {
     hash: ContentHash,
-    /// Turns of the session that were out of use when it was kept.
+    /// The number of withdrawn turns at that time.
     unused_turns: u64,
     pieces: Arc<Vec<Arc<SentPiece>>>,
 }
 
 impl PrefixCache {
-    /// Holds `bytes_max` of texts, each for `life` after its last use.
+    /// `life` is the time after the last use at which an entry is dropped.
     pub fn new(bytes_max: u64, life: Duration) -> Self {
         let cache = moka::sync::Cache::builder()
             .max_capacity(bytes_max)
@@ -159,7 +156,7 @@ impl PrefixCache {
         Self(cache)
     }
 
-    /// The pieces of the request of that hash.
+    /// The pieces of the request with that hash.
     pub fn get(
         &self,
         session: &LoadedSession,
@@ -170,7 +167,7 @@ impl PrefixCache {
         is_it.then(|| cached.pieces.clone())
     }
 
-    /// Keeps the pieces of a session's last request.
+    /// Stores the pieces of a session's last request.
     pub fn keep(
         &self,
         session: &LoadedSession,
@@ -182,7 +179,6 @@ impl PrefixCache {
         self.0.insert(session.key.clone(), Arc::new(cached));
     }
 
-    /// Forgets a session.
     pub fn forget(&self, session: &Key) {
         self.0.invalidate(session);
     }

@@ -1,4 +1,4 @@
-//! The receipt of a request that was put together.
+//! Makes the receipt of an assembled request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use super::prefix::NEW;
 use super::window::Window;
 use super::{Material, hash_of};
 
-/// A request on its way to a receipt.
 pub(super) struct Report<'a> {
     pub pieces: Vec<(Arc<SentPiece>, Option<DropReason>)>,
     pub left_out: Vec<(Piece, DropReason)>,
@@ -22,7 +21,7 @@ pub(super) struct Report<'a> {
     pub spent: Spent,
 }
 
-/// What a request costs, and what it shares with the one before.
+/// The cost of a request, and what it shares with the one before.
 pub(super) struct Spent {
     budget: BudgetReport,
     history_tokens: u32,
@@ -31,7 +30,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// What sending `sent` costs.
+    /// The cost of sending `sent`.
     pub fn of(material: &Material<'_>, sent: &[Arc<SentPiece>], budget: BudgetReport) -> Self {
         let before = material.prefix.as_ref();
         let before = before.map_or(&[][..], |prefix| &prefix.pieces[..prefix.sent]);
@@ -45,7 +44,7 @@ impl Spent {
     }
 }
 
-/// What sending everything that was said would cost.
+/// The cost of sending the whole session.
 fn replay(material: &Material<'_>) -> ReplayCost {
     let said = material.head.usage.said_tokens;
     let message = sum_of(&material.input.message);
@@ -58,7 +57,7 @@ fn sum_of(message: &str) -> u64 {
 }
 
 impl Report<'_> {
-    /// The receipt, and the texts that no record keeps yet.
+    /// The receipt, and the texts that no record stores yet.
     pub fn receipt(
         self,
         material: &Material<'_>,
@@ -105,7 +104,7 @@ impl Report<'_> {
     }
 }
 
-/// Whether a piece's text is found nowhere else than in a record's contents.
+/// Whether a piece's text is stored nowhere but in a record's contents.
 pub(crate) fn must_be_kept(source: &Source) -> bool {
     !matches!(
         source,
@@ -120,7 +119,7 @@ pub(crate) fn must_be_kept(source: &Source) -> bool {
     )
 }
 
-/// A piece as a receipt names it.
+/// A piece as listed in a receipt.
 fn receipt_piece(
     piece: &Piece,
     kept_in: Option<u64>,
@@ -143,7 +142,7 @@ fn receipt_piece(
 }
 
 impl Piece {
-    /// Whether both stand in the same place of a request; a message stands in the history later.
+    /// Whether both have the same position in a request; a message is part of the history later.
     fn place_alike(&self, other: &Self) -> bool {
         let part = |piece: &Self| match piece.source {
             Source::Message => Some(HistoryPart::Message),

@@ -1,9 +1,9 @@
-//! Whether a request continues the one before, and which turns it shows word for word if not.
+//! Whether a request continues the one before, and which turns it shows verbatim if not.
 //!
-//! It continues while what it begins with, the message and what the message needs stay below the high mark. A
-//! message that asks for something said earlier may use the whole budget, and where even that has no room for
-//! what was recalled, it starts anew. A request that starts anew keeps the newest turns up to the low mark and
-//! condenses the rest; that of a query keeps as many exchanges as it may show, as far as they leave room to grow.
+//! It continues as long as the prefix, the message and what it needs stay below the high mark. A message that
+//! asks about something earlier may use the whole budget; if even that has no room for what was recalled, the
+//! request starts a new prefix. A new prefix keeps the newest turns up to the low mark and summarizes the rest;
+//! that of a query keeps as many exchanges as allowed, as far as they leave room to grow.
 
 use std::sync::Arc;
 
@@ -21,26 +21,26 @@ use super::{Beside, ClientRequest, Material, client};
 /// Condensed turns that a receipt names one by one.
 const CONDENSED_NAMED_MAX: usize = 32;
 
-/// What stands between the frame and what is new.
+/// The part between the frame and what is new.
 pub(super) struct Window {
     /// The turn whose request is continued.
     pub continues: Option<u64>,
-    /// The first turn that is shown word for word.
+    /// The first turn shown verbatim.
     pub from: u64,
-    /// Why the request does not begin with the one before, where there is one.
+    /// Why the request does not start with the one before, if there is one.
     pub broken_by: Option<String>,
-    /// The frame as it was sent before, where it is the same.
+    /// The frame as sent before, if unchanged.
     frame: Option<Vec<Arc<SentPiece>>>,
-    /// Summary, history, and what stood beside earlier messages.
+    /// Summary, history, and what was added to earlier messages.
     stream: Vec<Arc<SentPiece>>,
-    /// Turns that this request condenses.
+    /// Turns summarized by this request.
     condensed: Vec<Arc<SentPiece>>,
-    /// The notes that it makes of them.
+    /// The new summary.
     pub summary: Option<Summary>,
 }
 
 impl Window {
-    /// Chooses the window for a message with what is wanted `beside` it.
+    /// Chooses the window for a message and what is wanted `beside` it.
     pub fn choose(
         material: &Material<'_>,
         frame: &[Piece],
@@ -73,7 +73,7 @@ impl Window {
         }
     }
 
-    /// A window of its own: the newest turns, and the rest condensed.
+    /// A new prefix: the newest turns, with the rest summarized.
     fn fresh(
         material: &Material<'_>,
         fixed: u32,
@@ -105,7 +105,7 @@ impl Window {
                 false => (limits.compact_to, limits.turns_kept()),
             };
             let wanted = budget.share(share).min(budget.history_tokens);
-            // However long the last exchange is, what the message is about comes in.
+            // What the message is about gets its room, however long the last exchange is.
             let brought_in = beside.tokens.min(budget.enrichment_tokens);
             let left = room.saturating_sub(beside.recall_tokens + brought_in);
             newest(&turns, wanted.min(left), left, turns_max)
@@ -128,8 +128,8 @@ impl Window {
         Self { continues: None, from, broken_by, frame: None, stream, condensed, summary }
     }
 
-    /// The window of a client that sends the conversation itself: only what was put beside its earlier
-    /// messages, in the same places again.
+    /// The window of a client that sends the history itself: only what was added to its earlier messages, in the
+    /// same places.
     pub fn of_client(material: &Material<'_>, client: &ClientRequest, beside: &Beside) -> Self {
         let mut window = Self {
             continues: None,
@@ -160,7 +160,7 @@ impl Window {
         window
     }
 
-    /// The whole request: frame, window, what fits beside the message, the message.
+    /// The whole request: frame, window, what fits next to the message, the message.
     pub fn fit(
         &self,
         material: &Material<'_>,
@@ -173,7 +173,7 @@ impl Window {
         let counted = |sent: &&Arc<SentPiece>| !resends || sent.piece.place == Position::Aside;
         let before = frame.iter().chain(&self.stream).filter(counted);
         let before: u32 = before.map(|sent| cost(&sent.piece)).sum();
-        // A client's own request is between it and its model.
+        // A client's own request may exceed the budget; that is between it and its model.
         let fixed = if resends { before } else { before + cost(&message) };
         let room = material.budget.total_tokens.saturating_sub(fixed);
         let (candidates, present) = beside.candidates(self.from, &self.stream);
@@ -201,12 +201,12 @@ impl Window {
     }
 }
 
-/// A piece that comes in with this request.
+/// A piece added by this request.
 fn new(piece: Piece) -> Arc<SentPiece> {
     Arc::new(SentPiece { piece, since: NEW, kept_in: None, day: None })
 }
 
-/// Whether the request can begin with the one before, or why not.
+/// Whether the request can continue the one before, or why not.
 fn continues(
     material: &Material<'_>,
     prefix: &Prefix,
@@ -218,17 +218,17 @@ fn continues(
     let recall = beside.recall_beyond(prefix.window_from, prefix.stream());
     let high = budget.share(limits.compact_at);
     if fixed + stream + beside.tokens > high.max(1) && recall == 0 {
-        return Err(format!("compaction: the window is filled to its high mark of {high} tokens"));
+        return Err(format!("compaction: the window reached its high mark of {high} tokens"));
     }
     if fixed + stream + beside.tokens + recall > budget.total_tokens {
-        return Err("compaction: no room was left for what the message asks about".to_owned());
+        return Err("compaction: there was no room for what the message asks about".to_owned());
     }
     if stream > budget.history_tokens {
         let most = budget.history_tokens;
-        return Err(format!("compaction: the history is over its limit of {most} tokens"));
+        return Err(format!("compaction: the history exceeds its limit of {most} tokens"));
     }
     if !turns_allowed(limits, prefix.turns().len()) {
-        return Err("compaction: the window has as many turns as it may".to_owned());
+        return Err("compaction: the window reached its maximum number of turns".to_owned());
     }
     Ok(())
 }
@@ -238,7 +238,7 @@ fn turns_allowed(limits: &crate::limits::Limits, turns: usize) -> bool {
     limits.window_turns == 0 || turns < limits.turns_condensed_at()
 }
 
-/// How many of the newest turns fit into `wanted` tokens. The last exchange may take `most`.
+/// The number of newest turns that fit into `wanted` tokens. The last exchange may take `most`.
 fn newest(turns: &[HistoryTurn], wanted: u32, most: u32, turns_max: usize) -> usize {
     let mut total = 0;
     let mut kept = 0;
@@ -253,13 +253,13 @@ fn newest(turns: &[HistoryTurn], wanted: u32, most: u32, turns_max: usize) -> us
     kept
 }
 
-/// The notes on what came before `turns`, where they reach up to them.
+/// The summary of what came before `turns`, if it reaches up to them.
 fn before(material: &Material<'_>, turns: &[HistoryTurn]) -> Option<Summary> {
     let first = turns.first().map_or(material.head.turns + 1, |turn| turn.turn);
     material.head.summary.clone().filter(|summary| summary.to < first)
 }
 
-/// Turns word for word, with a line where the day changes.
+/// Turns verbatim, with a line where the day changes.
 fn shown(turns: &[HistoryTurn]) -> Vec<Arc<SentPiece>> {
     let mut pieces = Vec::new();
     let mut day = None;
@@ -279,12 +279,12 @@ fn shown(turns: &[HistoryTurn]) -> Vec<Arc<SentPiece>> {
     pieces
 }
 
-/// What differs first between the frame that was sent and the one that is to be.
+/// The first difference between the old frame and the new one.
 fn difference(before: &[Arc<SentPiece>], now: &[Piece]) -> Option<String> {
     let pairs = before.iter().map(|sent| &sent.piece).zip(now);
     if let Some((old, new)) = pairs.into_iter().find(|(old, new)| old.hash != new.hash) {
         return Some(format!(
-            "{} is not what it was",
+            "{} has changed",
             named(if old.source == new.source { old } else { new })
         ));
     }

@@ -1,10 +1,10 @@
-//! What the message names and the conversation does not know yet, looked up before the turn goes on.
+//! Looks up what the message names and the session does not know yet, before the turn continues.
 //!
-//! A turn needs it where a model would otherwise be shown a name without anything behind it; without a
-//! model, where the name is unsure or a tool takes the thing only by its id. Everything else waits for
-//! the background. The time is limited; what takes longer is left to the background, too.
+//! A turn with a model needs it for every name without data; without a model, only if the name is uncertain or a
+//! tool takes the entity only by id. Everything else, and whatever exceeds the time limit, is left to the
+//! background.
 //!
-//! Invariant: a look-up makes a mention known, or surer, or a question back. It never makes one up.
+//! Invariant: a look-up makes a mention known, more certain, or a question to the user. It never invents one.
 
 use std::time::Duration;
 
@@ -23,35 +23,33 @@ use crate::permission::Policy;
 use crate::session::LoadedSession;
 use crate::tool::ToolDefinition;
 
-/// How sure a look-up makes a mention that was unsure before.
+/// Confidence of an uncertain mention that a look-up confirmed.
 const CONFIRMED: f32 = 0.75;
-/// How sure a mention is of something that was looked up and is not there.
+/// Confidence of a mention that was looked up and not found.
 const MISSING: f32 = 0.5;
-/// How alike a name must be that is offered instead of the one that was not found.
+/// Minimum similarity of a name suggested for one that was not found.
 const ALIKE: f64 = 0.8;
 
-/// Who reads what the turn gathers.
+/// Who uses what the turn gathers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reader {
-    /// A model: it gains from everything that is known.
+    /// A model: it benefits from everything known.
     Model,
-    /// The way without one: it needs values for a tool's parameters.
+    /// The offline reply: it needs values for a tool's parameters.
     Offline,
 }
 
-/// When things were looked up for a message.
+/// When entities were looked up for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookedUp {
-    /// There was nothing to look up.
     Never,
-    /// When changes through tools had come that far.
+    /// At this state of changes by tools.
     At(ChangeMark),
-    /// When nobody could tell how far changes had come.
+    /// The state of changes was unknown.
     Unknown,
 }
 
 impl Resolver {
-    /// Looks up what the turn needs.
     pub async fn at_once(
         &self,
         (session, policy, tools): (&LoadedSession, &Policy, &[KnownTool]),
@@ -89,14 +87,14 @@ impl Resolver {
     }
 }
 
-/// Whether there is anything to look up at all, before tools are listed.
+/// Whether there is anything to look up, before tools are listed.
 pub(crate) fn could_need(understanding: &Understanding, session: &LoadedSession) -> bool {
     let noticed = &understanding.noticed;
     !noticed.guesses.is_empty()
         || noticed.mentions.iter().any(|m| is_open(m, understanding, session))
 }
 
-/// Whether a mention has nothing behind it: no id, or an id that nobody has seen before.
+/// Whether a mention has no data: no id, or an id that nobody has seen before.
 fn is_open(mention: &Mention, understanding: &Understanding, session: &LoadedSession) -> bool {
     if matches!(mention.how, How::Reference | How::Fuzzy) {
         return false;
@@ -105,7 +103,7 @@ fn is_open(mention: &Mention, understanding: &Understanding, session: &LoadedSes
     known.is_none_or(|known| known.entity.id.is_none())
 }
 
-/// What to look up: mentions that are open and needed, each thing once, then guesses.
+/// What to look up: mentions that are open and needed, each entity once, then guesses.
 fn sought(
     understanding: &Understanding,
     session: &LoadedSession,
@@ -134,7 +132,7 @@ fn sought(
     sought
 }
 
-/// Whether a tool knows such things by id only.
+/// Whether a tool takes such entities only by id.
 fn needs_id(mention: &Mention, packs: &PackSet, tools: &[ToolDefinition]) -> bool {
     tools.iter().any(|definition| {
         let properties = definition.input_schema.get("properties").and_then(|p| p.as_object());
@@ -158,7 +156,7 @@ fn as_mention(guess: &Guess, kind: &crate::entity::Kind) -> Mention {
 }
 
 impl Understanding {
-    /// Mentions that were looked up: known now, or to be asked about.
+    /// Applies the results of mentions: known now, or to ask about.
     fn take_named(&mut self, answers: Vec<(Mention, Resolution)>, session: &LoadedSession) {
         for (sought, resolution) in answers {
             match resolution {
@@ -187,7 +185,7 @@ impl Understanding {
         }
     }
 
-    /// What was looked up and is not there is no thing of the conversation: nothing rests on it.
+    /// Lowers the confidence of mentions that were not found, so that nothing is based on them.
     fn doubt_missing(&mut self, answers: &[(Mention, Resolution)]) {
         for (sought, _) in answers.iter().filter(|(_, found)| *found == Resolution::None) {
             let target = sought.target();
@@ -201,7 +199,7 @@ impl Understanding {
         }
     }
 
-    /// Guesses that were looked up: mentions where exactly one thing has that name.
+    /// Applies the results of guesses: mentions if exactly one entity has that name.
     fn take_guessed(&mut self, answers: Vec<(Mention, Resolution)>, session: &LoadedSession) {
         for guess in std::mem::take(&mut self.noticed.guesses) {
             let of_guess = answers.iter().filter(|(sought, _)| sought.span == guess.span);
@@ -249,7 +247,6 @@ impl Understanding {
     }
 }
 
-/// The mention means this entity.
 fn recognise(mention: &mut Mention, entity: &EntityRef) {
     mention.name.clone_from(&entity.name);
     mention.id.clone_from(&entity.id);
@@ -257,8 +254,7 @@ fn recognise(mention: &mut Mention, entity: &EntityRef) {
     mention.confidence = mention.confidence.max(CONFIRMED);
 }
 
-/// Those of the found that the name could have meant. A tool that ignores what it was asked for answers
-/// anything.
+/// The results the name could have meant. A tool that ignores its arguments returns anything.
 fn alike(sought: &Mention, found: &[Entity]) -> Vec<EntityRef> {
     let wanted = sought.name.to_lowercase();
     let is_alike = |entity: &&Entity| {

@@ -1,11 +1,10 @@
-//! What look-ups found, kept for a while: by who asked, what for, and with which call.
+//! A cache of look-ups, by user and call.
 //!
-//! In memory, and where the store offers it in a cache that all copies of the server share. A thing that was
-//! not found is forgotten soon, since it may be made at any moment. A call that changes something, in any
-//! copy, ends everything that was looked up until then: see [`changes`](super::changes).
+//! In memory, and in a cache shared by all servers if the store offers one. A "not found" expires soon, because
+//! the thing may be created at any moment. A call that changes something, on any server, invalidates all earlier
+//! look-ups: see [`changes`](super::changes).
 //!
-//! Invariant: what one tenant or user found is never given to another, and nothing is told as it was before
-//! a change.
+//! Invariant: a result is never given to another tenant or user, and no result is older than the last change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,14 +21,13 @@ use crate::shared::SharedCache;
 use crate::store::Scope;
 use crate::tool::ToolName;
 
-/// Look-ups that are kept at most.
+/// Maximum entries.
 const KEPT_MAX: u64 = 10_000;
-/// How long "there is none" holds, in seconds.
+/// How long "not found" is valid.
 const NOTHING_SECONDS: u64 = 60;
-/// The largest that is shared with other copies, in bytes.
+/// Maximum size of a shared entry.
 const SHARED_BYTES_MAX: usize = 64 * 1024;
 
-/// What identifies a look-up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct LookUpKey {
     scope: Scope,
@@ -48,7 +46,7 @@ impl LookUpKey {
         }
     }
 
-    /// Its name among the user's. Who reads the cache's keys does not learn what was asked.
+    /// The key in the shared cache. It does not reveal what was looked up.
     fn name(&self) -> String {
         let call = format!("{}\n{}\n{}", self.tool.server, self.tool.name, self.arguments);
         format!("{}:{}", self.kind, ContentHash::of(&call))
@@ -68,7 +66,6 @@ impl CacheEntry {
     }
 }
 
-/// Look-ups and their figures.
 pub struct LookUps {
     kept: moka::sync::Cache<LookUpKey, CacheEntry>,
     shared: Option<Arc<dyn SharedCache>>,
@@ -81,23 +78,22 @@ pub struct LookUps {
     shared_failed: AtomicU64,
 }
 
-/// How look-ups are doing since the start.
+/// Statistics since startup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LookUpStatistics {
-    /// Calls of tools.
     pub made: u64,
-    /// Of those, calls that failed or took too long.
+    /// Calls that failed or took too long.
     pub failed: u64,
-    /// Look-ups answered from memory, or by what another copy of the server had found.
+    /// Look-ups answered from a cache.
     pub spared: u64,
-    /// Of those, the ones that another copy had made.
+    /// Of those, from the shared cache.
     pub shared: u64,
-    /// Questions to the shared cache that failed; each was a miss.
+    /// Failed reads of the shared cache; each counts as a miss.
     pub shared_failed: u64,
 }
 
 impl LookUps {
-    /// Nothing looked up yet; what is found holds for `life`.
+    /// Results are valid for `life`.
     pub fn new(life: Duration, changes: Changes, shared: Option<Arc<dyn SharedCache>>) -> Self {
         let kept = moka::sync::Cache::builder()
             .max_capacity(KEPT_MAX)
@@ -118,7 +114,7 @@ impl LookUps {
         }
     }
 
-    /// What was found there, if nothing was changed until `mark`, which must have been read just now.
+    /// The cached result, if nothing has changed up to `mark`, which must have been read just now.
     pub(super) async fn get(
         &self,
         key: &LookUpKey,
@@ -144,7 +140,7 @@ impl LookUps {
         })
     }
 
-    /// Keeps what was found by a look-up that began at `mark`.
+    /// Stores the result of a look-up that began at `mark`.
     pub(super) async fn keep(
         &self,
         key: LookUpKey,
@@ -162,7 +158,7 @@ impl LookUps {
         self.kept.insert(key, kept);
     }
 
-    /// What another copy of the server found there.
+    /// The result in the shared cache.
     async fn ask(&self, key: &LookUpKey) -> Option<CacheEntry> {
         let found = self.shared.as_ref()?.get(&key.scope, &key.name()).await;
         let found = found.map_err(|error| self.fails(&error)).ok()??;
@@ -180,7 +176,7 @@ impl LookUps {
 
     fn fails(&self, error: &dyn std::error::Error) {
         self.shared_failed.fetch_add(1, Ordering::Relaxed);
-        tracing::warn!(%error, "look-ups are not shared with other copies of the server");
+        tracing::warn!(%error, "the shared cache failed; look-ups are not shared with other servers");
     }
 
     pub(super) fn count(&self, ok: bool) {
@@ -188,7 +184,7 @@ impl LookUps {
         self.failed.fetch_add(u64::from(!ok), Ordering::Relaxed);
     }
 
-    /// Forgets what was looked up for a user: something of theirs is erased, and may have named it.
+    /// Drops a user's look-ups, because something was erased that they may contain.
     pub(crate) async fn forget(&self, scope: &Scope) {
         let of = scope.clone();
         if self.kept.invalidate_entries_if(move |key, _| key.scope == of).is_err() {
@@ -201,7 +197,6 @@ impl LookUps {
         }
     }
 
-    /// The figures.
     pub fn statistics(&self) -> LookUpStatistics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         LookUpStatistics {
@@ -214,7 +209,7 @@ impl LookUps {
     }
 }
 
-/// An entity as if it were seen now; its data keeps the time until which it holds.
+/// The entity as if seen now; its data keeps its expiry.
 fn seen(entity: Entity, now: Timestamp) -> Entity {
     Entity { first_mentioned: now, last_mentioned: now, ..entity }
 }

@@ -1,11 +1,11 @@
-//! Whether something was changed through a tool since a look-up, in any copy of the server.
+//! Detects changes made by tools since a look-up, on any server.
 //!
-//! Where several processes may write, this is a thread with an empty log, whose version moves on before and
-//! after every call that changes something: before, because a process may be killed during the call; after,
-//! because somebody may have looked during it. A move that failed is owed, and made before the next look.
+//! If several processes may write, this is a thread with an empty log whose version moves before and after every
+//! changing call: before, because the process may be killed during the call; after, because somebody may have
+//! looked something up during it. A failed move stays pending and is made before the next look-up.
 //!
-//! Invariant: once a call that changes something has been answered, no look that begins later has the
-//! [`ChangeMark`] of one that began before.
+//! Invariant: once a changing call has returned, no look-up that begins later gets the [`ChangeMark`] of one that
+//! began before it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,30 +18,28 @@ use crate::clock::Clock;
 use crate::id::ThreadId;
 use crate::store::{Change, Expected, Found, Key, Kind, Result, Store, StoreError, Version};
 
-/// The thread that moves on.
 const THREAD: &str = "changes-by-tools";
-/// Time to find out where it is. Nobody waits longer to be spared a call.
+/// Time limit for reading it; waiting longer would cost more than the look-up.
 const LOOK_LIMIT: Duration = Duration::from_millis(500);
-/// Time to move it on.
+/// Time limit for moving it.
 const MOVE_LIMIT: Duration = Duration::from_secs(5);
 
-/// How far changes had come when a look-up began.
+/// The state of changes when a look-up began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeMark(Version);
 
-/// Changes through tools.
 pub struct Changes {
-    /// Absent where this is the only process.
+    /// `None` if this is the only process.
     store: Option<Arc<dyn Store>>,
     clock: Arc<dyn Clock>,
     key: Key,
     seen: Mutex<Option<Version>>,
-    /// Moves that this process has to make, and how many of them it has made.
+    /// Moves this process has to make, and how many of them it has made.
     wanted: AtomicU64,
     made: AtomicU64,
 }
 
-/// A change under way. Dropping it is its end, too: a turn may be given up during a call.
+/// A change in progress. Dropping it ends it too, because a turn may be cancelled during a call.
 pub struct Changing<'a>(&'a Changes);
 
 impl Drop for Changing<'_> {
@@ -51,7 +49,7 @@ impl Drop for Changing<'_> {
 }
 
 impl Changing<'_> {
-    /// The call has ended, whatever came of it.
+    /// The call has ended, whatever its result.
     pub async fn end(self) {
         let changes = self.0;
         drop(self);
@@ -68,7 +66,7 @@ impl Changes {
         Self { store, clock, key, seen, wanted, made }
     }
 
-    /// A call that changes something is about to be made.
+    /// Announces a changing call.
     pub async fn begin(&self) -> Changing<'_> {
         self.wanted.fetch_add(1, Ordering::SeqCst);
         let changing = Changing(self);
@@ -76,8 +74,7 @@ impl Changes {
         changing
     }
 
-    /// Where changes are now. `None` where that cannot be told: then nothing kept may be used, and what is
-    /// found may not be kept.
+    /// The current state of changes. `None` if unknown: then no cached result may be used, and no new one stored.
     pub async fn mark(&self) -> Option<ChangeMark> {
         let Some(store) = &self.store else {
             let number = self.wanted.load(Ordering::SeqCst);
@@ -89,19 +86,27 @@ impl Changes {
         };
         match tokio::time::timeout(LOOK_LIMIT, looking).await {
             Ok(Ok(version)) => return Some(ChangeMark(version)),
-            Ok(Err(error)) => tracing::warn!(%error, "no look-up is spared"),
-            Err(_) => tracing::warn!("no look-up is spared: the store takes too long"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot read the state of changes; cached look-ups are not used")
+            }
+            Err(_) => tracing::warn!(
+                "reading the state of changes timed out; cached look-ups are not used"
+            ),
         }
         None
     }
 
-    /// Makes the moves that are wanted; one that fails stays wanted.
+    /// Makes the pending moves; a failed one stays pending.
     async fn tell(&self) {
         let Some(store) = &self.store else { return };
         match tokio::time::timeout(MOVE_LIMIT, self.make_wanted(store.as_ref())).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "other copies are told of a change later"),
-            Err(_) => tracing::warn!("other copies are told of a change later: the store is slow"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot announce a change to other servers; retrying later")
+            }
+            Err(_) => {
+                tracing::warn!("announcing a change to other servers timed out; retrying later")
+            }
         }
     }
 
@@ -116,8 +121,8 @@ impl Changes {
             None => None,
         };
         if moved.is_none() {
-            // Another process has moved it since we last looked, which may have been before our call. One
-            // that moves it after the next look has done it for us as well.
+            // Another process has moved it since we last looked, perhaps before our call. A move after the next
+            // look counts for ours too.
             let expected = match store.head(&self.key, None).await? {
                 Found::Head(head) => Expected::At(head.version),
                 Found::Missing | Found::Unchanged => Expected::Absent,
@@ -134,7 +139,7 @@ impl Changes {
             match (store.head(&self.key, seen).await?, seen) {
                 (Found::Head(head), _) => return Ok(self.saw(head.version)),
                 (Found::Unchanged, Some(version)) => return Ok(version),
-                // It is made, rather than taken for version 0: a store that lost everything would be there again.
+                // Created instead of treated as version 0: a store that lost everything would be at 0 again.
                 (Found::Missing | Found::Unchanged, _) => {
                     if let Some(version) = self.step(store, Expected::Absent).await? {
                         return Ok(version);
@@ -144,7 +149,7 @@ impl Changes {
         }
     }
 
-    /// The next version, or `None` where another process was first.
+    /// The next version, or `None` if another process was first.
     async fn step(&self, store: &dyn Store, expected: Expected) -> Result<Option<Version>> {
         let change = Change::of_head("{}", self.clock.now(), self.clock.id());
         match store.commit(&self.key, expected, change).await {

@@ -1,11 +1,11 @@
-//! What a schema may cost, measured without a value.
+//! The cost of a schema, measured without a value.
 //!
 //! Counts the subschemas that apply, with every reference expanded; each definition is measured once, so the
-//! measurement itself is linear in the schema. Recursion ends the count where it goes down into the value, since
-//! the value ends; [`super::steps`] counts it there.
+//! measurement is linear in the schema. Recursion that descends into the value ends the count, because the value
+//! is finite; [`super::steps`] counts it there.
 //!
-//! References must point into the schema itself: other forms (`$dynamicRef`, anchors, schemas with an `$id` of
-//! their own inside) could not be counted, and tools have no use for them.
+//! References must point into the schema itself: other forms (`$dynamicRef`, anchors, nested `$id`) could not be
+//! counted, and tools have no use for them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use super::{BYTES_MAX, DEPTH_MAX, PATTERNS_MAX, SUBSCHEMAS_MAX, pattern};
 /// Keywords that change what a reference means.
 const UNSUPPORTED: [&str; 5] = ["$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$id"];
 
-/// Counts the subschemas of `schema`; the error says what is too much.
+/// Counts the subschemas of `schema`; the error says which limit is exceeded.
 pub fn check(schema: &Value) -> Result<u64, String> {
     let bytes = schema.to_string().len();
     if bytes > BYTES_MAX {
@@ -34,7 +34,7 @@ pub fn check(schema: &Value) -> Result<u64, String> {
     Ok(subschemas)
 }
 
-/// How far the measurement has gone down: in the schema, and in the value.
+/// The depth of the measurement in the schema and in the value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Level {
     schema: usize,
@@ -44,7 +44,7 @@ struct Level {
 struct Measured<'a> {
     root: &'a Value,
     known: HashMap<&'a str, u64>,
-    /// References that are being measured, with the level in the value at which each began.
+    /// References being measured, with the depth in the value at which each began.
     under_way: Vec<(&'a str, usize)>,
 }
 
@@ -88,15 +88,15 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// Where in a schema a value stands.
+/// The position of a value in a schema.
 #[derive(Debug, Clone, Copy)]
 struct Scope {
     is_root: bool,
-    /// Draft 4 writes `id` for `$id`.
+    /// Draft 4 uses `id` for `$id`.
     old_draft: bool,
 }
 
-/// Looks at all of a schema, also at what does not apply: a compiler may.
+/// Checks all of a schema, including what does not apply, because a compiler may process it.
 fn check_everywhere(value: &Value, scope: Scope, patterns: &mut usize) -> Result<(), String> {
     let inner = Scope { is_root: false, ..scope };
     match value {

@@ -1,13 +1,14 @@
-//! JSON Schemas that tool servers send: what one may cost, and whether arguments fit it.
+//! JSON Schemas of tools: cost limits, and validation of arguments.
 //!
-//! A few kilobytes of schema can ask for more work than there is time in the universe: references that fan out,
-//! recursion, patterns that backtrack. So a schema is measured before it is compiled ([`cost`], at pinning), and
-//! a validation is measured on its arguments before it is run ([`steps`]). Neither measurement can take long
-//! itself. Only what both admit is handed to the validator, and that not on a runtime thread.
+//! A few kilobytes of schema can require unbounded work: references that fan out, recursion, patterns that
+//! backtrack. So a schema is measured before it is compiled ([`cost`], at pinning), and a validation is measured
+//! on its arguments before it is run ([`steps`]). Both measurements are bounded. Only what both admit is passed
+//! to the validator, and not on a runtime thread.
 //!
-//! It is not a validator; `jsonschema` is.
+//! The validator itself is `jsonschema`.
 //!
-//! Invariant: no schema is compiled that [`refusal`] refuses, and no validation is run beyond [`STEPS_MAX`].
+//! Invariant: no schema that [`refusal`] refuses is compiled, and no validation of more than [`STEPS_MAX`] steps
+//! is run.
 
 mod cost;
 mod parts;
@@ -23,26 +24,25 @@ use serde_json::Value;
 use crate::hash::ContentHash;
 use crate::sabotage::{self, Switch};
 
-/// Subschemas that one schema may apply, references expanded.
+/// Maximum subschemas a schema applies, with references expanded.
 pub const SUBSCHEMAS_MAX: u64 = 10_000;
-/// Subschemas that one validation may apply to its arguments.
+/// Maximum subschemas a validation applies to its arguments.
 pub const STEPS_MAX: u64 = 100_000;
-/// How deep subschemas may stand within each other, references expanded.
+/// Maximum nesting of subschemas, with references expanded.
 pub const DEPTH_MAX: usize = 100;
-/// The longest schema, in bytes of JSON.
+/// Maximum schema, as JSON.
 pub const BYTES_MAX: usize = 256 * 1024;
-/// Patterns in one schema.
+/// Maximum patterns per schema.
 pub const PATTERNS_MAX: usize = 128;
-/// The size of one pattern, with its repetitions written out.
+/// Maximum size of a pattern with its repetitions expanded.
 pub const PATTERN_SIZE_MAX: u64 = 5_000;
 
-/// The largest compiled pattern, in bytes.
 const COMPILED_PATTERN_BYTES_MAX: usize = 1024 * 1024;
-/// How often a pattern with look-around or back-references may backtrack.
+/// Maximum backtracks of a pattern with look-around or back-references.
 const BACKTRACKS_MAX: usize = 10_000;
-/// Compiled schemas that are kept, by their subschemas.
+/// Maximum total subschemas of the compiled schemas in the cache.
 const COMPILED_SUBSCHEMAS_MAX: u64 = 100_000;
-/// Reasons that are given when arguments do not fit.
+/// Maximum reasons reported for invalid arguments.
 const REASONS_MAX: usize = 3;
 
 static COMPILED: LazyLock<Cache<ContentHash, Arc<Compiled>>> = LazyLock::new(|| {
@@ -55,19 +55,19 @@ struct Compiled {
     subschemas: u32,
 }
 
-/// Why a schema is too expensive to be used, if it is.
+/// Why a schema is too expensive, if it is.
 pub fn refusal(schema: &Value) -> Option<String> {
     cost::check(schema).err().filter(|_| !sabotage::is(Switch::AnySchema))
 }
 
-/// Whether `arguments` fit `schema`, decided on a thread that may block. Dropping the future does not wait.
+/// Validates `arguments` on a thread that may block. Dropping the future does not wait.
 pub async fn validate(schema: &Value, arguments: &Value) -> Result<(), String> {
     let (schema, arguments) = (schema.clone(), arguments.clone());
     let validating = tokio::task::spawn_blocking(move || validate_here(&schema, &arguments));
     validating.await.unwrap_or_else(|_| Err("its validation failed".into()))
 }
 
-/// [`validate`] on this thread: for schemas of our own.
+/// [`validate`] on this thread, for our own schemas.
 pub fn validate_here(schema: &Value, arguments: &Value) -> Result<(), String> {
     let compiled = compiled(schema)?;
     steps::check(schema, arguments)?;

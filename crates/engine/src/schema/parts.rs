@@ -1,23 +1,19 @@
-//! The subschemas of a schema, and to which part of a value each applies.
+//! The subschemas of a schema, and the part of a value each applies to.
 
 use serde_json::{Map, Value};
 
-/// What a subschema applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubschemaTarget<'a> {
     /// The same value.
     Here,
-    /// One property.
     Property(&'a str),
     /// Every property, or its name.
     Properties,
-    /// The element at an index.
     Item(usize),
-    /// Every element.
     Items,
 }
 
-/// Keywords whose subschemas apply, with their places. Definitions apply only where they are referred to.
+/// Subschemas that apply, with their targets. Definitions apply only if they are referred to.
 pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(SubschemaTarget<'a>, &'a Value)> {
     let mut parts = Vec::new();
     for (keyword, value) in schema {
@@ -51,16 +47,17 @@ pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(SubschemaTarget<'a>, &'a V
     parts
 }
 
-/// Whether the schema asks which parts its subschemas have looked at, which makes a validator look twice.
+/// Whether the schema asks which parts its subschemas have evaluated, which makes a validator evaluate them
+/// twice.
 pub fn looks_twice(schema: &Map<String, Value>) -> bool {
     schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
 }
 
-/// What `reference` names in `root`.
+/// What `reference` refers to in `root`.
 pub fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;
     let found = root.pointer(pointer);
-    // A reference is part of a URI, where some characters may be written as %XX.
+    // A reference is part of a URI and may have %XX escapes.
     found.or_else(|| root.pointer(&decoded(pointer)?))
 }
 

@@ -1,16 +1,15 @@
-//! What a regular expression may cost: its size with all repetitions written out.
+//! The cost of a regular expression: its size with all repetitions expanded.
 //!
-//! An estimate, not a parser: it reads groups, classes, escapes and counts, which is what makes a short pattern
-//! large (`((a{99}){99}){99}`). What it misjudges still meets the limits of the compiled pattern.
+//! An estimate, not a parser: it handles groups, classes, escapes and counts, which can make a short pattern
+//! large (`((a{99}){99}){99}`). The limits of the compiled pattern catch what it misjudges.
 
 use super::PATTERN_SIZE_MAX;
 
-/// The longest pattern, in bytes.
 const BYTES_MAX: usize = 2_000;
-/// Groups within each other.
+/// Maximum nesting of groups.
 const GROUPS_MAX: usize = 50;
 
-/// Measures `pattern`; the error says what is too much.
+/// Measures `pattern`; the error says which limit is exceeded.
 pub fn check(pattern: &str) -> Result<(), String> {
     if pattern.len() > BYTES_MAX {
         return Err(format!("a pattern in its schema is longer than {BYTES_MAX} bytes"));
@@ -25,9 +24,9 @@ pub fn check(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// The number of atoms, counting each as often as it is repeated; none where groups are too deep.
+/// The number of atoms, each counted as often as it is repeated; `None` if groups are nested too deeply.
 fn size(pattern: &str) -> Option<u64> {
-    // The size of each open group, and of the last atom in it, which a repetition multiplies.
+    // The size of each open group, and of its last atom, which a repetition multiplies.
     let mut groups = vec![(0_u64, 0_u64)];
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {

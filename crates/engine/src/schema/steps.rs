@@ -1,18 +1,17 @@
-//! What a validation costs, measured on the value itself.
+//! The cost of a validation, measured on the value.
 //!
 //! Walks schema and value together as a validator does, but only counts, and stops at the limit. So recursion
-//! that fans out is found on the value that would make it expensive, and harmless recursion (trees) is let
-//! through.
+//! that fans out is detected on the value that makes it expensive, and harmless recursion (trees) is accepted.
 
 use serde_json::Value;
 
 use super::parts::{self, SubschemaTarget};
 use super::{DEPTH_MAX, STEPS_MAX};
 
-/// How deep schema and value may go down together.
+/// Maximum combined depth of schema and value.
 const WALK_DEPTH_MAX: usize = 4 * DEPTH_MAX;
 
-/// Counts the steps of validating `value` against `schema`; the error says what is too much.
+/// Counts the steps of validating `value` against `schema`; the error says which limit is exceeded.
 pub fn check(schema: &Value, value: &Value) -> Result<(), String> {
     Walk { root: schema, left: STEPS_MAX }.walk(schema, value, 0)
 }

@@ -1,4 +1,4 @@
-//! Schemas that a hostile server might send, and those that honest ones do.
+//! Schemas of hostile and of honest servers.
 
 use serde_json::{Map, Value, json};
 
@@ -37,7 +37,7 @@ fn references_that_fan_out_are_refused() {
     for link in links {
         assert!(refused(&chain(40, link)).contains("subschemas"));
     }
-    // The longer the chain, the deeper it is as well.
+    // A longer chain is also deeper.
     assert!(refused(&chain(60, |next| json!({ "allOf": [next, next] }))).contains("its schema"));
     let deep = (0..300).fold(json!({}), |inner, _| json!({ "not": inner }));
     assert!(refused(&deep).contains("deeper"));

@@ -1,10 +1,10 @@
-//! BM25 over an inverted index that grows, changes and shrinks one document at a time.
+//! BM25 over an inverted index that is updated one document at a time.
 //!
-//! Documents are *slots*: small numbers that the front doors hand out and reuse. A query costs what its
-//! words' postings cost, whatever else the index holds. A word of a query is also found by words that
-//! mean nearly the same, for less.
+//! Documents are *slots*: small numbers assigned and reused by the callers. A query costs as much as the postings
+//! of its words, whatever else is indexed. A word of a query also matches words of similar meaning, with a lower
+//! score.
 //!
-//! Invariant: the postings hold exactly the words of the documents that were set and not removed.
+//! Invariant: the postings contain exactly the words of the documents that were set and not removed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -12,27 +12,23 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::thesaurus;
 use super::words::{WordHash, counted, word_hash};
 
-/// How fast a repeated word stops counting.
+/// BM25's `k1`: how fast a repeated word stops counting.
 const SATURATION: f32 = 1.2;
 
-/// A near word that would score less than this share of the word itself is not looked for: it is common,
-/// so it costs much and says little.
+/// Minimum share of the word's own score for a similar word: common words cost much and say little.
 const FORM_SHARE_MIN: f32 = 0.1;
 
-/// A word that weighs less than this share of the query's heaviest is in nearly every text, so it costs
-/// most of all and tells none of them apart: it is not looked for.
+/// Minimum share of the query's heaviest word: lighter words are in nearly every text, so they cost most and
+/// distinguish nothing.
 const WORD_SHARE_MIN: f32 = 0.05;
 
-/// The number of a document in an index.
 pub type Slot = u32;
 
-/// A word's number.
 type Term = u32;
 
-/// The words of many documents.
 #[derive(Debug)]
 pub struct WordIndex {
-    /// How much a long text is held against a match, 0–1.
+    /// BM25's `b`: how much a long text is penalised, 0–1.
     length_penalty: f32,
     terms: HashMap<WordHash, Term, BuildHasherDefault<Spread>>,
     postings: Vec<Vec<Posting>>,
@@ -45,7 +41,7 @@ pub struct WordIndex {
 struct Posting {
     slot: Slot,
     count: u16,
-    /// Words of the whole text, kept here so that scoring reads postings alone.
+    /// Words in the whole text, stored here so that scoring reads only postings.
     words: u16,
 }
 
@@ -55,17 +51,16 @@ struct Document {
     words: u32,
 }
 
-/// A word of a query as this index knows it.
 #[derive(Debug, Clone, Default)]
 pub struct QueryWord {
-    /// What a text of average length that holds it once scores: the rarer here, the more.
+    /// The score of a text of average length that contains it once: the rarer, the higher.
     pub weight: f32,
-    /// The words that count as it, and what each scores in its place.
+    /// The words that count as this one, and the score of each.
     forms: Vec<(Term, f32)>,
 }
 
 impl WordIndex {
-    /// An empty index; `length_penalty` says how much a long text is held against a match, 0–1.
+    /// `length_penalty` is how much a long text is penalised, 0–1.
     pub fn new(length_penalty: f32) -> Self {
         Self {
             length_penalty,
@@ -77,12 +72,12 @@ impl WordIndex {
         }
     }
 
-    /// Sets the words of a document; what it held before is gone.
+    /// Sets the words of a document, replacing earlier ones.
     pub fn set(&mut self, slot: Slot, words: &[String]) {
         self.set_counted(slot, &counted(words));
     }
 
-    /// The same for words that are counted already.
+    /// Sets the words of a document from their counts.
     pub fn set_counted(&mut self, slot: Slot, words: &[(WordHash, u16)]) {
         self.remove(slot);
         if self.documents.len() <= slot as usize {
@@ -104,7 +99,6 @@ impl WordIndex {
         self.documents[slot as usize] = Document { terms: terms.into_boxed_slice(), words: total };
     }
 
-    /// Takes a document out.
     pub fn remove(&mut self, slot: Slot) {
         let Some(document) = self.documents.get_mut(slot as usize).map(std::mem::take) else {
             return;
@@ -122,12 +116,11 @@ impl WordIndex {
         }
     }
 
-    /// How many content words a document has.
     pub fn words(&self, slot: Slot) -> u32 {
         self.documents.get(slot as usize).map_or(0, |document| document.words)
     }
 
-    /// Each different word of a query, found by itself and by the words near it.
+    /// Each distinct word of a query, with similar words.
     pub fn weigh(&self, words: &[String]) -> Vec<QueryWord> {
         let mut query = self.weigh_exactly(words);
         let heaviest = query.iter().map(|word| word.weight).fold(0.0, f32::max);
@@ -148,7 +141,7 @@ impl WordIndex {
         query
     }
 
-    /// Each different word of a query, found by itself alone.
+    /// Each distinct word of a query, without similar words.
     pub fn weigh_exactly(&self, words: &[String]) -> Vec<QueryWord> {
         different(words)
             .into_iter()
@@ -160,7 +153,7 @@ impl WordIndex {
             .collect()
     }
 
-    /// Each document's score, one a slot up to `slots`. Of the forms of one word the best counts.
+    /// The score of each document, indexed by slot up to `slots`. Of the forms of one word the best counts.
     pub fn score(&self, query: &[QueryWord], slots: usize) -> Vec<f32> {
         let mut scores = vec![0.0; slots];
         let mut of_word = vec![0.0_f32; slots];
@@ -184,7 +177,7 @@ impl WordIndex {
         scores
     }
 
-    /// Bytes held, without what the allocator adds.
+    /// Bytes used, without allocator overhead.
     pub fn bytes(&self) -> usize {
         let terms = self.terms.capacity() * (size_of::<(WordHash, Term)>() + 1);
         let postings: usize = self
@@ -224,7 +217,7 @@ impl WordIndex {
     }
 }
 
-/// Spreads the bits of a [`WordHash`], which is a hash already.
+/// Spreads the bits of a [`WordHash`], which is already a hash.
 #[derive(Debug, Default)]
 struct Spread(u64);
 
@@ -244,7 +237,7 @@ impl Hasher for Spread {
     }
 }
 
-/// The words without repetition, in order of the alphabet.
+/// The distinct words in alphabetical order.
 fn different(words: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     words.sort_unstable();

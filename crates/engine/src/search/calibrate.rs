@@ -1,22 +1,22 @@
-//! Scores from 0 to 1 that mean the same whatever the embedder.
+//! Scores from 0 to 1 that mean the same for every embedder.
 //!
-//! A cosine of 0.5 is a near miss for one embedder and a direct hit for another. So each embedder is
-//! asked for the vectors of a fixed set of short texts, of which it is known what belongs together.
-//! Where the unrelated and the related pairs lie tells how to read its cosines: halfway between the two
-//! is 0.5, the mean of the related ones 0.8, or less where the two lie across each other, since such an
-//! embedder may not be sure of anything. Words are read by how much of the message's weight they carry. A text *fits* when its words or its meaning do, so the two are joined as independent chances.
+//! A cosine of 0.5 is a near miss for one embedder and a direct hit for another. So each embedder embeds a fixed
+//! set of short texts of which the related pairs are known. The positions of related and unrelated pairs
+//! calibrate its cosines: halfway between the two is 0.5, the mean of the related ones 0.8, or less if the two
+//! overlap, because such an embedder is less reliable. Words are scored by their share of the message's weight. A
+//! text matches by words or by meaning, so the two are combined like independent probabilities.
 //!
-//! The score of a hit is how well the best hit fits, times how close the hit comes to the best in the
-//! ranking; or how well it fits by itself, where that is more, since being second of two that both fit is
-//! no fault. It is never more than that of the hit before. So scores never contradict the ranking, and a
-//! message that nothing fits finds nothing above a threshold, although something always ranks first.
+//! The score of a hit is the match of the best hit times the hit's rank value relative to the best; or its own
+//! match, if that is higher, because being second of two good matches is no flaw. It never exceeds that of the
+//! hit before. So scores never contradict the ranking, and a message that nothing matches finds nothing above a
+//! threshold, although something always ranks first.
 //!
-//! Invariant: scores are within 0–1 and never grow along the ranking.
+//! Invariant: scores are within 0–1 and never increase along the ranking.
 
 use super::bm25::QueryWord;
 use crate::embed::Vector;
 
-/// Pairs of texts that belong together; every other pairing is unrelated.
+/// Related pairs of texts; every other pairing is unrelated.
 const PROBES: [(&str, &str); 24] = [
     ("Which switch is in rack 12?", "The switch in rack twelve is sw-core-01."),
     ("What did the doctor say about my knee?", "The doctor told me to rest my knee for a week."),
@@ -44,25 +44,25 @@ const PROBES: [(&str, &str); 24] = [
     ("Show failed login attempts", "Audit log of users who could not sign in"),
 ];
 
-/// How to read the cosines of one embedder.
+/// Maps the cosines of an embedder to 0–1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// The cosine that counts as one half.
+    /// The cosine that maps to one half.
     middle: f32,
-    /// How much a cosine above or below it changes.
+    /// The steepness of the curve there.
     slope: f32,
 }
 
 impl Default for Calibration {
-    /// What the built-in embedder's probes give.
+    /// The calibration of the built-in embedder.
     fn default() -> Self {
         Self { middle: 0.324, slope: 4.87 }
     }
 }
 
-/// Among so many of the best-ranked hits the strongest is looked for.
+/// Number of best-ranked hits among which the best match is searched.
 const STRONGEST_OF: usize = 5;
-/// What the logistic curve is to answer at the mean of the related pairs: ln(4) is 0.8.
+/// The logit at the mean of the related pairs: ln(4) gives 0.8.
 const RELATED_LOGIT: f32 = 1.386;
 
 impl Calibration {
@@ -71,7 +71,7 @@ impl Calibration {
         PROBES.iter().flat_map(|(left, right)| [*left, *right]).collect()
     }
 
-    /// Reads off the vectors of [`Calibration::probes`]. `None` when they cannot be told apart.
+    /// Calibrates from the vectors of [`Calibration::probes`]. `None` if they cannot be distinguished.
     pub fn measure(vectors: &[Vector]) -> Option<Self> {
         if vectors.len() != 2 * PROBES.len() {
             return None;
@@ -86,18 +86,19 @@ impl Calibration {
         let spread = variance(&related).midpoint(variance(&unrelated));
         let (related, unrelated) = (mean(&related), mean(&unrelated));
         let half_way = (related - unrelated) / 2.0;
-        // The most that two bell curves so far apart and so wide allow to conclude.
+        // The maximum that two normal distributions of this distance and width allow to conclude.
         let provable = if spread > 0.0 { 2.0 * half_way / spread } else { f32::INFINITY };
         let slope = (RELATED_LOGIT / half_way).min(provable);
         (half_way > 0.01).then_some(Self { middle: unrelated + half_way, slope })
     }
 
-    /// A cosine of this embedder, read from 0 to 1.
+    /// A cosine of this embedder mapped to 0–1.
     pub fn meaning(&self, cosine: f32) -> f32 {
         1.0 / (1.0 + (-self.slope * (cosine - self.middle)).exp())
     }
 
-    /// How well a text fits: its BM25 score against what all words of the query weigh, and its cosine.
+    /// How well a text matches: its BM25 score relative to the weight of all query words, combined with its
+    /// cosine.
     pub fn fit(&self, bm25: f32, query: &[QueryWord], cosine: f32) -> f32 {
         let all: f32 = query.iter().map(|word| word.weight).sum();
         let words = if all > 0.0 { (bm25 / all).clamp(0.0, 1.0) } else { 0.0 };
@@ -106,7 +107,7 @@ impl Calibration {
     }
 }
 
-/// The scores of ranked hits, given as rank value and fit, best first.
+/// The scores of ranked hits, given as rank value and match, best first.
 pub fn scores(ranked: &[(f32, f32)]) -> Vec<f32> {
     let strongest = ranked.iter().take(STRONGEST_OF).fold(0.0_f32, |best, (_, fit)| best.max(*fit));
     let top = ranked.first().map_or(0.0, |(rank, _)| *rank);
@@ -136,7 +137,7 @@ fn variance(values: &[f32]) -> f32 {
 mod tests {
     use super::*;
 
-    /// Two words in a hundred dimensions: related texts share a direction of their own.
+    /// A hundred dimensions in which related texts share a direction.
     fn embed(text_number: usize, closeness: f32, common: f32) -> Vector {
         let mut vector = vec![0.0; 2 + 3 * PROBES.len()];
         vector[0] = common;

@@ -1,15 +1,14 @@
-//! How words and vectors become one ranking.
+//! Combines word and vector scores into one ranking.
 //!
-//! Both scores are stretched to 0–1 over what can be found, then added with the weights of the caller.
-//! Stretching makes them comparable; it also makes them relative, so what is shown to a user, and held
-//! against a threshold, is a score of [`super::calibrate`] instead.
+//! Both scores are scaled to 0–1 over the candidates, then added with the caller's weights. Scaling makes them
+//! comparable but also relative, so scores shown to users or compared with thresholds come from
+//! [`super::calibrate`].
 //!
-//! Invariant: where no text has a vector the vectors add nothing, and where none shares a word the words.
+//! Invariant: if no text has a vector, vectors add nothing; if none shares a word, words add nothing.
 
-/// Scores that are compared at once, so that no comparison waits for the one before.
+/// Scores compared in parallel, so that no comparison waits for the previous one.
 const LANES: usize = 16;
 
-/// The lowest and highest of some scores.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     low: f32,
@@ -17,7 +16,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Over all scores given; none give an empty span.
+    /// An empty span if there are no scores.
     pub fn of(scores: impl Iterator<Item = f32>) -> Self {
         scores.fold(Self { low: f32::INFINITY, high: f32::NEG_INFINITY }, |span, score| Self {
             low: span.low.min(score),
@@ -25,7 +24,7 @@ impl Span {
         })
     }
 
-    /// Over a slice; NaN is no score.
+    /// Over a slice; NaN is ignored.
     pub fn over(scores: &[f32]) -> Self {
         let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
         let (chunks, rest) = scores.as_chunks::<LANES>();
@@ -35,22 +34,22 @@ impl Span {
                 high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
             }
         }
-        // A lane that saw no score is still infinite.
+        // A lane without scores is still infinite.
         let (rest, lanes) = (rest.iter().copied(), low.into_iter().chain(high));
         Self::of(
             rest.filter(|score| !score.is_nan()).chain(lanes.filter(|score| score.is_finite())),
         )
     }
 
-    /// Where a score lies between the lowest (0) and the highest (1); 0 where all are alike. NaN stays NaN.
+    /// Scales a score to 0–1; 0 if all are equal. NaN stays NaN.
     pub fn place(self, score: f32) -> f32 {
         let (above, width) = (score - self.low, self.high - self.low);
         if width > f32::EPSILON { above / width } else { above * 0.0 }
     }
 }
 
-/// The places of the `keep` highest of `scores`, highest first; of equal ones the later place. NaN is no
-/// score.
+/// The `keep` highest `scores` with their positions, highest first; of equal ones the later position. NaN is
+/// ignored.
 pub fn best(scores: impl Iterator<Item = (u32, f32)>, keep: usize) -> Vec<(u32, f32)> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(2 * keep + 1);
     let mut floor = f32::NEG_INFINITY;

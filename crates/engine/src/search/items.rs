@@ -1,12 +1,12 @@
-//! Rules, references and tools, ranked against a message.
+//! Ranks rules, references and tools against a message.
 //!
-//! An item is known by an id of the caller's choosing and by the hash of its content, so that a change
-//! re-embeds that item alone. What is always included is not decided here; this only ranks.
+//! An item has an id chosen by the caller and a content hash, so that a change re-embeds only that item. Which
+//! items are always included is not decided here.
 //!
-//! An id of three parts, `kind/group/name`, puts the item into a group: tools of one server help each
-//! other, because a task that needs one of them often needs its siblings.
+//! An id of three parts, `kind/group/name`, puts the item into a group: tools of one server support each other,
+//! because a task that needs one often needs its siblings.
 //!
-//! Invariant: one entry an id.
+//! Invariant: one entry per id.
 
 use std::collections::HashMap;
 
@@ -18,43 +18,36 @@ use super::hybrid::{Span, best};
 use super::vectors::Vectors;
 use super::words::stems;
 
-/// Weight of the words for items, whose texts are written to be found.
+/// Weight of words for items, whose texts are written to be found.
 const ITEM_WORDS_WEIGHT: f32 = 0.5;
-/// Descriptions differ in length for no reason of content, so length counts.
+/// Higher than for turns: descriptions vary in length for no reason of content.
 const LENGTH_PENALTY: f32 = 0.75;
-/// How much of its group's strength is added to an item's own score.
+/// Share of its group's score added to an item's own.
 const GROUP_SHARE: f32 = 0.3;
-/// The strength of a group is the mean of so many of its best.
+/// A group's score is the mean of this many of its best.
 const GROUP_BEST: usize = 3;
-/// The most characters of a parameter's description that are indexed.
+/// Maximum characters of a parameter's description that are indexed.
 const PARAMETER_CHARACTERS_MAX: usize = 200;
 
-/// An item that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemHit {
-    /// The item's id.
     pub id: String,
-    /// How well it fits, 0–1, on the scale that thresholds use.
+    /// How well it matches, 0–1, on the scale of thresholds.
     pub score: f32,
-    /// By its words alone.
     pub bm25: f32,
-    /// By its vector alone.
     pub cosine: f32,
 }
 
-/// A word that steers towards tools: a message with `word` favours items whose id, or whose name after
-/// the last `/`, starts with `prefix`.
+/// A word that favours tools: a message with `word` favours items whose id, or whose name after the last `/`,
+/// starts with `prefix`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steering {
-    /// The word in the message.
     pub word: String,
-    /// How the favoured ids or names start.
     pub prefix: String,
-    /// What is added, on a scale where the best match by words and meaning has at most 1.
+    /// Added to the rank, in which the best match by words and meaning has at most 1.
     pub weight: f32,
 }
 
-/// Searchable items.
 #[derive(Debug)]
 pub struct ItemIndex {
     slots: HashMap<String, Slot>,
@@ -80,7 +73,7 @@ impl Default for ItemIndex {
 }
 
 impl ItemIndex {
-    /// An empty index for vectors of the embedder that `calibration` was measured with.
+    /// For vectors of the embedder that `calibration` was measured with.
     pub fn new(calibration: Calibration) -> Self {
         Self {
             slots: HashMap::new(),
@@ -93,12 +86,12 @@ impl ItemIndex {
         }
     }
 
-    /// Whether the item is held with this content, so that it need not be embedded again.
+    /// Whether the item is indexed with this content, so that it need not be embedded again.
     pub fn holds(&self, id: &str, content_hash: &str) -> bool {
         self.item(id).is_some_and(|item| item.content_hash == content_hash)
     }
 
-    /// Adds an item, or replaces it. `vector` is that of `text`, or empty.
+    /// Adds or replaces an item. `vector` is that of `text`, or empty.
     pub fn upsert(&mut self, id: &str, text: &str, vector: &[f32], content_hash: &str) {
         let group = self.group_of(id);
         let item = Some(Item { id: id.to_owned(), content_hash: content_hash.to_owned(), group });
@@ -119,7 +112,6 @@ impl ItemIndex {
         self.vectors.set(slot, vector);
     }
 
-    /// Takes an item out.
     pub fn remove(&mut self, id: &str) {
         if let Some(slot) = self.slots.remove(id) {
             self.items[slot as usize] = None;
@@ -129,22 +121,19 @@ impl ItemIndex {
         }
     }
 
-    /// The ids that are held.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.slots.keys().map(String::as_str)
     }
 
-    /// How many items are held.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Bytes held, without what the allocator adds.
+    /// Bytes used, without allocator overhead.
     pub fn bytes(&self) -> usize {
         let items: usize = self
             .items
@@ -156,7 +145,7 @@ impl ItemIndex {
         items + self.items.capacity() * entry + self.words.bytes() + self.vectors.bytes()
     }
 
-    /// Of the `candidates` best-ranked items the first `keep` whose score is at least `threshold`.
+    /// Of the `candidates` best-ranked items, the first `keep` whose score is at least `threshold`.
     pub fn search(
         &self,
         query: &str,
@@ -218,7 +207,7 @@ impl ItemIndex {
             .collect()
     }
 
-    /// Adds to each item a share of what the best of its group have; one without a group is its own.
+    /// Adds to each item a share of the score of its group's best; an item without a group is its own.
     fn add_groups(&self, ranks: &mut [(Slot, f32)]) {
         let mut strongest = vec![[f32::NEG_INFINITY; GROUP_BEST]; self.groups.len()];
         for (slot, rank) in ranks.iter() {
@@ -237,7 +226,7 @@ impl ItemIndex {
         self.items[slot as usize].as_ref()?.group
     }
 
-    /// The number of the group that an id of three parts names.
+    /// The group of an id of three parts.
     fn group_of(&mut self, id: &str) -> Option<usize> {
         let (group, _) = id.rsplit_once('/').filter(|(group, _)| group.contains('/'))?;
         let next = self.groups.len();
@@ -269,7 +258,7 @@ impl Steering {
     }
 }
 
-/// The steering words that occur in the query.
+/// The steering words in the query.
 fn heard<'a>(query: &[String], steering: &'a [Steering]) -> Vec<&'a Steering> {
     steering
         .iter()
@@ -280,7 +269,7 @@ fn heard<'a>(query: &[String], steering: &'a [Steering]) -> Vec<&'a Steering> {
         .collect()
 }
 
-/// The text by which a tool is found: `server. name: description. parameters`.
+/// The searchable text of a tool: `server. name: description. parameters`.
 pub fn tool_text(server: &str, name: &str, description: &str, input_schema: &Value) -> String {
     let mut text = format!("{server}. {name}: {description}.");
     let properties = input_schema.get("properties").and_then(Value::as_object);

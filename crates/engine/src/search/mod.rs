@@ -1,11 +1,11 @@
-//! Ranking of older turns, items and tools against a message, without a model.
+//! Ranks older turns, items and tools against a message, without a model.
 //!
-//! Two front doors: [`TurnIndex`] for the older turns of one session, [`ItemIndex`] for rules, references
-//! and tools. Both join a word index ([`bm25`]) and a vector scan ([`vectors`]) by one formula
-//! ([`hybrid`]). Nothing here embeds: the caller passes vectors, so this module is pure and never waits.
-//! A text without a vector (an empty slice) is still found by its words.
+//! [`TurnIndex`] is for the older turns of a session, [`ItemIndex`] for rules, references and tools. Both combine
+//! a word index ([`bm25`]) and a vector scan ([`vectors`]) with one formula ([`hybrid`]). Nothing here embeds:
+//! the caller passes vectors, so this module is pure and never waits. A text without a vector (an empty slice) is
+//! still found by its words.
 //!
-//! Invariant: an index holds no text, only hashed words, counts and vectors; it can be rebuilt from the log.
+//! Invariant: an index contains no text, only hashed words, counts and vectors; it can be rebuilt from the log.
 
 pub mod bm25;
 pub mod calibrate;

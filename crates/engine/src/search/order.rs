@@ -1,7 +1,7 @@
-//! The order of a session's units, and what each takes from its neighbours.
+//! The order of a session's units, and how scores spread to neighbours.
 //!
-//! An answer often holds no word of the question it answers, so a unit is found through the units beside
-//! it too: most through a question right before it.
+//! A reply often contains no word of the question it answers, so a unit is also found through its neighbours,
+//! most of all through a question right before it.
 //!
 //! Invariant: units are linked in the order of their turns, whatever the order in which they were added.
 
@@ -11,58 +11,53 @@ use std::ops::Bound;
 use super::bm25::Slot;
 use super::turns::Part;
 
-/// How much of a neighbouring unit's score is added to a unit's own.
+/// Share of a neighbour's score added to a unit's own.
 const NEIGHBOUR_SHARE: f32 = 0.3;
-/// The same where the unit before asks a question.
+/// The share if the previous unit asks a question.
 const QUESTION_SHARE: f32 = 0.5;
-/// The same for words of the units two places away.
+/// The share of word scores of units two positions away.
 const SECOND_SHARE: f32 = 0.15;
 /// No neighbour on that side.
 const NONE: Slot = Slot::MAX;
 
-/// Units by turn and part.
 #[derive(Debug, Default)]
 pub struct Order {
     slots: BTreeMap<(u64, Part), Slot>,
     units: Vec<Unit>,
-    /// How much each unit takes from the unit before.
+    /// The share each unit takes from the previous one.
     shares_of_previous: Vec<f32>,
     free: Vec<Slot>,
-    /// Whether a unit was ever put between others or taken out; else neighbours lie side by side.
+    /// Whether a unit was ever inserted between others or removed; otherwise neighbours are adjacent.
     is_mixed: bool,
 }
 
-/// One part of one turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Unit {
     pub turn: u64,
     pub part: Part,
-    /// Whether it is in the index; its place may be empty, to be used again.
+    /// Whether it is in the index; an empty slot is reused.
     pub present: bool,
-    /// Whether it ends in a question.
     pub asks: bool,
     previous: Slot,
     next: Slot,
 }
 
 impl Order {
-    /// The places of units, empty ones among them.
+    /// All slots, including empty ones.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    /// How many units are present.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.slots.len() * size_of::<((u64, Part), Slot)>()
             + self.units.capacity() * (size_of::<Unit>() + size_of::<f32>())
     }
 
-    /// The place of a unit, made where there is none.
+    /// The slot of a unit, created if missing.
     pub fn put(&mut self, turn: u64, part: Part, asks: bool) -> Slot {
         let slot = match self.slots.get(&(turn, part)) {
             Some(slot) => *slot,
@@ -73,7 +68,7 @@ impl Order {
         slot
     }
 
-    /// Takes a turn's units out: their places, and the units whose neighbours changed.
+    /// Removes a turn's units; returns their slots, and the units whose neighbours changed.
     pub fn remove(&mut self, turn: u64) -> (Vec<Slot>, Vec<Slot>) {
         let range = (turn, Part::Message)..=(turn, Part::Reply);
         let found: Vec<_> = self.slots.range(range).map(|(key, slot)| (*key, *slot)).collect();
@@ -93,7 +88,7 @@ impl Order {
         (removed, changed)
     }
 
-    /// A unit's neighbours, those that exist, with what it takes from each.
+    /// A unit's neighbours, with the share it takes from each.
     pub fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
         let unit = &self.units[slot as usize];
         let share = self.shares_of_previous[slot as usize];
@@ -102,7 +97,7 @@ impl Order {
             .filter(|(slot, _)| *slot != NONE)
     }
 
-    /// Scores with what units take from their neighbours added.
+    /// Adds to each score its shares of the neighbours' scores.
     pub fn spread(&self, scores: &[f32]) -> Vec<f32> {
         let mut spread = scores.to_vec();
         let shares = &self.shares_of_previous;
@@ -113,7 +108,7 @@ impl Order {
             }
             return spread;
         }
-        // Side by side, so that several are worked on at once.
+        // Adjacent, so that the compiler can vectorise it.
         if let ([_, spread @ ..], [_, shares @ ..]) = (spread.as_mut_slice(), shares.as_slice()) {
             for ((score, previous), share) in spread.iter_mut().zip(scores).zip(shares) {
                 *score += share * previous;
@@ -127,7 +122,7 @@ impl Order {
         spread
     }
 
-    /// The same where most units score nothing, and a little from the units two places away.
+    /// Like [`Self::spread`] for sparse scores, including units two positions away.
     pub fn spread_wide(&self, scores: &[f32]) -> Vec<f32> {
         let mut spread = vec![0.0; scores.len()];
         let mut give = |slot: Slot, score: f32| {
@@ -150,7 +145,7 @@ impl Order {
         spread
     }
 
-    /// Makes room for a new unit and puts it into its place in the order.
+    /// Creates a slot and links it in order.
     fn link(&mut self, turn: u64, part: Part) -> Slot {
         let key = (turn, part);
         let (previous, next) = match self.slots.last_key_value() {

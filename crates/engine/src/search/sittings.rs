@@ -1,10 +1,10 @@
-//! What was said together: the units of one session and one day.
+//! Sittings: the units of one session and one day.
 //!
-//! A strong hit says what its sitting was about, so the other units of that sitting are worth a little more.
-//! Sittings are told apart by the day alone, not by pauses: a day is known of each unit by itself, whatever
-//! else the index holds.
+//! A strong hit tells what its sitting was about, so the other units of that sitting rank a little higher.
+//! Sittings are separated by day only, not by pauses, because the day of a unit does not depend on what else is
+//! indexed.
 //!
-//! Invariant: a lift changes nothing where everything was said in one sitting.
+//! Invariant: lifting changes nothing if everything is in one sitting.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,9 @@ use jiff::civil::Date;
 use super::bm25::Slot;
 use crate::weights::RECALL_SITTING;
 
-/// The session, and the day where it is known.
+/// The session, and the day if known.
 pub type Sitting = (u64, Option<Date>);
 
-/// Units by sitting.
 #[derive(Debug, Default)]
 pub struct Sittings {
     numbers: HashMap<Sitting, u32>,
@@ -24,7 +23,6 @@ pub struct Sittings {
 }
 
 impl Sittings {
-    /// Notes when a unit was said.
     pub fn set(&mut self, slot: Slot, sitting: Sitting) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
@@ -34,8 +32,8 @@ impl Sittings {
         self.of_slot[slot] = *self.numbers.entry(sitting).or_insert(next);
     }
 
-    /// Adds to each score a share of how far the best of its sitting is above the best of the weakest one.
-    /// NaN is no score.
+    /// Adds to each score a share of how far the best of its sitting exceeds the best of the weakest sitting. NaN
+    /// is ignored.
     pub fn lift(&self, scores: &mut [f32]) {
         let mut bests = vec![f32::NEG_INFINITY; self.numbers.len()];
         for (score, sitting) in scores.iter().zip(&self.of_slot) {
@@ -49,7 +47,6 @@ impl Sittings {
         }
     }
 
-    /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.of_slot.capacity() * size_of::<u32>()
             + self.numbers.capacity() * size_of::<(Sitting, u32)>()

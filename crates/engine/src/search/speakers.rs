@@ -1,8 +1,7 @@
-//! Who said what, for messages that name speakers.
+//! The speakers of units, for messages that name them.
 //!
-//! "What did Anna order?" is about what Anna said. A speaker is named by the caller or, in an imported
-//! conversation, by how the text begins: `Anna: …`. The roles of a conversation are not names. Names of
-//! others, of places and of things are words like any other: the rarer, the more they count.
+//! "What did Anna order?" is about what Anna said. A speaker is given by the caller or, in an imported session,
+//! by the start of the text: `Anna: …`. Roles are not names. Other names are words like any other.
 //!
 //! Invariant: a unit has at most one speaker.
 
@@ -11,37 +10,33 @@ use super::stem::stem;
 use super::words::{WORDS_MAX, WordHash, each_word, stems, word_hash};
 use crate::lexicon::{self, Class};
 
-/// Speakers that are told apart; more have no name.
+/// Maximum speakers; further ones have no name.
 const SPEAKERS_MAX: usize = 256;
-/// The longest name at the start of a text, in bytes.
+/// Maximum bytes of a name at the start of a text.
 const NAME_BYTES_MAX: usize = 40;
-/// The most words of a name.
 const NAME_WORDS_MAX: usize = 3;
-/// Stems of words that stand for a role.
+/// Stems of words for roles.
 const ROLES: [&str; 10] =
     ["ai", "assist", "bot", "human", "model", "system", "tool", "user", "agent", "function"];
 
-/// The speakers of one session.
 #[derive(Debug, Default)]
 pub struct Speakers {
     names: Vec<Vec<WordHash>>,
-    /// One a slot; `None` is somebody without a name.
+    /// By slot; `None` is a speaker without a name.
     of_slot: Vec<Option<u16>>,
 }
 
-/// What a message says about speakers.
 #[derive(Debug, PartialEq)]
 pub struct Named {
-    /// Every speaker that it names.
     speakers: Vec<u16>,
-    /// The words of the message that are not the name of one of them.
+    /// The words of the message that are not names of speakers.
     pub words: Vec<String>,
-    /// Whether it asks for what they said, and for nothing in particular.
+    /// Whether it asks only what they said, and nothing in particular.
     pub nothing_else: bool,
 }
 
 impl Speakers {
-    /// Notes who said a unit: the [`hashed_name`] of the speaker.
+    /// Sets the speaker of a unit, as [`hashed_name`].
     pub fn set(&mut self, slot: Slot, name: &[WordHash]) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
@@ -50,8 +45,8 @@ impl Speakers {
         self.of_slot[slot] = self.number(name);
     }
 
-    /// Whom the message names, other than who says it. Names count for nothing else: nearly every unit could
-    /// be found by them.
+    /// The speakers the message names, other than its own. Their names are not searched as words, because nearly
+    /// every unit would match.
     pub fn named(&self, message: &str) -> Named {
         let (_, message) = split_name(message);
         let said = stems(message);
@@ -70,21 +65,19 @@ impl Speakers {
         Named { speakers, words, nothing_else }
     }
 
-    /// Whether a unit was said by somebody whom the message names.
     pub fn said_by(&self, slot: Slot, named: &Named) -> bool {
         let speaker = self.of_slot.get(slot as usize).copied().flatten();
         speaker.is_some_and(|speaker| named.speakers.contains(&speaker))
     }
 
-    /// The slots of units that were said by somebody whom the message names.
     pub fn slots_of(&self, named: &Named) -> impl Iterator<Item = usize> {
         let slots = if named.speakers.is_empty() { &[] } else { self.of_slot.as_slice() };
         let is_named = |speaker: &Option<u16>| speaker.is_some_and(|s| named.speakers.contains(&s));
         (0..).zip(slots).filter(move |(_, speaker)| is_named(speaker)).map(|(slot, _)| slot)
     }
 
-    /// The speakers of whose names a part is said; of those who share a name, the one whose other name is said
-    /// too. A part of one letter or character counts only with all others.
+    /// The speakers of whose names a part is mentioned; of those who share a name, the one whose other name is
+    /// mentioned too. A part of one character counts only with all others.
     fn said_names(&self, said: &[String]) -> Vec<u16> {
         let said: Vec<(WordHash, bool)> =
             said.iter().map(|word| (word_hash(word), word.chars().nth(1).is_some())).collect();
@@ -121,7 +114,7 @@ impl Speakers {
     }
 }
 
-/// A speaker's name as hashed stems; none where it is the name of a role.
+/// A speaker's name as hashed stems; empty for a role.
 pub fn hashed_name(name: &str) -> Vec<WordHash> {
     let stems = stems(name);
     if stems.iter().any(|part| ROLES.contains(&part.as_str())) {
@@ -130,7 +123,7 @@ pub fn hashed_name(name: &str) -> Vec<WordHash> {
     stems.iter().map(|part| word_hash(part)).collect()
 }
 
-/// Whether a message asks what was said, and these words of it, which are no names, tell no more than that.
+/// Whether a message asks what was said, and these words, which are no names, say no more than that.
 fn asks_what_was_said(message: &str, words: &[String]) -> bool {
     let language = lexicon::of(message);
     let (mut saying, mut content) = (false, Vec::new());
@@ -145,7 +138,7 @@ fn asks_what_was_said(message: &str, words: &[String]) -> bool {
     saying && !words.iter().any(|word| content.contains(word))
 }
 
-/// Splits `Anna: I moved` into name and rest, where a text begins with a name.
+/// Splits `Anna: I moved` into name and rest, if a text starts with a name.
 pub fn split_name(text: &str) -> (Option<&str>, &str) {
     let Some((name, rest)) = text.split_once(": ") else { return (None, text) };
     let short = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(['\n', '/']);

@@ -1,9 +1,8 @@
 //! Porter's stemmer: `connected`, `connecting` and `connection` become `connect`.
 //!
-//! The algorithm of 1980 for English, on lower-case ASCII words; any other word is left as it is. A stem
-//! is a key for matching, never shown to anyone.
+//! The 1980 algorithm for English, on lower-case ASCII words; other words are unchanged. A stem is a matching key
+//! and never shown.
 
-/// The stem of a lower-case word.
 pub fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -19,7 +18,7 @@ pub fn stem(word: &str) -> String {
     String::from_utf8(stem.0).expect("a stem of an ASCII word is ASCII")
 }
 
-/// Step 2: suffixes made of two, joined into one.
+/// Step 2: double suffixes become single ones.
 const DOUBLE_SUFFIXES: [(&str, &str); 20] = [
     ("ational", "ate"),
     ("tional", "tion"),
@@ -43,7 +42,7 @@ const DOUBLE_SUFFIXES: [(&str, &str); 20] = [
     ("biliti", "ble"),
 ];
 
-/// Step 3: single suffixes that carry a kind of word.
+/// Step 3: derivational suffixes.
 const SINGLE_SUFFIXES: [(&str, &str); 7] = [
     ("icate", "ic"),
     ("ative", ""),
@@ -54,7 +53,7 @@ const SINGLE_SUFFIXES: [(&str, &str); 7] = [
     ("ness", ""),
 ];
 
-/// Step 4: suffixes that go when enough of the word is left. Longer ones first where they end alike.
+/// Step 4: suffixes removed if enough of the word is left. Longer ones first if they end alike.
 const DROPPED_SUFFIXES: [&str; 18] = [
     "ement", "ment", "ent", "ance", "ence", "able", "ible", "ant", "ion", "ism", "ate", "iti",
     "ous", "ive", "ize", "al", "er", "ic",
@@ -79,7 +78,7 @@ impl Stem {
         }
     }
 
-    /// How many times a vowel is followed by a consonant in the first `length` letters.
+    /// Porter's measure: the number of vowel-consonant sequences in the first `length` letters.
     fn measure(&self, length: usize) -> usize {
         (1..length).filter(|&at| self.is_consonant(at) && !self.is_consonant(at - 1)).count()
     }
@@ -93,7 +92,7 @@ impl Stem {
         last > 0 && self.0[last] == self.0[last - 1] && self.is_consonant(last)
     }
 
-    /// Consonant, vowel, consonant at the end, the last not w, x or y: `hop`, not `snow`.
+    /// Ends in consonant, vowel, consonant, the last not w, x or y: `hop`, not `snow`.
     fn ends_short(&self, length: usize) -> bool {
         length >= 3
             && self.is_consonant(length - 3)

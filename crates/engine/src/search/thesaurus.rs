@@ -1,17 +1,17 @@
-//! Words that mean nearly the same: `kid` is near `children`, `job` near `career`.
+//! Words of similar meaning: `kid` is near `children`, `job` near `career`.
 //!
-//! A fixed table of English stems with up to sixteen neighbours each, read off the vectors of the
-//! built-in embedder once (`assets/README.md` says how). It belongs to the word index, not to an
-//! embedder: it serves every embedder alike, and costs a look-up instead of a scan.
+//! A fixed table of English stems with up to sixteen neighbours each, derived from the vectors of the built-in
+//! embedder (see `assets/README.md`). It is part of the word index and independent of the configured embedder; it
+//! costs a look-up instead of a scan.
 //!
-//! Invariant: a stem is never its own neighbour; closeness is within 0–1, nearest first.
+//! Invariant: a stem is never its own neighbour; similarity is within 0–1, nearest first.
 
 use std::sync::LazyLock;
 
 static ASSET: &[u8] = include_bytes!("../../assets/thesaurus.bin");
 static TABLE: LazyLock<Thesaurus> = LazyLock::new(Thesaurus::open);
 
-/// The stems near a stem, nearest first, with how near they are.
+/// The stems near a stem, nearest first, with their similarity.
 pub fn near(stem: &str) -> impl Iterator<Item = (&'static str, f32)> + use<> {
     let table = &*TABLE;
     let found = table.stems.binary_search(&stem).ok();
@@ -23,17 +23,17 @@ pub fn near(stem: &str) -> impl Iterator<Item = (&'static str, f32)> + use<> {
 }
 
 struct Thesaurus {
-    /// In alphabetical order.
+    /// Alphabetical.
     stems: Vec<&'static str>,
-    /// Where the pairs of each stem begin; one more at the end.
+    /// Where the pairs of each stem begin, plus the end.
     ends: Vec<u32>,
-    /// The number of a stem in two bytes, then its closeness.
+    /// The number of a stem in two bytes, then the similarity.
     pairs: &'static [[u8; 3]],
 }
 
 impl Thesaurus {
-    /// Reads what `examples/pack_thesaurus.rs` of `throughline-upstream` writes: a mark, the length of
-    /// the text, stems one a line, the number of pairs of each in a byte, all pairs.
+    /// Reads the output of `examples/pack_thesaurus.rs` of `throughline-upstream`: a magic number, the length of
+    /// the text, one stem per line, the number of pairs of each in a byte, all pairs.
     fn open() -> Self {
         let rest = ASSET.strip_prefix(b"TLWORDS1").expect("the asset starts with its mark");
         let (length, rest) = rest.split_first_chunk().expect("the asset holds a length");

@@ -1,11 +1,10 @@
-//! The older turns of one session, ranked against a message.
+//! Ranks the older turns of a session against a message.
 //!
-//! Each part of a turn (what was asked, answered, and returned by tools) is a *unit*. A unit is found by
-//! its own words and meaning and, less, by those of the units beside it. Of several that fit, one of a
-//! speaker whom the message names comes first, then one that was said in the same sitting as a strong
-//! hit. The window of recent turns is the caller's: it says which turns to leave out.
+//! Each part of a turn (message, tool results, reply) is a *unit*. A unit is found by its own words and meaning
+//! and, less, by those of its neighbours. Among matches, units of a speaker named in the message rank first, then
+//! units of the same sitting as a strong hit. The caller excludes the turns of the history window.
 //!
-//! Invariant: what is found depends on the turns that are held, not on the order in which they came.
+//! Invariant: results depend on the indexed turns, not on the order in which they were added.
 
 use jiff::civil::Date;
 
@@ -21,43 +20,33 @@ use crate::weights::{
     RECALL_MEANING, RECALL_QUESTION, RECALL_SAID_FIT, RECALL_SPEAKER, RECALL_WORDS,
 };
 
-/// Numbers that the turns of one session have in an index of several: session 3 begins at three times this.
+/// Turn numbers per session in an index of several: session 3 starts at three times this.
 pub const TURNS_EACH: u64 = 1 << 32;
 
-/// Content words at which a unit's vector counts half: "Wow, thanks!" is near to everything.
+/// Content words at which a unit's vector counts half: "Wow, thanks!" is similar to everything.
 const SHORT_WORDS: f32 = 4.0;
 /// Low, because turns are short and length says little.
 const LENGTH_PENALTY: f32 = 0.3;
 
-/// Which part of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// What the user said.
     Message,
-    /// What the tools returned.
     ToolResult,
-    /// What was replied.
     Reply,
 }
 
-/// A part of a turn that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The turn's number.
     pub turn: u64,
-    /// Which part of it.
     pub part: Part,
-    /// How well it fits, 0–1, on the scale that thresholds use.
+    /// How well it matches, 0–1, on the scale of thresholds.
     pub score: f32,
-    /// How well it fits by itself, whatever stands beside it.
+    /// How well it matches by itself, without its neighbours.
     pub fit: f32,
-    /// By its words alone.
     pub bm25: f32,
-    /// By its vector alone.
     pub cosine: f32,
 }
 
-/// The searchable turns of one session.
 #[derive(Debug)]
 pub struct TurnIndex {
     order: Order,
@@ -65,7 +54,8 @@ pub struct TurnIndex {
     vectors: Vectors,
     speakers: Speakers,
     sittings: Sittings,
-    /// Turns a sum of a unit's and its neighbours' dot products into a cosine, short units held back.
+    /// Factors that turn the summed dot products of a unit and its neighbours into a cosine, reduced for short
+    /// units.
     dense_factors: Vec<f32>,
     content_words: Vec<u16>,
     calibration: Calibration,
@@ -78,7 +68,7 @@ impl Default for TurnIndex {
 }
 
 impl TurnIndex {
-    /// An empty index for vectors of the embedder that `calibration` was measured with.
+    /// For vectors of the embedder that `calibration` was measured with.
     pub fn new(calibration: Calibration) -> Self {
         Self {
             order: Order::default(),
@@ -92,12 +82,12 @@ impl TurnIndex {
         }
     }
 
-    /// Adds a part of a turn, or replaces it. `vector` is that of `text`, or empty.
+    /// Adds or replaces a part of a turn. `vector` is that of `text`, or empty.
     pub fn add(&mut self, turn: u64, part: Part, speaker: &str, text: &str, vector: &[f32]) {
         self.put(turn, &TurnUnit::new((turn, part), speaker, text, vector, None));
     }
 
-    /// The same for a part of which the day is known, so that it is found by its date too.
+    /// Adds a part with a known day, so that it is also found by its date.
     pub fn add_dated(
         &mut self,
         turn: u64,
@@ -110,7 +100,7 @@ impl TurnIndex {
         self.put(turn, &TurnUnit::new((turn, part), speaker, text, vector, Some(date)));
     }
 
-    /// Puts a unit in as part of turn `number`, or replaces it.
+    /// Adds or replaces a unit of turn `number`.
     pub fn put(&mut self, number: u64, unit: &TurnUnit) {
         let slot = self.order.put(number, unit.part, unit.asks);
         let at = slot as usize;
@@ -129,7 +119,7 @@ impl TurnIndex {
         }
     }
 
-    /// Takes all parts of a turn out.
+    /// Removes all parts of a turn.
     pub fn remove(&mut self, turn: u64) {
         let (removed, changed) = self.order.remove(turn);
         for slot in removed {
@@ -141,17 +131,15 @@ impl TurnIndex {
         }
     }
 
-    /// How many parts of turns are held.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes held, without what the allocator adds.
+    /// Bytes used, without allocator overhead.
     pub fn bytes(&self) -> usize {
         let a_unit = size_of::<f32>() + size_of::<u16>() + size_of::<Option<u16>>();
         self.order.bytes()
@@ -161,7 +149,7 @@ impl TurnIndex {
             + self.vectors.bytes()
     }
 
-    /// The `keep` parts of turns that fit best, best first; none of the turns that are `excluded`.
+    /// The `keep` best matching parts of turns, best first, without `excluded` turns.
     pub fn search(
         &self,
         query: &str,
@@ -220,7 +208,7 @@ impl TurnIndex {
             .collect()
     }
 
-    /// Works out anew what depends on a unit's neighbours: the length of its vector with theirs added.
+    /// Recomputes what depends on a unit's neighbours: the length of the summed vector.
     fn refresh(&mut self, slot: Slot) {
         let parts: Vec<(Slot, f32)> =
             std::iter::once((slot, 1.0)).chain(self.order.neighbours(slot)).collect();

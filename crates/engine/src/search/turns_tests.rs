@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A small stand-in for an embedder: one dimension a topic.
+/// A stand-in for an embedder: one dimension per topic.
 fn vector(topics: [f32; 3]) -> Vec<f32> {
     let length = topics.iter().map(|value| value * value).sum::<f32>().sqrt();
     topics.iter().map(|value| if length > 0.0 { value / length } else { 0.0 }).collect()
@@ -88,7 +88,7 @@ fn an_index_filled_in_any_order_finds_the_same() {
     assert_eq!(all(&mended), all(&straight));
 }
 
-/// Three people over two days; only the words and the speakers tell anything apart.
+/// Three people over two days; only words and speakers distinguish them.
 fn talk() -> TurnIndex {
     let mut index = TurnIndex::default();
     let said = [

@@ -1,9 +1,9 @@
-//! A part of a turn as an index takes it in: all that is read from its text, and no text.
+//! A part of a turn as indexed: everything derived from its text, but no text.
 //!
-//! The same unit is made from a text and read from a store, so an index that was loaded finds what one that was
-//! built finds.
+//! The same unit is made from a text and read from a store, so a loaded index finds the same as one that was
+//! built.
 //!
-//! Invariant: [`VERSION`] is raised with every change of what is read from a text.
+//! Invariant: [`VERSION`] is raised with every change of what is derived from a text.
 
 use jiff::civil::Date;
 
@@ -12,32 +12,27 @@ use super::turns::Part;
 use super::vectors::Packed;
 use super::words::{WordHash, counted, stems};
 
-/// How units are made of texts. A unit of another version is made again.
+/// Version of the derivation. Units of another version are rebuilt.
 pub const VERSION: u32 = 1;
 
-/// A part of a turn, without its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnUnit {
     /// The turn's number in its session.
     pub turn: u64,
-    /// Which part of it.
     pub part: Part,
-    /// The day on which it was said, where that is known.
     pub day: Option<Date>,
-    /// Whether it ends in a question.
     pub asks: bool,
-    /// Words that say something.
+    /// Number of content words.
     pub content_words: u16,
-    /// Who said it; empty where that is a role.
+    /// The speaker; empty for a role.
     pub speaker: Vec<WordHash>,
-    /// Its words and those of its date, each with how often it occurs.
+    /// Its words and those of its date, with their counts.
     pub words: Vec<(WordHash, u16)>,
-    /// Its vector.
     pub vector: Packed,
 }
 
 impl TurnUnit {
-    /// The unit of a text. `vector` is that of the text, or empty; with a date it is found by that too.
+    /// Makes the unit of a text. `vector` is that of the text, or empty; with a date it is also found by that.
     pub fn new(
         (turn, part): (u64, Part),
         speaker: &str,

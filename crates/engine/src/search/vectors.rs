@@ -1,40 +1,37 @@
-//! Many vectors as bytes, and the dot product of one query with all of them.
+//! Quantised vectors, and the dot product of a query with all of them.
 //!
-//! A scan over every vector, no tree and no graph: twenty thousand take a fraction of a millisecond, it is
-//! exact up to rounding, and adding or removing one costs nothing. Each vector is kept as one byte a
-//! dimension and one scale. Where the processor has AVX2, bytes are multiplied without being widened,
-//! which takes a third of the time; elsewhere the loop is plain arithmetic in a shape that compilers turn
-//! into the vector instructions they may use.
+//! A linear scan without tree or graph: twenty thousand vectors take a fraction of a millisecond, the result is
+//! exact up to rounding, and adding or removing one is free. Each vector has one byte per dimension and one
+//! scale. With AVX2, bytes are multiplied without widening, which takes a third of the time; elsewhere the loop
+//! is plain arithmetic in a form that compilers vectorise.
 //!
 //! Invariant: all vectors have the length of the first one set; a slot without a vector scores zero.
 
 use super::bm25::Slot;
 
-/// Dimensions that are worked on together; a vector is filled up to a multiple with zeros.
+/// Dimensions processed together; vectors are padded with zeros to a multiple.
 const BLOCK: usize = 32;
-/// The largest value of a kept dimension, as an integer: two products of 127 × 127 stay below 2¹⁵.
+/// Maximum stored value: two products of 127 × 127 stay below 2¹⁵.
 const VALUE_MAX: f32 = 63.0;
-/// What is added to a kept dimension so that it is not negative.
+/// Added to a stored value so that it is not negative.
 const BIAS: i32 = 64;
-/// The largest value of a query's dimension, as an integer.
+/// Maximum value of a query.
 const QUERY_MAX: f32 = 127.0;
-/// Room that is made beyond what is needed: one part in so many.
+/// Spare capacity: one part in this many.
 const GROWTH_SHARE: usize = 16;
-/// Longer vectors are kept as absent: 65,536 × 127 × 127 stays below 2³¹.
+/// Longer vectors count as absent: 65,536 × 127 × 127 stays below 2³¹.
 const DIMENSIONS_MAX: usize = 65_536;
 
-/// A vector as it is kept, in memory and in a store: a byte a dimension, and what one step of a byte is worth.
-/// Without bytes it is absent.
+/// A stored vector: one byte per dimension, and a scale. Without bytes it is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Packed {
-    /// What a step is worth.
+    /// The value of one step.
     pub scale: f32,
-    /// The dimensions.
     pub bytes: Vec<u8>,
 }
 
 impl Packed {
-    /// Packs a vector. One that is empty, zero or not finite is absent.
+    /// Packs a vector. An empty, zero or non-finite one is absent.
     pub fn of(vector: &[f32]) -> Self {
         let Some(largest) = largest(vector) else { return Self::default() };
         let scale = largest / VALUE_MAX;
@@ -43,7 +40,6 @@ impl Packed {
     }
 }
 
-/// Vectors by slot.
 #[derive(Debug, Default)]
 pub struct Vectors {
     dimensions: usize,
@@ -52,12 +48,11 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// Keeps the vector of a slot. One that is empty or of another length is kept as absent.
+    /// Stores the vector of a slot. One that is empty or of another length counts as absent.
     pub fn set(&mut self, slot: Slot, vector: &[f32]) {
         self.set_packed(slot, &Packed::of(vector));
     }
 
-    /// The same for a vector that is packed already.
     pub fn set_packed(&mut self, slot: Slot, vector: &Packed) {
         let slot = slot as usize;
         if self.dimensions == 0 {
@@ -69,7 +64,7 @@ impl Vectors {
         let bytes = self.bytes_each();
         let needed = self.scales.len() * bytes;
         if self.bytes.capacity() < needed {
-            // Most of an index is this; twice as much as needed would be most of its memory.
+            // Vectors are most of an index; doubling the capacity would waste most of its memory.
             self.bytes.reserve_exact(needed / GROWTH_SHARE + needed - self.bytes.len());
         }
         self.bytes.resize(needed, BIAS as u8);
@@ -81,19 +76,17 @@ impl Vectors {
         self.bytes[slot * bytes..][..self.dimensions].copy_from_slice(&vector.bytes);
     }
 
-    /// Forgets the vector of a slot.
     pub fn remove(&mut self, slot: Slot) {
         if let Some(scale) = self.scales.get_mut(slot as usize) {
             *scale = 0.0;
         }
     }
 
-    /// Whether a slot has a vector.
     pub fn has(&self, slot: Slot) -> bool {
         self.scales.get(slot as usize).is_some_and(|scale| *scale != 0.0)
     }
 
-    /// The dot product of `query` with every slot. Empty when the query has no vector of our length.
+    /// The dot product of `query` with every slot. Empty if the query's length differs from ours.
     pub fn scan(&self, query: &[f32]) -> Vec<f32> {
         let Some(query) = self.query(query) else { return Vec::new() };
         let mut products = vec![0.0; self.scales.len()];
@@ -107,7 +100,7 @@ impl Vectors {
         products
     }
 
-    /// The dot product of two kept vectors.
+    /// The dot product of two stored vectors.
     pub fn between(&self, left: Slot, right: Slot) -> f32 {
         let (Some((left, left_scale)), Some((right, right_scale))) =
             (self.kept(left), self.kept(right))
@@ -122,7 +115,6 @@ impl Vectors {
         sum as f32 * left_scale * right_scale
     }
 
-    /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.bytes.capacity() + self.scales.capacity() * size_of::<f32>()
     }
@@ -147,7 +139,7 @@ impl Vectors {
     }
 }
 
-/// The largest value of a vector that can be kept or asked for.
+/// The largest absolute value of a vector that can be stored or queried.
 fn largest(vector: &[f32]) -> Option<f32> {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     let can_be_kept =
@@ -155,14 +147,14 @@ fn largest(vector: &[f32]) -> Option<f32> {
     (can_be_kept && largest > 0.0).then_some(largest)
 }
 
-/// A query as integers, with what the bias of the kept dimensions adds to every product.
+/// A query as integers, with the product of the bias.
 struct Query {
     values: Vec<i8>,
     scale: f32,
     bias: i32,
 }
 
-/// The dot products of a query with vectors that follow each other, with the fastest means at hand.
+/// The dot products of a query with consecutive vectors, by the fastest available method.
 fn dot_each(vectors: &[u8], query: &[i8], products: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if let Some(machine) = pulp::x86::V3::try_new() {
@@ -171,9 +163,9 @@ fn dot_each(vectors: &[u8], query: &[i8], products: &mut [f32]) {
     dot_each_plainly(vectors, query, products);
 }
 
-/// Some bytes at a time are widened first and multiplied then; in this shape the compiler uses the
-/// instruction that multiplies and adds pairs. Plain indices, because iterators are not always inlined in
-/// builds without link-time optimisation.
+/// Widens some bytes first and multiplies them then; in this form the compiler uses the instruction that
+/// multiplies and adds pairs. Plain indices, because iterators are not always inlined without link-time
+/// optimisation.
 fn dot_each_plainly(vectors: &[u8], query: &[i8], products: &mut [f32]) {
     let query: Vec<i16> = query.iter().map(|value| i16::from(*value)).collect();
     let blocks = query.as_chunks::<BLOCK>().0;
@@ -205,7 +197,7 @@ mod avx2 {
 
     use super::BLOCK;
 
-    /// The work of [`super::dot_each`], to be run where AVX2 is known to be there.
+    /// The work of [`super::dot_each`], run only if AVX2 is available.
     pub struct DotEach<'a> {
         pub machine: V3,
         pub vectors: &'a [u8],

@@ -1,25 +1,23 @@
-//! The words of a text, as they are matched: lower case, split inside identifiers, without stop words,
-//! stemmed.
+//! The words of a text for matching: lower case, split inside identifiers, without stop words, stemmed.
 //!
-//! The same cutting serves turns, items, tools and the messages that ask for them. It is not for showing.
+//! Used for turns, items, tools and messages alike. Not for display.
 //!
-//! Indexes hold words as [hashes](WordHash), so neither memory nor a stored index shows what was said.
+//! Indexes contain words as [hashes](WordHash), so neither memory nor a stored index shows what was said.
 //!
-//! Invariant: cutting a text twice gives the same words; at most [`WORDS_MAX`] of them.
+//! Invariant: splitting is deterministic and gives at most [`WORDS_MAX`] words.
 
 use super::stem::stem;
 use crate::lexicon::{self, Class};
 
-/// The most words of one text that are indexed; what follows is not found by its words.
+/// Maximum words per text that are indexed; later ones are not searchable.
 pub const WORDS_MAX: usize = 4_096;
 
-/// A stem as an index holds it: 40 bits of a hash that is the same on every machine and in every version. A
-/// hundred thousand stems share one by chance once in two hundred indexes.
+/// A stem in an index: 40 bits of a hash that is the same on every machine and in every version. With a hundred
+/// thousand stems, one index in two hundred has a collision.
 pub type WordHash = u64;
-/// Bits of a [`WordHash`].
 const HASH_BITS: u32 = 40;
 
-/// The hash of a stem: FNV-1a, folded.
+/// FNV-1a, folded.
 pub fn word_hash(stem: &str) -> WordHash {
     let hash = stem.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -27,7 +25,7 @@ pub fn word_hash(stem: &str) -> WordHash {
     (hash ^ (hash >> HASH_BITS)) & ((1 << HASH_BITS) - 1)
 }
 
-/// Each different stem as its hash, with how often it occurs.
+/// The hash of each distinct stem, with its count.
 pub fn counted(stems: &[String]) -> Vec<(WordHash, u16)> {
     let mut hashes: Vec<WordHash> = stems.iter().map(|stem| word_hash(stem)).collect();
     hashes.sort_unstable();
@@ -35,12 +33,12 @@ pub fn counted(stems: &[String]) -> Vec<(WordHash, u16)> {
     runs.map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))).collect()
 }
 
-/// Whether a lower-case word is one of the stop words.
+/// Whether a lower-case word is a stop word.
 pub fn is_stop_word(word: &str) -> bool {
     lexicon::english().is(Class::Stop, word)
 }
 
-/// The stems of the content words of `text`, in order, repeated as often as they occur.
+/// The stems of the content words of `text`, in order, with repeats.
 pub fn stems(text: &str) -> Vec<String> {
     let mut stems = Vec::new();
     each_word(text, |word| {
@@ -52,7 +50,7 @@ pub fn stems(text: &str) -> Vec<String> {
     stems
 }
 
-/// The stems of `text` without the stop words of its own language.
+/// The stems of `text` without the stop words of its language.
 pub fn content_stems(text: &str) -> Vec<String> {
     let language = lexicon::of(text);
     let mut stems = Vec::new();
@@ -65,7 +63,7 @@ pub fn content_stems(text: &str) -> Vec<String> {
     stems
 }
 
-/// Calls `take` with each lower-case word of `text` until it answers `false`.
+/// Calls `take` with each lower-case word of `text` until it returns `false`.
 pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     let mut word = String::new();
     let mut previous = Kind::Gap;
@@ -73,7 +71,7 @@ pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     while let Some(character) = characters.next() {
         let kind = Kind::of(character);
         let next_is_small = characters.peek().is_some_and(|next| Kind::of(*next) == Kind::Small);
-        // `getHTTPServer` is cut before `HTTP` and before `Server`.
+        // `getHTTPServer` is split before `HTTP` and before `Server`.
         let hump = kind == Kind::Capital
             && (previous == Kind::Small || (previous == Kind::Capital && next_is_small));
         let ends = matches!(kind, Kind::Gap | Kind::Single) || previous == Kind::Single || hump;
@@ -93,12 +91,11 @@ pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     }
 }
 
-/// What a character does to the word it stands in.
+/// The effect of a character on the word it is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Not part of a word.
     Gap,
-    /// A word by itself: scripts that do not put spaces between words.
+    /// A word by itself: scripts without spaces between words.
     Single,
     Capital,
     Small,

@@ -1,4 +1,4 @@
-//! An item of an agent, found by its name, and the piece that it becomes.
+//! An item of an agent, found by name, and its piece.
 
 use crate::agent::{Agent, Document};
 use crate::catalog::KnownTool;
@@ -7,7 +7,6 @@ use crate::piece::{IncludeMode, Piece, Position, Rank, Source};
 use crate::tool::ToolName;
 use crate::tool_spec::spec_of;
 
-/// An item with what it stands for.
 #[derive(Clone, Copy)]
 pub(super) enum Found<'a> {
     Rule(&'a Document),
@@ -40,7 +39,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Rules and references of the session stand in the system; those for one request beside the message.
+/// Rules and references of the session go into the system prompt, those for one request next to the message.
 pub(super) fn piece_of(found: &Found<'_>, mode: IncludeMode, why: &str) -> Piece {
     let (place, rank) = match mode {
         IncludeMode::Agent => (Position::Aside, Rank::AgentItem),
@@ -69,12 +68,12 @@ pub(super) fn piece_of(found: &Found<'_>, mode: IncludeMode, why: &str) -> Piece
     }
 }
 
-/// A rule as a model is shown it.
+/// A rule as shown to a model.
 pub fn rule_text(rule: &Document) -> String {
     format!("Rule \"{}\":\n{}", rule.name, rule.text.trim())
 }
 
-/// A reference as a model is shown it.
+/// A reference as shown to a model.
 pub fn reference_text(reference: &Document) -> String {
     format!("Reference \"{}\":\n{}", reference.name, reference.text.trim())
 }

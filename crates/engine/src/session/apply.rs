@@ -1,7 +1,7 @@
-//! How a finished turn changes the head.
+//! Applies a finished turn to the head.
 //!
-//! Pure: given a head and a record, it says what the next head is. On a conflict it is simply done again
-//! on the newer head, so it must not depend on anything but its arguments.
+//! A pure function. On a conflict it runs again on the newer head, so it must depend on nothing but its
+//! arguments.
 //!
 //! Invariant: the record's number is the head's count plus one.
 
@@ -17,29 +17,27 @@ use super::head::{
 use super::record::TurnRecord;
 use super::usage;
 
-/// Characters of the first message that become the title.
+/// Maximum characters of the first message used as the title.
 const TITLE_CHARACTERS: usize = 60;
 
-/// An idempotency key with its request, both hashed.
+/// An idempotency key and its request, both hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestKey {
     /// The key as the caller wrote it, for messages.
     pub shown: String,
-    /// Hash of the key.
     pub key: ContentHash,
     /// Hash of the request's body.
     pub body: ContentHash,
 }
 
 impl RequestKey {
-    /// The key of a request.
     pub fn new(key: &str, body: &[u8]) -> Self {
         let shown = key.chars().take(64).collect();
         Self { shown, key: ContentHash::of(key), body: ContentHash::of_bytes(body) }
     }
 }
 
-/// Puts `record` at the end of the conversation.
+/// Appends `record` to the session.
 pub fn turn(
     head: &mut SessionHead,
     record: &mut TurnRecord,
@@ -74,7 +72,7 @@ pub fn turn(
     head.touch(now);
 }
 
-/// Own contents get this turn as their place; the head remembers where each content is.
+/// Stores this turn as the place of its own contents in the head.
 fn keep_places(head: &mut SessionHead, record: &mut TurnRecord) {
     let turn = record.turn;
     if let Some(receipt) = &mut record.receipt {

@@ -1,7 +1,7 @@
-//! Recently used sessions in memory.
+//! A cache of recently used sessions.
 //!
-//! Bounded by bytes and by age. An entry is only ever used after the store has confirmed its version, so
-//! losing, expiring or racing entries costs time, never correctness.
+//! Bounded by bytes and age. An entry is used only after the store has confirmed its version, so a lost, expired
+//! or racing entry costs time, never correctness.
 //!
 //! Invariant: `tail` is contiguous and ends at the head's last turn.
 
@@ -17,10 +17,10 @@ use crate::store::{Key, Version};
 use super::head::SessionHead;
 use super::record::TurnRecord;
 
-/// Turns of a session that stay in memory.
+/// Maximum turns per session.
 pub const TAIL_TURNS_MAX: usize = 64;
 
-/// A session as it was at a version.
+/// A session at a version.
 #[derive(Debug, Clone)]
 pub struct Cached {
     pub version: Version,
@@ -30,25 +30,22 @@ pub struct Cached {
     pub bytes: usize,
 }
 
-/// The cache and its figures.
 pub struct Cache {
     entries: moka::sync::Cache<Key, Arc<Cached>>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
-/// How the cache is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CacheStatistics {
-    /// Sessions in memory.
     pub sessions: u64,
     /// Their approximate size.
     pub bytes: u64,
-    /// Loads answered from memory, after the version was confirmed.
+    /// Loads served from the cache, after the version was confirmed.
     pub hits: u64,
     /// Loads that read the store.
     pub misses: u64,
-    /// `hits` of all loads.
+    /// Share of `hits`.
     pub hit_rate: f64,
 }
 

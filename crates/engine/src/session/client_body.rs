@@ -1,28 +1,28 @@
-//! The request of a model client, kept with its turn.
+//! The request of a drop-in client, stored with its turn.
 //!
-//! A client sends its whole conversation again with every message, so most of a request is the one before. Only
-//! what lies between the common beginning and the common end is kept.
+//! A client sends its whole history with every message, so most of a request equals the previous one. Only what
+//! is between the common start and end is stored.
 
 use serde::{Deserialize, Serialize};
 
-/// A request, by what it has in common with the one that another turn keeps.
+/// A request as a difference to the one stored with another turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientBody {
-    /// The turn that keeps the other request.
+    /// The turn with the other request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<u64>,
-    /// Bytes at the start that are the same.
+    /// Bytes at the start that are equal.
     #[serde(default)]
     start: usize,
-    /// Bytes at the end that are the same.
+    /// Bytes at the end that are equal.
     #[serde(default)]
     end: usize,
-    /// What lies between.
+    /// What is between.
     middle: String,
 }
 
 impl ClientBody {
-    /// `body` as it is kept beside `base`; `None` where more than `bytes_max` are new.
+    /// `body` as a difference to `base`; `None` if more than `bytes_max` bytes are new.
     pub fn of(body: &str, base: Option<(u64, &str)>, bytes_max: usize) -> Option<Self> {
         let whole = Self { base: None, start: 0, end: 0, middle: String::new() };
         let (turn, start, end) = match base {
@@ -45,7 +45,7 @@ impl ClientBody {
         })
     }
 
-    /// The request, given the one that it is kept beside.
+    /// The request, given the one it differs from.
     pub fn text(&self, base: Option<&str>) -> Option<String> {
         let base = base.unwrap_or_default();
         let start = base.get(..self.start)?;

@@ -1,9 +1,9 @@
-//! What the way without a model keeps between turns: the open question, what was asked last, what was shown.
+//! The state of the offline reply between turns: the open question, the last queries, what was shown.
 //!
-//! It is part of the head, so it is small and survives a restart. Rows of results are not here but in the log;
-//! a [`Thing`] says where its row is.
+//! It is part of the head, so it is small and survives a restart. Rows of results are in the log; a [`Thing`]
+//! says where its row is.
 //!
-//! Invariant: everything in it comes from words of the user or from a result in the log.
+//! Invariant: everything in it comes from the user's words or from a result in the log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,51 +12,49 @@ use crate::lexicon::Family;
 use crate::pack::Kind;
 use crate::tool::ToolName;
 
-/// Questions that are remembered, so that "and the prefixes?" finds what it goes on from.
+/// Queries remembered, so that "and the prefixes?" finds what it continues.
 pub const SPOKEN_MAX: usize = 4;
-/// Things of one list that are remembered.
+/// Things remembered per list.
 pub const SHOWN_MAX: usize = 60;
-/// Single things that are remembered.
+/// Single things remembered.
 pub const FOCUS_MAX: usize = 6;
 
-/// What is kept between turns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Dialogue {
-    /// What was asked back and not answered yet.
+    /// The question to the user that is not answered yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenQuestion>,
-    /// The question that the last message chose an answer of, and what it chose.
+    /// The question answered last, and the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<Box<(OpenQuestion, Thing)>>,
-    /// What was asked and answered, newest first.
+    /// Queries that were answered, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoken: Vec<Spoken>,
-    /// Single things that were spoken of, newest first.
+    /// Single things that were mentioned, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub focus: Vec<Thing>,
 }
 
 impl Dialogue {
-    /// Whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Remembers a question that was answered.
+    /// Stores a query that was answered.
     pub fn speak(&mut self, spoken: Spoken) {
         self.chosen = None;
         self.spoken.insert(0, spoken);
         self.spoken.truncate(SPOKEN_MAX);
     }
 
-    /// Remembers a thing as the one now spoken of.
+    /// Puts a thing into focus.
     pub fn focus_on(&mut self, thing: Thing) {
         self.focus.retain(|known| !known.is(&thing));
         self.focus.insert(0, thing);
         self.focus.truncate(FOCUS_MAX);
     }
 
-    /// What the user says was meant: it is what is spoken of from now on.
+    /// Puts into focus what the user says was meant.
     pub fn meant(&mut self, kind: &Kind, name: &str, id: Option<&str>) {
         let shown = self.spoken.iter().flat_map(|spoken| &spoken.shown);
         let mut known = self.focus.iter().chain(shown);
@@ -72,7 +70,7 @@ impl Dialogue {
         self.focus_on(thing);
     }
 
-    /// Gives rows of the turn that was just committed its number.
+    /// Sets the number of the turn that was just committed.
     pub fn number(&mut self, turn: u64) {
         let shown = self.spoken.iter_mut().flat_map(|spoken| &mut spoken.shown);
         let candidates = self.open.iter_mut().flat_map(|open| &mut open.candidates);
@@ -94,99 +92,84 @@ impl Dialogue {
     }
 }
 
-/// A question back.
+/// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenQuestion {
     /// What will be done with the answer.
     pub query: Query,
-    /// What was asked for.
     pub missing: Missing,
-    /// What can be chosen from, in the order shown.
+    /// In the order shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Thing>,
 }
 
 impl OpenQuestion {
-    /// Whether it is about a call of that tool.
     pub fn calls(&self, tool: &ToolName) -> bool {
         self.query.call.as_ref().is_some_and(|(own, _)| own == tool)
     }
 }
 
-/// What a question back asks for.
+/// What a question asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
-    /// Which thing words of the query mean; the number is that of the term.
+    /// Which thing the words of a term mean, by its index.
     Term(usize),
     /// The value of a parameter, by its path.
     Slot(String),
-    /// Something that has to be said in other words.
+    /// Other words.
     Words,
 }
 
 /// A question or request, understood.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Query {
-    /// What is wanted.
     pub want: Want,
-    /// What kind of thing it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The narrower word for it: "firewalls".
+    /// The more specific word for it: "firewalls".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub narrower: Option<String>,
-    /// The fields that are wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// What narrows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
-    /// The tool, where one was chosen, and the arguments that are filled already.
+    /// The tool, if one was chosen, and the arguments filled so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<(ToolName, Map<String, Value>)>,
 }
 
-/// What is wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
-    /// Things, listed.
+    /// A list of things.
     #[default]
     List,
-    /// Their number.
     Count,
-    /// All about one thing.
+    /// Everything about one thing.
     Show,
     /// Fields of things.
     Field,
-    /// Something is to be done.
+    /// An action.
     Act(Family),
 }
 
-/// What narrows a query.
+/// A part of a query that narrows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Term {
-    /// The words.
     pub text: String,
-    /// What they were understood as.
     pub what: What,
-    /// Whether it is denied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub negated: bool,
 }
 
-/// What words of a query were understood as.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// A thing.
     Thing(Thing),
     /// A value of a field.
     Choice {
-        /// The field.
         field: String,
-        /// The value.
         value: Value,
     },
     /// A word that results must have as a value.
@@ -196,24 +179,19 @@ pub enum What {
 /// A thing that was named or shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thing {
-    /// Its type.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// What it is called.
     pub label: String,
-    /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Values that identify it, by their keys.
+    /// Values that identify it, by key.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub keys: Map<String, Value>,
-    /// Where its row is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<RowAt>,
 }
 
 impl Thing {
-    /// Whether both are the same.
     pub fn is(&self, other: &Self) -> bool {
         let same = match (&self.id, &other.id) {
             (Some(one), Some(two)) => one == two,
@@ -223,28 +201,26 @@ impl Thing {
     }
 }
 
-/// Where a row is in the log.
+/// The position of a row in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowAt {
-    /// The turn; 0 until it is committed.
+    /// 0 until the turn is committed.
     pub turn: u64,
-    /// Which of its calls.
     pub call: usize,
-    /// Which row of the result.
+    /// The index of the row in the result.
     pub row: usize,
 }
 
-/// A question that was answered.
+/// A query that was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spoken {
-    /// The turn; 0 until it is committed.
+    /// 0 until the turn is committed.
     pub turn: u64,
-    /// The question.
     pub query: Query,
-    /// What was shown, in its order.
+    /// In order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Thing>,
-    /// How many there were, where more were found than are remembered.
+    /// The total, if more were found than are remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
 }

@@ -1,8 +1,8 @@
-//! Erasing the content of single turns, or taking them out of use: what a session's head has of them goes too.
+//! Erases or withholds turns, and removes what the session's head has of them.
 //!
-//! It needs a store and nothing else, for it is also done again in a copy that was restored. What recall derived of
-//! the session goes as a whole and is made again later. What lies outside the store (the search index, look-ups) is
-//! the caller's.
+//! It needs only a store, because it is also repeated in a restored copy. The recall index of the session is
+//! erased as a whole and rebuilt later. What is outside the store (the search index, look-ups) is up to the
+//! caller.
 //!
 //! Invariant: turns keep their numbers.
 
@@ -17,7 +17,7 @@ use super::head::SessionHead;
 use super::record::{EntityMention, TurnRecord, TurnStatus};
 use super::sessions::{Sessions, Step};
 
-/// Erases the content of `turns`; answers how many were erased now.
+/// Erases the content of `turns`; returns how many were erased by this call.
 pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
     let loaded = sessions.load(key).await?;
     let count = loaded.head.turns;
@@ -27,7 +27,7 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
     let (mut fresh, mut titles) = (Vec::new(), Vec::new());
     for &turn in turns {
         let found = sessions.turns(&loaded, turn - 1..turn).await?;
-        // One that cannot be read may still hold what it held.
+        // An unreadable turn may still contain its data.
         let standing =
             found.first().filter(|r| r.status != TurnStatus::Erased || r.error.is_some());
         titles.extend(standing.and_then(|record| title(&record.message)));
@@ -49,18 +49,18 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
         head.entities.forget_turns(turns, is_said);
-        // A title that was made of the first message goes with it.
+        // A title made from the first message is removed with it.
         head.forget_titles(&titles);
         let erased = fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at));
         Ok(erased.chain(others.iter().filter_map(|record| without(record, is_said))).collect())
     });
     overwritten.await?;
-    // After the head says so: what is derived meanwhile is of the new one.
+    // After the head is written, so that an index made meanwhile is of the new head.
     sessions.store().erase(&key.derived()).await?;
     Ok(fresh.len() as u64)
 }
 
-/// All that was said in the turns, in lower case.
+/// Everything said in the turns, in lower case.
 fn said_in(records: &[Arc<TurnRecord>]) -> String {
     let mut said = String::new();
     for record in records {
@@ -76,7 +76,7 @@ fn said_in(records: &[Arc<TurnRecord>]) -> String {
     said
 }
 
-/// The record without things that it refers to and that no turn names any more; none where it stays as it is.
+/// The record without entities that no turn names any more; `None` if it is unchanged.
 fn without(record: &TurnRecord, is_said: impl Fn(&str) -> bool) -> Option<TurnRecord> {
     let stays = |mention: &EntityMention| is_said(&mention.name);
     if record.entities.iter().all(stays) {
@@ -87,8 +87,8 @@ fn without(record: &TurnRecord, is_said: impl Fn(&str) -> bool) -> Option<TurnRe
     Some(record)
 }
 
-/// Takes `turns` out of use: their words stay in the log, and what was derived from them goes. Answers how many are
-/// out of use now and were not before.
+/// Withholds `turns`: their text stays in the log, and what was derived from them is removed. Returns how many
+/// were not withheld before.
 pub async fn withhold_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
     let loaded = sessions.load(key).await?;
     let (mut fresh, mut titles) = (BTreeSet::new(), Vec::new());
@@ -114,14 +114,14 @@ pub async fn withhold_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64
     Ok(fresh.len() as u64)
 }
 
-/// Takes what was derived from `turns` out of the head.
+/// Removes what was derived from `turns` from the head.
 fn forget(head: &mut SessionHead, turns: &BTreeSet<u64>) {
     head.contents.retain(|_, turn| !turns.contains(turn));
     head.tool_history.retain(|execution| !turns.contains(&execution.turn));
     forget_notes(head, turns);
 }
 
-/// Notes that were made of `turns` are made again without them.
+/// A summary of `turns` is removed, to be made again without them.
 fn forget_notes(head: &mut SessionHead, turns: &BTreeSet<u64>) {
     let summarised =
         |summary: &super::head::Summary| turns.range(summary.from..=summary.to).next().is_some();

@@ -1,14 +1,14 @@
-//! Turns of one session that are waiting at the same time are written in one commit.
+//! Writes turns of one session that are waiting at the same time in one commit.
 //!
-//! Each writer applies its own turn to the head that the one before it left, and hands both on while
-//! somebody else is waiting; the last writes. So a session that everybody talks to at once costs the
-//! store one step for many turns, whichever store it is. A writer that is alone does not notice.
+//! Each writer applies its turn to the head of the previous one and passes both on while others are waiting; the
+//! last one writes. So concurrent turns of a busy session cost the store one commit, on any backend. A single
+//! writer is not delayed.
 //!
-//! Not for changes that name the version they expect: within a batch there is no version between two
-//! turns. Those go through [`Sessions::update`], which writes a waiting batch first.
+//! Not for changes that name an expected version, because a batch has no version between two turns. Those use
+//! [`Sessions::update`], which writes a waiting batch first.
 //!
-//! Invariant: nothing is answered that rests on a turn that is not written. A batch that loses against
-//! another process is forgotten, and each of its writers starts again on the newer head.
+//! Invariant: no result is returned that depends on an unwritten turn. A batch that loses against another process
+//! is dropped, and each of its writers starts again on the newer head.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,12 +24,12 @@ use super::head::SessionHead;
 use super::record::TurnRecord;
 use super::sessions::{LoadedSession, Sessions, Step, encode, remember};
 
-/// Turns that are written in one commit at most.
+/// Maximum turns per commit.
 const BATCH_TURNS_MAX: usize = 64;
-/// Bytes of turns after which a batch takes no more.
+/// Size at which a batch accepts no more turns.
 const BATCH_BYTES_MAX: usize = 1024 * 1024;
 
-/// Where writers of a session queue; sessions share places.
+/// The queue for writers of a session; sessions share queues.
 #[derive(Default)]
 pub(super) struct Queue {
     place: Mutex<Option<Batch>>,
@@ -46,7 +46,7 @@ pub(super) struct Batch {
     outcome: watch::Sender<Option<Outcome>>,
 }
 
-/// What became of a batch: its version, or why there is none.
+/// The version of a batch, or why it failed.
 type Outcome = std::result::Result<Version, StoreError>;
 
 impl Batch {
@@ -61,7 +61,7 @@ impl Batch {
         self.base.key == *key && self.turns.len() < BATCH_TURNS_MAX && bytes < BATCH_BYTES_MAX
     }
 
-    /// Whether all its writers have gone away, so that nobody wants it written.
+    /// Whether all its writers are gone, so that nobody needs it written.
     fn is_abandoned(&self) -> bool {
         self.outcome.receiver_count() == 0
     }
@@ -78,12 +78,12 @@ impl Batch {
 }
 
 impl Queue {
-    /// Takes the place, in the order of asking.
+    /// Waits for the lock, first come first served.
     pub(super) async fn take(&self) -> MutexGuard<'_, Option<Batch>> {
         self.place.lock().await
     }
 
-    /// The same, and is counted while waiting.
+    /// Waits for the lock and is counted meanwhile.
     async fn take_counted(&self) -> MutexGuard<'_, Option<Batch>> {
         let _counted = Counted::new(&self.waiting);
         self.place.lock().await
@@ -94,7 +94,7 @@ impl Queue {
     }
 }
 
-/// One who waits; also when the waiting is given up.
+/// A waiting writer; also counts down if the wait is cancelled.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -111,15 +111,15 @@ impl Drop for Counted<'_> {
 }
 
 impl Sessions {
-    /// Like [`Sessions::update`], together with others who add a turn to the same session now. `step`
-    /// sees the version on which the batch rests; several turns may be answered the same new version.
+    /// Like [`Sessions::update`], but combined with concurrent turns of the same session. `step` sees the version
+    /// the batch is based on; several turns may get the same new version.
     pub async fn commit_batched<T>(
         &self,
         key: &Key,
         mut step: impl FnMut(&mut SessionHead, Version) -> Result<Step<T>>,
     ) -> Result<(Version, T)> {
         let queue = self.queue(key);
-        // Set once the cached head proved stale; from then on the head is reloaded.
+        // Set once the cached head proved outdated; from then on it is reloaded.
         let mut ask = false;
         let mut held = None;
         let mut attempt = 0;
@@ -151,8 +151,8 @@ impl Sessions {
                 Ok((Some(turn), answer)) => (turn, answer),
                 Ok((None, answer)) if sure => return Ok((base, answer)),
                 Err(error) if sure => return Err(error),
-                // Decided by turns that are not written yet, or by a head that may be old: write them,
-                // ask for the head, and decide again before anybody else does.
+                // The decision depends on unwritten turns or a possibly outdated head: write them, reload the
+                // head, and decide again before anybody else does.
                 Ok((None, _)) | Err(_) => {
                     self.write_waiting(&mut place).await?;
                     ask = true;
@@ -167,10 +167,10 @@ impl Sessions {
             let mut outcome = batch.outcome.subscribe();
             if queue.somebody_waits() {
                 drop(place);
-                // In line behind all who wait now: they come first and join.
+                // Queue behind all current waiters, so that they join first.
                 place = queue.take().await;
             } else if first && let Some(batch) = place.take() {
-                // Nobody else to think of.
+                // Nobody else is waiting.
                 let change = self.change_of(&batch)?;
                 batch.write(Arc::clone(self.store()), Arc::clone(&self.cache), change).await;
             }
@@ -196,17 +196,17 @@ impl Sessions {
         Err(Error::Contended { session: key.id.clone().into(), attempts: self.attempts_max })
     }
 
-    /// Writes the batch that waits in a place, if there is one that somebody wants written.
+    /// Writes the batch that waits here, if anybody needs it.
     ///
-    /// In a task of its own: should the caller go away in the middle, the others still get the answer,
-    /// and nobody writes the same turns again because the answer to the first time is missing.
+    /// In a separate task: if the caller is cancelled meanwhile, the others still get the result, and nobody
+    /// writes the same turns again because the first result is missing.
     pub(super) async fn write_waiting(&self, place: &mut Option<Batch>) -> Result<()> {
         let Some(batch) = place.take().filter(|batch| !batch.is_abandoned()) else {
             return Ok(());
         };
         let change = self.change_of(&batch)?;
         let writing = batch.write(Arc::clone(self.store()), Arc::clone(&self.cache), change);
-        // A failure of the task is seen by those who wait for its outcome.
+        // Waiters see a failure of the task through its outcome.
         let _ = tokio::spawn(writing).await;
         Ok(())
     }
@@ -219,7 +219,7 @@ impl Sessions {
     fn nobody_knows(&self) -> StoreError {
         StoreError::Unavailable {
             what: self.store().facts().location,
-            reason: "the write was broken off".into(),
+            reason: "the write was interrupted".into(),
             outcome_unknown: true,
         }
     }

@@ -1,10 +1,9 @@
-//! The head of a session: everything about a conversation that is small and current.
+//! The head of a session: its small, current state.
 //!
-//! What was said is in the log ([`super::record`]). The head is rewritten with every turn, so each list in
-//! it is bounded and its size does not grow with the conversation.
+//! The turns are in the log ([`super::record`]). The head is rewritten with every turn, so each list in it is
+//! bounded and its size does not grow with the session.
 //!
-//! Invariant: `turns` is the number of log entries, and everything but settings, persona, items, tags and
-//! decisions could be rebuilt from the log.
+//! Invariant: `turns` is the number of log entries. What can be rebuilt from the log is in [`super::salvage`].
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,137 +33,119 @@ use super::unsettled::UnsettledTurn;
 use super::usage::ItemUsage;
 use super::withheld::Withheld;
 
-/// The version of this shape; a newer one is refused.
+/// The version of this format; newer ones are refused.
 pub const FORMAT: u32 = 1;
 
-/// Decisions about tools in one session.
 pub const TOOL_RULES_MAX: usize = 200;
-/// Tool executions remembered in the head.
 pub const TOOL_HISTORY_MAX: usize = 20;
-/// Pruning events remembered in the head.
 pub const PRUNINGS_MAX: usize = 20;
-/// Contents whose place is remembered in the head.
+/// Maximum contents whose place is in the head.
 pub const CONTENTS_MAX: usize = 256;
 
 /// How long an expired session with a persona is kept before it is purged.
 pub const PURGE_GRACE: jiff::SignedDuration = jiff::SignedDuration::from_hours(7 * 24);
 
-/// A session's current state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionHead {
-    /// [`FORMAT`].
     pub format: u32,
-    /// Its id.
     pub id: SessionId,
-    /// Which of the sessions that had this id, one after the other; also in copies of it. Drawn when it is created.
+    /// Identifies this session among successive ones with the same id, also in copies. Random at creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life: Option<uuid::Uuid>,
-    /// The agent it is held with; the default one when absent.
+    /// The default agent if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Labels for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// The last turn or change by its user.
+    /// The last turn or change by the user.
     pub last_activity: Timestamp,
-    /// When it was deleted; a deleted session can be restored.
+    /// A deleted session can be restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
-    /// When it expires, counted from the last interaction.
+    /// Counted from the last activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// What the user prefers, and other settings.
     #[serde(default, skip_serializing_if = "Settings::is_default")]
     pub settings: Settings,
-    /// How the assistant carries itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<Persona>,
-    /// Rules, references and tools of this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<SessionItem>,
-    /// Servers whose tools were not known when the session was created: still connecting, or down.
+    /// Servers whose tools were unknown when the session was created: still connecting, or down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted_servers: Vec<String>,
-    /// Things the conversation is about, and its topic.
+    /// The entities of the session, and its topic.
     #[serde(default, skip_serializing_if = "no_entities")]
     pub entities: Entities,
-    /// Turns in the log.
+    /// Number of turns in the log.
     pub turns: u64,
-    /// When the last of them was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn_at: Option<Timestamp>,
-    /// The last turn whose things were looked up in the background.
+    /// The last turn whose entities were looked up in the background.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub looked_up_turn: u64,
-    /// The condensed older turns.
+    /// The summary of older turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
-    /// The last tool executions, newest last.
+    /// Newest last.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub tool_history: VecDeque<ToolExecution>,
-    /// Tokens over the whole conversation.
+    /// Tokens over the whole session.
     #[serde(default)]
     pub usage: TokenUsage,
     /// Tokens of the last request.
     #[serde(default)]
     pub context_tokens: u32,
-    /// The last prompt mode.
     #[serde(default)]
     pub mode: PromptMode,
-    /// When history did not fit, newest last.
+    /// Times when history did not fit, newest last.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub prunings: VecDeque<Pruning>,
-    /// Which turn's record keeps a content.
+    /// The turn whose record stores each content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contents: BTreeMap<ContentHash, u64>,
     /// Requests already answered, newest last.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub answered: VecDeque<AnsweredKey>,
-    /// A turn that waits for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Box<PendingTurn>>,
-    /// What the way without a model keeps between turns.
+    /// The state of the offline reply between turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialogue: Option<Box<Dialogue>>,
-    /// What a client of this session has to send again when it has run its tools.
+    /// What a client must send again after running its tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_round: Option<Box<ClientRound>>,
-    /// Keyed requests that are being worked on.
+    /// Requests with an idempotency key that are in progress.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<UnderWay>,
-    /// Rules, references and tools that the last request shows.
+    /// Rules, references and tools in the last request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown_items: Vec<ItemName>,
-    /// Turns with calls that were begun, and of which no record tells yet.
+    /// Turns with calls that were begun but not recorded yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsettled: Vec<UnsettledTurn>,
-    /// What was decided about tools in this session.
+    /// Decisions about tools in this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_rules: Vec<Decision>,
     /// Words that only tools have named.
     #[serde(default, skip_serializing_if = "ToolWords::is_empty")]
     pub tool_words: ToolWords,
-    /// Turns at the start that were brought in from elsewhere: nobody here said what is in them.
+    /// Imported turns at the start: nobody here said what is in them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub imported_turns: u64,
-    /// How often each item was sent and used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub item_usage: Vec<ItemUsage>,
-    /// The session and turn it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
-    /// Turns whose content was erased.
+    /// Number of turns whose content was erased.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_turns: u64,
-    /// Turns that are used no more.
+    /// Turns that are no longer used.
     #[serde(default, skip_serializing_if = "Withheld::is_empty")]
     pub withheld: Withheld,
-    /// Read-only links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
 }
@@ -177,35 +158,34 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Settings of one session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Tokens of the window, where it differs from the configured one.
+    /// Overrides the configured window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
-    /// A prompt mode that is not inferred.
+    /// Overrides the inferred mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<PromptMode>,
-    /// The model to use, by its configured name.
+    /// The configured name of the model to use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The user's time zone, by its IANA name, where it differs from the configured one.
+    /// The user's IANA time zone; overrides the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// How far the session remembers, where it differs from its agent.
+    /// Overrides the agent's setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryScope>,
-    /// Whether nothing of the session is remembered outside of it.
+    /// Whether nothing of the session is remembered outside it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// Free-form preferences of the user, kept as they are.
+    /// Free-form preferences of the user.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub preferences: Map<String, Value>,
 }
 
 impl Settings {
-    /// The user's time zone; `default` where the session names none.
+    /// The user's time zone, or `default`.
     pub fn zone(&self, default: &str) -> TimeZone {
         TimeZone::get(self.timezone.as_deref().unwrap_or(default)).unwrap_or(TimeZone::UTC)
     }
@@ -215,41 +195,35 @@ impl Settings {
     }
 }
 
-/// Older turns, condensed. Derived: the turns themselves stay in the log.
+/// A summary of older turns. Derived: the turns stay in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// First turn it covers.
+    /// First turn covered.
     pub from: u64,
-    /// Last turn it covers.
+    /// Last turn covered.
     pub to: u64,
-    /// The notes.
     pub text: String,
-    /// Their tokens.
     pub tokens: u32,
-    /// Who made them: a model's name, or `extraction`.
+    /// A model's name, or `extraction`.
     pub by: String,
-    /// The last turn that a model's notes are among them of; 0 where there are none.
+    /// The last turn summarized by a model; 0 if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub modelled_to: u64,
-    /// When.
     pub at: Timestamp,
 }
 
-/// A tool execution, in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolExecution {
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// In which turn; its record has the result.
+    /// The turn whose record has the result.
     pub turn: u64,
-    /// Which of the turn's calls.
+    /// The index of the call in the turn.
     pub call: usize,
-    /// Whether it succeeded.
     pub ok: bool,
 }
 
-/// Tokens over a conversation.
+/// Tokens over a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
     /// As counted by providers.
@@ -260,20 +234,18 @@ pub struct TokenUsage {
     /// Tokens of all requests, by our count.
     #[serde(default)]
     pub request_tokens: u64,
-    /// Of those, the ones at the start that were in the request before.
+    /// Those at the start that were in the request before.
     #[serde(default)]
     pub stable_tokens: u64,
-    /// What sending the whole conversation each time would have cost.
+    /// What sending the whole session each time would have cost.
     #[serde(default)]
     pub replay: ReplayCost,
 }
 
-/// One time when the history did not fit.
+/// An occasion when the history did not fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pruning {
-    /// When.
     pub at: Timestamp,
-    /// For which turn.
     pub turn: u64,
     /// Tokens considered.
     pub tokens_before: u32,
@@ -281,54 +253,47 @@ pub struct Pruning {
     pub tokens_after: u32,
     /// Pieces dropped.
     pub dropped: usize,
-    /// What was kept by rule.
     pub strategy: String,
 }
 
-/// A request that was answered: the same key answers the same turn.
+/// A request that was answered: the same key returns the same turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnsweredKey {
-    /// Hash of the key.
     pub key: ContentHash,
     /// Hash of the request's body.
     pub body: ContentHash,
-    /// The turn that answered it.
     pub turn: u64,
     /// The session's version with that turn.
     #[serde(default)]
     pub version: u64,
 }
 
-/// A keyed request that is being worked on by some copy of the server.
+/// A request with an idempotency key that some server is processing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnderWay {
-    /// Hash of the key.
     pub key: ContentHash,
-    /// After this, it is taken to have died.
+    /// After this time the server is assumed dead.
     pub until: Timestamp,
 }
 
-/// A reply of a client's model that ended in tool calls, and everything that led to it, for a client that names the
-/// reply instead of sending it again. It holds until the next turn.
+/// A reply of a client's model that ended in tool calls, with everything that led to it, for a client that refers
+/// to the reply instead of sending it again. Valid until the next turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientRound {
-    /// How the client names the reply.
+    /// The client's id of the reply.
     pub reply: String,
-    /// The items, as the transport wrote them.
+    /// In the transport's format.
     pub items: Vec<Value>,
 }
 
-/// Where a fork began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedFrom {
-    /// The session.
     pub session: SessionId,
-    /// The last turn that was taken along.
+    /// The last turn copied.
     pub turn: u64,
 }
 
 impl SessionHead {
-    /// A new, empty session.
     pub fn new(id: SessionId, now: Timestamp) -> Self {
         Self {
             format: FORMAT,
@@ -384,12 +349,12 @@ impl SessionHead {
         record.status != TurnStatus::Erased && !self.withheld.holds(record.turn)
     }
 
-    /// How many turns were taken out of use: what was derived before the last of them does not hold.
+    /// Number of withdrawn turns, erased or withheld: what was derived before the last of them is invalid.
     pub fn unused_turns(&self) -> u64 {
         self.erased_turns + self.withheld.count()
     }
 
-    /// Marks activity now and moves the expiry along.
+    /// Records activity and extends the expiry.
     pub fn touch(&mut self, now: Timestamp) {
         self.last_activity = now;
         let days = self.persona.as_ref().map(|persona| persona.expiry_days);
@@ -399,20 +364,19 @@ impl SessionHead {
         }
     }
 
-    /// Whether it has expired at `now`.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// When an expired or deleted session with an expiry is purged: with a persona a week after it came to its
-    /// end, without one at once, as a time to live asks.
+    /// When an expired or deleted session with an expiry is purged: with a persona after [`PURGE_GRACE`],
+    /// otherwise at once.
     pub fn purge_at(&self) -> Option<Timestamp> {
         let end = self.expires_at?.max(self.deleted_at.unwrap_or(Timestamp::MIN));
         let grace = if self.persona.is_some() { PURGE_GRACE } else { jiff::SignedDuration::ZERO };
         end.checked_add(grace).ok()
     }
 
-    /// Takes over notes on older turns, unless there are some that reach further.
+    /// Takes over a summary, unless the current one reaches further.
     pub fn condense(&mut self, summary: Option<Summary>) {
         let covered = self.summary.as_ref().map_or(0, |summary| summary.to);
         if let Some(summary) = summary.filter(|summary| summary.to > covered) {
@@ -431,7 +395,7 @@ impl SessionHead {
     }
 }
 
-/// Pushes to a bounded queue; the oldest goes.
+/// Pushes to a bounded queue, dropping the oldest.
 pub fn push_bounded<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
     queue.push_back(value);
     while queue.len() > most {

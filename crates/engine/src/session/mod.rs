@@ -1,12 +1,13 @@
-//! Sessions: the head, the log of turns, and the one way both are read and written.
+//! Sessions: the head, the log of turns, and how both are read and written.
 //!
-//! [`head`] and [`record`] are the shapes, [`apply`] is how a turn changes a head, [`sessions`] loads and
-//! commits through a cache that is never trusted without its version, [`turns`] reads turns, [`group_commit`] writes turns that
-//! wait at the same time in one commit, [`usage`] counts which items were used. [`unreadable`] stands in for a turn
-//! that is damaged, [`salvage`] makes a lost head anew, [`erase`] takes single turns out or, as [`withheld`] ones, out of use. [`share`]
-//! lists the read-only links.
+//! [`head`] and [`record`] are the data, [`apply`] applies a turn to a head, [`sessions`] loads and commits
+//! through a cache that is always validated by version, [`turns`] reads turns, [`group_commit`] writes concurrent
+//! turns in one commit, [`usage`] counts which items were used. [`unreadable`] stands in for a damaged turn,
+//! [`salvage`] rebuilds a lost head, [`erase`] erases turns or makes them [`withheld`]. [`share`] lists the
+//! read-only links.
 //!
-//! Invariant: a turn enters the log only through [`Sessions::update`] or [`Sessions::commit_batched`].
+//! Invariant: a turn enters the log only through [`Sessions::create`], [`Sessions::update`] or
+//! [`Sessions::commit_batched`].
 
 pub mod apply;
 mod cache;

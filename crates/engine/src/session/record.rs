@@ -1,10 +1,9 @@
-//! One turn, as the log keeps it: the message, the calls, the reply or the error, the receipt.
+//! A turn in the log: the message, the calls, the reply or the error, the receipt.
 //!
-//! A failed turn is a turn. Records are never rewritten; erasing replaces one by an empty record that
-//! says so.
+//! A failed turn is a turn. Records are never rewritten; erasing replaces one by an empty record that says so.
 //!
-//! Invariant: whatever the request of this turn was made of can be found: in this record's `contents`, in
-//! those of an earlier one, or in the words of the turns it quotes.
+//! Invariant: everything the request was made of can be found: in this record's `contents`, in those of an
+//! earlier one, or in the turns it quotes.
 
 use std::collections::BTreeMap;
 
@@ -19,57 +18,49 @@ use crate::tool::{ToolName, ToolOutput};
 
 use super::client_body::ClientBody;
 
-/// A turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnRecord {
-    /// Its number, from 1 without gaps.
+    /// From 1 without gaps.
     pub turn: u64,
     /// When it was committed.
     pub at: Timestamp,
-    /// What made it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: TurnKind,
-    /// What the user said.
     pub message: String,
-    /// What the assistant said.
     pub reply: String,
-    /// How it ended.
     #[serde(default, skip_serializing_if = "is_default")]
     pub status: TurnStatus,
-    /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
-    /// How the reply came about.
+    /// How the reply was made.
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: ReplyForm,
-    /// Tool calls with their results, in order.
+    /// In order, with their results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallRecord>,
-    /// Things the turn is about.
+    /// The entities the turn is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<EntityMention>,
-    /// Tokens of message and reply.
     pub tokens: SaidTokens,
-    /// Tokens as the provider counted them.
+    /// Tokens as counted by the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What the request was made of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
-    /// Texts that the receipt names and no earlier record keeps.
+    /// Texts that the receipt refers to and no earlier record stores.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contents: BTreeMap<ContentHash, String>,
-    /// What a model client sent, for a turn of one.
+    /// The request of a drop-in client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_body: Option<ClientBody>,
-    /// Whatever the caller wants to keep with it.
+    /// Arbitrary data of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
-    /// How long the reply took, in milliseconds.
+    /// Time until the reply was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
-    /// Whether a model answered without calling any of the tools that it was offered: what it says of the
-    /// world, also that something is not there, was looked up by nobody.
+    /// Whether a model answered without calling any of the tools offered: what it says about the world was not
+    /// looked up.
     #[serde(default, skip_serializing_if = "is_default")]
     pub no_tool_called: bool,
 }
@@ -82,21 +73,20 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnKind {
-    /// Told to us by an application that calls its own model.
+    /// Recorded by an application that calls its own model.
     #[default]
     Recorded,
-    /// A chat turn.
     Chat,
-    /// A query: one tool, worded.
+    /// A query: one tool call, put into words.
     Query,
-    /// A request of an unchanged model client.
+    /// A request of a drop-in client.
     DropIn,
-    /// TurnInput in from elsewhere.
+    /// Imported from elsewhere.
     Imported,
 }
 
 impl TurnKind {
-    /// Its name, as it is stored.
+    /// The stored name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
@@ -108,25 +98,21 @@ impl TurnKind {
     }
 }
 
-/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
-    /// With a reply.
     #[default]
     Complete,
-    /// With a part of a reply; the stream was closed or broke.
+    /// With part of a reply; the stream was closed or broke off.
     Partial,
-    /// With an error; the message is kept.
+    /// With an error; the message is stored.
     Failed,
-    /// A call was not approved.
     Refused,
-    /// Its content was erased.
     Erased,
 }
 
 impl TurnStatus {
-    /// Its name, as it is stored.
+    /// The stored name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -138,74 +124,66 @@ impl TurnStatus {
     }
 }
 
-/// Why a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnError {
     /// A stable name.
     pub code: String,
-    /// What happened.
     pub message: String,
 }
 
-/// How a reply came about.
+/// How a reply was made.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum ReplyForm {
-    /// The application that recorded the turn.
+    /// By the application that recorded the turn.
     #[default]
     Caller,
-    /// A model.
     Model {
         /// `provider/model`.
         model: String,
     },
-    /// The way without a model.
+    /// Without a model.
     Offline {
-        /// Why: none configured, or it failed.
+        /// No model is configured, or it failed.
         why: String,
-        /// Whether a model was asked first and failed: the words are our own, never the assistant's.
+        /// Whether a model was called first and failed: the text is ours, never the assistant's.
         #[serde(default, skip_serializing_if = "is_default")]
         fallback: bool,
     },
-    /// The MCP client's own model, by sampling.
+    /// By the MCP client's own model (sampling).
     Sampling {
-        /// What the client said it used.
+        /// The model named by the client.
         model: String,
     },
 }
 
-/// A tool call with its result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// The call's id.
     pub id: String,
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// The arguments.
     pub arguments: Value,
-    /// What the tool answered; absent when it could not be called.
+    /// `None` if the tool could not be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<ToolOutput>,
     /// Why it could not be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Which round of the turn it was made in, from 1.
+    /// The round of the turn, from 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub round: u32,
     /// What the model said before its calls in that round; on the round's first call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_before: String,
-    /// Bytes of the answer that the model was shown, where that was not all.
+    /// Bytes of the result shown to the model, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_bytes: Option<usize>,
-    /// How long it took, in milliseconds.
     #[serde(default)]
     pub took_ms: u64,
-    /// Whether its server says that the tool looks at nothing outside: what it answers is private.
+    /// Whether its server says that the tool accesses nothing outside: its results are private.
     #[serde(default, skip_serializing_if = "is_default")]
     pub closed_world: bool,
-    /// Whether nobody knows what came of it: the server stopped while the call was under way.
+    /// Whether the outcome is unknown because the server stopped during the call.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outcome_unknown: bool,
 }
@@ -220,12 +198,11 @@ fn is_one(number: &u32) -> bool {
 }
 
 impl CallRecord {
-    /// Whether the call succeeded.
     pub fn ok(&self) -> bool {
         self.output.as_ref().is_some_and(|output| !output.is_error && !output.reports_failure())
     }
 
-    /// What the model was shown of the answer in the turn itself.
+    /// The part of the result that the model was shown in the turn itself.
     pub fn shown_text(&self) -> String {
         let text = self.result_text();
         match self.shown_bytes {
@@ -242,7 +219,7 @@ impl CallRecord {
         }
     }
 
-    /// What the tool answered, or why it did not.
+    /// The result, or why there is none.
     pub fn result_text(&self) -> String {
         match (&self.output, &self.error) {
             (Some(output), _) => output.told(),
@@ -252,47 +229,43 @@ impl CallRecord {
     }
 }
 
-/// A thing that a turn is about, in brief.
+/// A reference to an entity of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EntityMention {
-    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// Its id in the user's system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// How it was understood: `cue`, `pattern`, `name`, `reference`, `result`…
+    /// How it was recognised: `cue`, `pattern`, `name`, `reference`, `result`…
     pub how: String,
     /// 0–1.
     pub confidence: f32,
 }
 
-/// Tokens of what was said, by our count.
+/// Tokens by our count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SaidTokens {
-    /// The message's.
     pub message: u32,
-    /// The reply's.
     pub reply: u32,
 }
 
 impl TurnRecord {
-    /// Why a query did not succeed: its own error, or that of the call that it made.
+    /// Why a query failed: its own error, or that of its call.
     pub fn query_error(&self) -> Option<String> {
         let failed = self.calls.last().filter(|call| !call.ok()).map(CallRecord::result_text);
         self.error.as_ref().map(|error| error.message.clone()).or(failed)
     }
 
-    /// Whether a model may be shown it later as something that was said. A failed turn stays in the log and
-    /// out of the history: what it holds is our own words, or an error's.
+    /// Whether a model may see it later as history. A failed turn stays in the log only: its content is our own
+    /// text, or an error's.
     pub fn is_history(&self) -> bool {
         let own = matches!(self.form, ReplyForm::Offline { fallback: true, .. });
         !own && !matches!(self.status, TurnStatus::Failed | TurnStatus::Erased)
     }
 
-    /// The record that stands in for an erased one.
+    /// The record that replaces an erased one.
     pub fn erased(turn: u64, at: Timestamp) -> Self {
         Self {
             turn,
@@ -330,7 +303,6 @@ impl TurnRecord {
     }
 }
 
-/// What a single message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageKind {
@@ -340,6 +312,5 @@ pub enum MessageKind {
     Response,
     /// From a tool.
     ToolResult,
-    /// What went wrong.
     Error,
 }

@@ -1,7 +1,7 @@
-//! A head made anew from the log, for a session whose head is lost.
+//! Rebuilds a lost head from the log.
 //!
-//! Counters, titles and the places of contents follow from the turns. What is in the head alone is not brought
-//! back: settings, persona, items, tags, and who the conversation was with.
+//! Counters, titles and the places of contents follow from the turns. What only the head had is lost: settings,
+//! persona, items, tags, the agent, decisions and links.
 
 use crate::id::SessionId;
 
@@ -9,7 +9,7 @@ use super::apply;
 use super::head::SessionHead;
 use super::record::{TurnRecord, TurnStatus};
 
-/// The head of a session that consists of these turns, in order. Each gets the number of its place.
+/// The head of a session with these turns, in order. Each is numbered by its position.
 pub fn head_of(id: SessionId, turns: &mut [TurnRecord]) -> SessionHead {
     let began = turns.first().map_or(jiff::Timestamp::UNIX_EPOCH, |turn| turn.at);
     let mut head = SessionHead::new(id, began);

@@ -1,11 +1,10 @@
-//! Loading and committing sessions.
+//! Loads and commits sessions.
 //!
-//! Reads go through a cache whose entries are confirmed against the store's version; writes are
-//! compare-and-swap with a bounded number of attempts. Writers of one session within this process queue
-//! for a place, which saves attempts, and turns that wait there are written in one [group commit](super::group_commit);
-//! correctness does not rest on it.
+//! Reads go through a cache whose entries are validated against the store's version; writes are compare-and-swap
+//! with a bounded number of attempts. Writers of one session in this process queue, which saves attempts, and
+//! waiting turns are written in one [group commit](super::group_commit); correctness does not depend on it.
 //!
-//! Invariant: what [`Sessions::load`] answers was the store's state during the call.
+//! Invariant: the result of [`Sessions::load`] was the store's state at some time during the call.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,43 +27,38 @@ use super::group_commit::Queue;
 use super::head::{FORMAT, SessionHead};
 use super::record::TurnRecord;
 
-/// Places in which writers of sessions queue.
+/// Number of queues for writers of sessions.
 const QUEUES: usize = 256;
-/// The longest pause between two attempts to commit.
+/// Maximum pause between two attempts to commit.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
-/// A session at a version.
 #[derive(Debug, Clone)]
 pub struct LoadedSession {
-    /// Where it is stored.
     pub key: Key,
-    /// Its version.
     pub version: Version,
-    /// Its head.
     pub head: Arc<SessionHead>,
 }
 
-/// What an update leaves to be written.
+/// What an update writes.
 pub enum Step<T> {
-    /// Write the head, and the record at the end of the log.
+    /// The head, and the record at the end of the log.
     Commit(Option<Arc<TurnRecord>>, T),
-    /// Write nothing.
+    /// Nothing.
     Leave(T),
 }
 
-/// Loads and commits sessions.
 pub struct Sessions {
     pub(super) store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     pub(super) cache: Arc<Cache>,
     queues: Vec<Queue>,
     pub(super) attempts_max: usize,
-    /// How long a session without a persona lives after its last interaction.
+    /// How long a session without a persona lives after its last activity.
     time_to_live: Option<SignedDuration>,
 }
 
 impl Sessions {
-    /// Sessions of `store`, cached up to `cache_bytes` for `cache_age`.
+    /// Caches up to `cache_bytes` for `cache_age`.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -77,17 +71,16 @@ impl Sessions {
         Self { store, clock, cache, queues, attempts_max, time_to_live: None }
     }
 
-    /// With a time to live for sessions that have no persona, which has its own.
+    /// Sets a time to live for sessions without a persona, which has its own.
     pub fn with_time_to_live(self, time: Option<SignedDuration>) -> Self {
         Self { time_to_live: time, ..self }
     }
 
-    /// The time to live of a session without a persona.
     pub fn time_to_live(&self) -> Option<SignedDuration> {
         self.time_to_live
     }
 
-    /// Moves the expiry along with the last interaction, where sessions have a time to live.
+    /// Extends the expiry if sessions have a time to live.
     pub(super) fn set_expiry(&self, head: &mut SessionHead, last_activity: Timestamp) {
         if head.persona.is_none() {
             let end = |time| last_activity.checked_add(time).ok();
@@ -95,17 +88,14 @@ impl Sessions {
         }
     }
 
-    /// The store beneath.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// How the cache is doing.
     pub fn cache_statistics(&self) -> CacheStatistics {
         self.cache.statistics()
     }
 
-    /// The session, if there is one.
     pub async fn find(&self, key: &Key) -> Result<Option<LoadedSession>> {
         let cached = self.cache.get(key);
         let found = self.store.head(key, cached.as_ref().map(|c| c.version)).await?;
@@ -134,18 +124,18 @@ impl Sessions {
         }
     }
 
-    /// The session as it was last seen here; it may have changed since.
+    /// The session as last seen here; it may have changed since.
     pub(crate) fn cached(&self, key: &Key) -> Option<LoadedSession> {
         let cached = self.cache.get(key)?;
         Some(LoadedSession { key: key.clone(), version: cached.version, head: cached.head.clone() })
     }
 
-    /// The session, which must exist.
+    /// The session, or an error if it does not exist.
     pub async fn load(&self, key: &Key) -> Result<LoadedSession> {
         self.find(key).await?.ok_or_else(|| no_session(key))
     }
 
-    /// Creates a session; an existing one is an error.
+    /// Creates a session; fails if it exists.
     pub async fn create(
         &self,
         key: &Key,
@@ -153,7 +143,7 @@ impl Sessions {
         log: Vec<Bytes>,
     ) -> Result<LoadedSession> {
         head.life = Some(self.clock.id());
-        // Whatever is brought in from elsewhere begins to live now.
+        // The lifetime of an imported session starts now.
         self.set_expiry(&mut head, self.clock.now());
         let change = self.change(&head, log, Vec::new())?;
         match self.store.commit(key, Expected::Absent, change).await {
@@ -166,11 +156,11 @@ impl Sessions {
         }
     }
 
-    /// Changes a session: `step` sees the current head and says what to write. It runs again on a newer
-    /// head when another writer was faster, so it must be a pure function of the head.
+    /// Changes a session: `step` sees the current head and says what to write. It runs again on a newer head if
+    /// another writer was faster, so it must be a pure function of the head.
     ///
-    /// The head that is at hand is tried first without asking the store for it: a commit on it succeeds
-    /// only if it is current. Everything else that `step` may say of it is asked again.
+    /// The cached head is tried first without reading the store: a commit on it succeeds only if it is current.
+    /// Any other result of `step` is repeated on a confirmed head.
     pub async fn update<T>(
         &self,
         key: &Key,
@@ -214,7 +204,7 @@ impl Sessions {
         Err(Error::Contended { session: key.id.clone().into(), attempts: self.attempts_max })
     }
 
-    /// Erases the content of single turns: the old bytes go, `records` stand in their place.
+    /// Erases the content of turns: replaces their bytes by `records`.
     pub async fn overwrite(
         &self,
         key: &Key,
@@ -248,8 +238,8 @@ impl Sessions {
         Ok(self.store.list(scope, Kind::Session, page).await?)
     }
 
-    /// Erases a session, and what is derived of it, from the store and from memory. Records and bytes of both
-    /// are counted.
+    /// Erases a session and its recall index from the store and from memory. Records and bytes of both are
+    /// counted.
     pub async fn erase(&self, key: &Key) -> Result<Erased> {
         self.cache.forget(key);
         let mut erased = self.store.erase(key).await?;
@@ -259,7 +249,7 @@ impl Sessions {
         Ok(erased)
     }
 
-    /// Takes a session out of memory.
+    /// Removes a session from the cache.
     pub fn forget(&self, key: &Key) {
         self.cache.forget(key);
     }
@@ -271,7 +261,7 @@ impl Sessions {
         &self.queues[place]
     }
 
-    /// Waits a random moment that grows with the attempts.
+    /// Waits a random time that grows with the attempts.
     pub(super) async fn pause(&self, attempt: usize) {
         let most =
             PAUSE_MAX.min(Duration::from_micros(200) * u32::try_from(attempt + 1).unwrap_or(1));
@@ -300,7 +290,7 @@ impl Sessions {
     }
 }
 
-/// Keeps in memory what was just written: the head, and its turns with their sizes.
+/// Caches what was just written: the head, and its turns with their sizes.
 pub(super) fn remember(
     cache: &Cache,
     before: &LoadedSession,
@@ -341,7 +331,7 @@ fn parse_head(key: &Key, bytes: &[u8]) -> Result<SessionHead> {
     Ok(head)
 }
 
-/// A record as the log keeps it.
+/// The record as bytes for the log.
 pub fn encode(key: &Key, record: &TurnRecord) -> Result<Bytes> {
     serde_json::to_vec(record).map(Bytes::from).map_err(|error| Error::Unreadable {
         what: format!("turn {} of {key}", record.turn),

@@ -1,8 +1,8 @@
-//! The read-only links of a session, as its head lists them.
+//! The read-only links of a session, as listed in its head.
 //!
-//! Who may open a link is decided here and by the clock; from a token to the session leads [`crate::share`].
+//! Whether a link is valid is decided here; [`crate::share`] finds the session of a token.
 //!
-//! Invariant: a link shows turns up to the one that was the last when it was made, and never a later one.
+//! Invariant: a link shows turns up to the last one when it was created, never a later one.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,40 +11,37 @@ use crate::hash::ContentHash;
 
 use super::head::SessionHead;
 
-/// A read-only link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Its id: the hash of its token.
+    /// The hash of its token.
     pub id: ContentHash,
-    /// The last turn that it shows.
+    /// The last turn it shows.
     pub up_to_turn: u64,
-    /// The session's title when it was made.
+    /// The session's title when it was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it expires.
     pub expires_at: Timestamp,
 }
 
 impl SessionHead {
-    /// The link of that id, if it opens at `now`.
+    /// The link with that id, if it is valid at `now`.
     pub fn open_share(&self, id: &ContentHash, now: Timestamp) -> Option<&Share> {
         self.open_shares(now).find(|share| share.id == *id)
     }
 
-    /// Links that open at `now`.
+    /// Links that are valid at `now`.
     pub fn open_shares(&self, now: Timestamp) -> impl Iterator<Item = &Share> {
         let shared = self.may_be_shared(now);
         self.shares.iter().filter(move |share| shared && share.expires_at > now)
     }
 
-    /// Takes out the links of a session that is shared no more. Bringing it back does not bring them back.
+    /// Removes the links of a session that is no longer shared. Restoring it does not restore them.
     pub(crate) fn end_shares(&mut self, now: Timestamp) -> Vec<Share> {
         if self.may_be_shared(now) { Vec::new() } else { std::mem::take(&mut self.shares) }
     }
 
-    /// Takes titles out of the session and its links that were made of words that are gone.
+    /// Removes titles made from erased words from the session and its links.
     pub(super) fn forget_titles(&mut self, gone: &[String]) {
         let shared = self.shares.iter_mut().map(|share| &mut share.title);
         for title in shared.chain([&mut self.title]) {

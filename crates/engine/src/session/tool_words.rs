@@ -1,32 +1,30 @@
-//! The words that only tools have named, for the life of a session, in a bounded form.
+//! The words that only tools have named in a session, as a Bloom filter.
 //!
-//! A set that answers "surely not" or "perhaps": bits, not words, so it does not grow beyond its limit and
-//! holds no text. Where it is full it says "perhaps" more often, which costs a question and never lets a
-//! call run. What a word is, and when one of them matters, is said in [`crate::permission`].
+//! Bits, not words, so it does not grow beyond its limit and contains no text. When it is full it has more false
+//! positives, which cost a question and never let a call run. [`crate::permission`] defines what a word is and
+//! when it matters.
 //!
-//! Invariant: what was put in is always found again, whatever came after it.
+//! Invariant: there are no false negatives: what was added is always found.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of the first layer; each next one has twice as many.
+/// Size of the first layer; each next one doubles.
 const FIRST_BYTES: usize = 256;
-/// Layers at most: 64 KiB in all.
+/// Maximum layers: 64 KiB in total.
 const LAYERS_MAX: u32 = 8;
-/// Bits for each word.
 const BITS_PER_WORD: usize = 12;
-/// Places of a word.
+/// Hash functions per word.
 const PLACES: u64 = 6;
-/// Servers that are remembered as closed.
+/// Maximum closed servers remembered.
 const CLOSED_MAX: usize = 32;
 
-/// Words that tools have named.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolWords {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     layers: Vec<Layer>,
-    /// Servers whose tools look at nothing outside, by their own word; what they say is private.
+    /// Servers that say their tools access nothing outside; their words are private.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     closed: Vec<String>,
 }
@@ -51,17 +49,16 @@ fn from_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8
     Ok(bits)
 }
 
-/// A word by its number; the same for ever, since heads keep them.
+/// The hash of a word; it never changes, because heads contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WordHash(u64);
 
 impl WordHash {
-    /// The number of a word.
     pub fn of(word: &str) -> Self {
         Self::with(0xcbf2_9ce4_8422_2325, word)
     }
 
-    /// The number of a word that a closed server has named.
+    /// The hash of a word named by a closed server.
     pub fn of_private(server: &str, word: &str) -> Self {
         Self::with(Self::of(server).0, word)
     }
@@ -106,17 +103,15 @@ impl Layer {
 }
 
 impl ToolWords {
-    /// Whether nothing was named yet.
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// Whether a word was named; `false` is sure.
+    /// Whether a word was named; `false` is certain.
     pub fn has(&self, word: WordHash) -> bool {
         self.layers.iter().any(|layer| layer.has(word))
     }
 
-    /// Remembers a word.
     pub fn put(&mut self, word: WordHash) {
         if self.has(word) {
             return;
@@ -130,7 +125,6 @@ impl ToolWords {
         }
     }
 
-    /// Remembers words.
     pub fn extend(&mut self, words: impl IntoIterator<Item = WordHash>) {
         words.into_iter().for_each(|word| self.put(word));
     }
@@ -140,7 +134,7 @@ impl ToolWords {
         &self.closed
     }
 
-    /// Remembers that a server's words are private.
+    /// Marks a server's words as private.
     pub fn close(&mut self, server: &str) {
         if !self.closed.iter().any(|known| known == server) && self.closed.len() < CLOSED_MAX {
             self.closed.push(server.to_owned());

@@ -1,6 +1,6 @@
-//! Reading turns: from the cached tail where they are there, else from the log.
+//! Reads turns from the cached tail or from the log.
 //!
-//! Invariant: a damaged turn costs only itself; a record says in its place that it cannot be read.
+//! Invariant: a damaged turn affects no other; a record in its place says that it cannot be read.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,7 +24,7 @@ impl Sessions {
         self.turns(loaded, first..last).await
     }
 
-    /// Turns by position in the log (turn number less one), oldest first.
+    /// Turns by index in the log (turn number minus one), oldest first.
     pub async fn turns(
         &self,
         loaded: &LoadedSession,
@@ -61,7 +61,7 @@ impl Sessions {
         Ok(turns)
     }
 
-    /// Turns of the log and the bytes they take there.
+    /// Turns of the log, with their size there.
     async fn read_turns(
         &self,
         key: &Key,
@@ -73,7 +73,7 @@ impl Sessions {
         Ok((turns, entries.iter().map(Bytes::len).sum()))
     }
 
-    /// Turns by position in the log, each read on its own, so that a damaged one costs only itself.
+    /// Turns by index, each read separately, so that a damaged one affects no other.
     async fn one_by_one(
         &self,
         loaded: &LoadedSession,
@@ -95,13 +95,13 @@ impl Sessions {
         Ok(turns)
     }
 
-    /// One turn; none where the session has no turn of that number.
+    /// A turn; `None` if the session has no such turn.
     pub async fn turn(&self, loaded: &LoadedSession, turn: u64) -> Result<Option<Arc<TurnRecord>>> {
         let Some(at) = turn.checked_sub(1) else { return Ok(None) };
         Ok(self.turns(loaded, at..turn).await?.into_iter().next())
     }
 
-    /// Single turns by their numbers, in that order.
+    /// Turns by number, in the order given.
     pub async fn turns_at(
         &self,
         loaded: &LoadedSession,
@@ -133,7 +133,6 @@ impl Sessions {
     }
 }
 
-/// A record from the log.
 pub fn parse_record(key: &Key, at: u64, bytes: &[u8]) -> Result<TurnRecord> {
     serde_json::from_slice(bytes).map_err(|error| Error::Unreadable {
         what: format!("turn {} of {key}", at + 1),

@@ -1,8 +1,8 @@
-//! A turn that cannot be read stands for itself: the others of its session are not lost with it.
+//! Stands in for a turn that cannot be read, so that the others are not lost with it.
 //!
-//! In its place stands a record without content that says why. It counts as erased wherever content is looked at.
+//! The stand-in is a record without content that says why. It counts as erased wherever content is used.
 //!
-//! Invariant: only damage is passed over, never a store that does not answer.
+//! Invariant: only damage is skipped, never a store that does not answer.
 
 use jiff::Timestamp;
 
@@ -11,10 +11,10 @@ use crate::store::StoreError;
 
 use super::record::{TurnError, TurnRecord};
 
-/// The code of a record in the place of one that cannot be read.
+/// The error code of a stand-in.
 pub const CODE: &str = "unreadable";
 
-/// Why something is damaged, if an error tells of that.
+/// The reason, if an error reports damage.
 pub(crate) fn damage(error: &Error) -> Option<&str> {
     match error {
         Error::Store(StoreError::Damaged { reason, .. }) | Error::Unreadable { reason, .. } => {
@@ -24,7 +24,7 @@ pub(crate) fn damage(error: &Error) -> Option<&str> {
     }
 }
 
-/// The record in the place of a turn that cannot be read.
+/// The stand-in for a turn that cannot be read.
 pub fn stand_in(turn: u64, at: Timestamp, reason: &str) -> TurnRecord {
     let message = format!("turn {turn} cannot be read: {reason}");
     TurnRecord {

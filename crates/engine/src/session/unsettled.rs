@@ -1,7 +1,7 @@
-//! Calls that may change something, noted before they are made.
+//! Notes calls that may change something before they are made.
 //!
-//! A process can end while a call is under way. The note says that it was begun; the turn's record, which takes
-//! the note away, says what came of it. A note that is left over is a call whose outcome nobody knows.
+//! A process can end during a call. The note says that the call was begun; the turn's record, which replaces the
+//! note, has the result. A leftover note is a call with an unknown outcome.
 //!
 //! Invariant: a call that may change something is made only after its note is stored.
 
@@ -16,43 +16,37 @@ use crate::hash::ContentHash;
 use crate::tokens;
 use crate::tool::ToolName;
 
-/// The code of a turn whose calls have no known outcome.
+/// The error code of a turn whose calls have no known outcome.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
 /// A turn with calls that were begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnsettledTurn {
-    /// Names the turn while it has no number.
+    /// Identifies the turn before it has a number.
     pub id: Uuid,
-    /// Which running server makes the calls.
+    /// The server process that makes the calls.
     pub owner: Uuid,
-    /// After this, it is taken to have ended.
+    /// After this time it is assumed to have ended.
     pub until: Timestamp,
-    /// What made the turn.
     pub kind: TurnKind,
-    /// What the user said.
     pub message: String,
     /// The request's idempotency key and body, hashed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<(ContentHash, ContentHash)>,
-    /// The calls.
     pub calls: Vec<UnsettledCall>,
 }
 
 /// A call that was begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnsettledCall {
-    /// The call's id.
     pub id: String,
-    /// Which tool.
     #[serde(flatten)]
     pub tool: ToolName,
-    /// The arguments.
     pub arguments: Value,
-    /// Whether the server says that the same call twice does no more than once.
+    /// Whether the server says that repeating the call has no further effect.
     #[serde(default)]
     pub idempotent: bool,
-    /// Which round of the turn.
+    /// The round of the turn.
     pub round: u32,
 }
 
@@ -62,12 +56,11 @@ impl UnsettledTurn {
         self.until <= now || (alone && self.owner != here)
     }
 
-    /// Whether the request can be made again: every call does no more twice than once.
+    /// Whether the request can be repeated: all its calls are idempotent.
     pub fn is_repeatable(&self) -> bool {
         self.calls.iter().all(|call| call.idempotent)
     }
 
-    /// The key of the request that led to it.
     pub fn request_key(&self) -> Option<RequestKey> {
         let (key, body) = self.key?;
         Some(RequestKey { shown: String::new(), key, body })
@@ -75,7 +68,8 @@ impl UnsettledTurn {
 
     /// The record of a turn that was never finished.
     pub fn record(&self, now: Timestamp) -> TurnRecord {
-        let why = "the server stopped while the call was under way; whether it was carried out is not known";
+        let why =
+            "the server stopped during the call; it is unknown whether the call was carried out";
         let calls = self.calls.iter().map(|call| CallRecord {
             id: call.id.clone(),
             tool: call.tool.clone(),
@@ -93,7 +87,7 @@ impl UnsettledTurn {
             error: Some(TurnError {
                 code: OUTCOME_UNKNOWN.into(),
                 message: format!(
-                    "outcome unknown: the server stopped while {} was under way",
+                    "outcome unknown: the server stopped during a call to {}",
                     named.join(", ")
                 ),
             }),

@@ -1,9 +1,8 @@
-//! Which items of a request were used in the reply.
+//! Counts which items of a request were used in the reply.
 //!
-//! A tool is used when it is called. A rule or a reference is used when the reply names it, or shares
-//! enough of the words that set it apart: those in no other item of the request and not in the message.
-//! The mark stands in the receipt; the counts are kept in the head, one line an item, and add up over
-//! sessions on request.
+//! A tool is used if it is called. A rule or reference is used if the reply names it, or shares enough of its
+//! distinctive words: those in no other item of the request and not in the message. The receipt marks used items;
+//! the head has the counts, which are summed over sessions on request.
 //!
 //! Invariant: counting never changes what is sent; it only supports suggestions.
 
@@ -20,42 +19,37 @@ use crate::search::words::stems;
 use super::head::SessionHead;
 use super::record::TurnRecord;
 
-/// Items counted in one session.
+/// Maximum items counted per session.
 const ITEMS_MAX: usize = 128;
-/// Words of its own that a reply must share with a rule or reference that it does not name; half of
-/// them where there are fewer, but never less than two.
+/// Distinctive words that a reply must share with a rule or reference it does not name; half of them if there are
+/// fewer, but at least two.
 const SHARED_WORDS: usize = 4;
-/// Times an item is sent without being used before removing it is suggested.
+/// Times an item is sent without being used before its removal is suggested.
 pub const UNUSED_SENT_MIN: u32 = 5;
 
-/// How often an item was sent and used in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemUsage {
-    /// Which.
     #[serde(flatten)]
     pub item: ItemName,
-    /// Requests it was part of.
+    /// Number of requests with it.
     pub sent: u32,
-    /// Replies that used it.
+    /// Number of replies that used it.
     pub used: u32,
 }
 
-/// How often an item was sent and used over sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ItemTotal {
-    /// Which, and how often.
     #[serde(flatten)]
     pub usage: ItemUsage,
-    /// Sessions that sent it.
+    /// Number of sessions that sent it.
     pub sessions: u32,
 }
 
-/// The item that a piece stands for.
 pub fn item_of(source: &Source) -> Option<ItemName> {
     match source.clone() {
         Source::Rule { name, .. } => Some(ItemName::Rule { name }),
         Source::Reference { name, .. } => Some(ItemName::Reference { name }),
-        // The search for tools is ours, and no item.
+        // The search for tools is ours, not an item.
         Source::Tool { server, name, .. } if !server.is_empty() => {
             Some(ItemName::Tool { server, name })
         }
@@ -63,7 +57,7 @@ pub fn item_of(source: &Source) -> Option<ItemName> {
     }
 }
 
-/// Notes in the receipt of a turn which of the items that were sent its reply referred to.
+/// Marks the items that the reply used in the turn's receipt.
 pub fn mark(record: &mut TurnRecord, sent: &[Arc<SentPiece>]) {
     let Some(receipt) = &mut record.receipt else { return };
     let items = sent.iter().filter_map(|sent| Some((item_of(&sent.piece.source)?, &sent.piece)));
@@ -109,7 +103,7 @@ fn shares(own: &BTreeSet<String>, reply: &BTreeSet<String>) -> bool {
     own.intersection(reply).count() >= enough
 }
 
-/// Counts the items of a finished turn: those that its request begins with, and its own.
+/// Counts the items of a finished turn, including inherited ones.
 pub fn count(head: &mut SessionHead, record: &TurnRecord) {
     let Some(receipt) = &record.receipt else { return };
     if receipt.continues.is_none() {
@@ -138,7 +132,7 @@ pub fn count(head: &mut SessionHead, record: &TurnRecord) {
     }
 }
 
-/// Session items that were sent often and never used.
+/// Session items sent often and never used.
 pub fn unused(head: &SessionHead) -> Vec<ItemUsage> {
     head.item_usage
         .iter()
@@ -148,12 +142,10 @@ pub fn unused(head: &SessionHead) -> Vec<ItemUsage> {
         .collect()
 }
 
-/// Adds the counts of several sessions.
 #[derive(Debug, Default)]
 pub struct Totals(BTreeMap<ItemName, (u32, u32, u32)>);
 
 impl Totals {
-    /// Adds those of one session.
     pub fn add(&mut self, head: &SessionHead) {
         for usage in &head.item_usage {
             let (sent, used, sessions) = self.0.entry(usage.item.clone()).or_default();
@@ -163,7 +155,6 @@ impl Totals {
         }
     }
 
-    /// The sums, by item.
     pub fn items(self) -> Vec<ItemTotal> {
         let total = |(item, (sent, used, sessions))| ItemTotal {
             usage: ItemUsage { item, sent, used },

@@ -1,33 +1,29 @@
-//! Turns that stay in the conversation and are used no more: something that was said in them was to be forgotten.
+//! Turns that stay in the session but are no longer used, because something said in them was to be forgotten.
 //!
-//! People still see them in the history. Requests, notes and searches leave them out.
+//! People still see them in the history. Requests, summaries and searches ignore them.
 //!
-//! Invariant: a turn that was withheld stays so, also once it is erased; so the number of them only grows.
+//! Invariant: a withheld turn stays withheld, even once it is erased; so their number only grows.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// The withheld turns of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Withheld {
     turns: BTreeSet<u64>,
-    /// Turns of the session when one was last added: requests up to then may show it and are not continued.
+    /// Number of turns when one was last added: requests up to then may show it and are not continued.
     until: u64,
 }
 
 impl Withheld {
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// Whether `turn` is one.
     pub fn holds(&self, turn: u64) -> bool {
         self.turns.contains(&turn)
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.turns.len() as u64
     }

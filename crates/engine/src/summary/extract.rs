@@ -1,7 +1,7 @@
-//! Choosing the sentences that are worth keeping.
+//! Selects the sentences of a summary.
 //!
-//! Nothing here knows a language: a sentence carries a fact where it has a number, a name or an identifier, and
-//! says something of its own where its words are rare among the candidates.
+//! Independent of the language: a sentence has a fact if it has a number, a name or an identifier, and is
+//! distinctive if its words are rare among the candidates.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -15,25 +15,24 @@ use crate::search::words::stems;
 use crate::session::head::Summary;
 use crate::tokens;
 
-/// Sentences longer than this are cut, in characters.
+/// Longer sentences are cut.
 const SENTENCE_CHARACTERS_MAX: usize = 240;
-/// Content words below which a sentence says nothing: greetings, thanks, exclamations.
+/// Sentences with fewer content words say nothing: greetings, thanks, exclamations.
 const CONTENT_WORDS_MIN: usize = 3;
-/// Candidates that are weighed against each other.
+/// Maximum candidates compared with each other.
 const CANDIDATES_MAX: usize = 2_000;
-/// Stretches of the range that each get their share.
+/// Number of sections of the range that each get their share.
 const STRETCHES: usize = 12;
-/// What a number, a name and an identifier add to a sentence's worth, and what a question keeps of it.
+/// What a number, a name and an identifier add to a sentence's value, and the factor of a question.
 const NUMBER: f32 = 1.0;
 const NAME: f32 = 0.7;
 const IDENTIFIER: f32 = 0.5;
 const QUESTION: f32 = 0.4;
-/// The worth of a sentence that has none of them.
+/// The value of a sentence without any of them.
 const PLAIN: f32 = 0.3;
-/// Tokens of a line beside its sentence.
+/// Tokens of a line besides its sentence.
 const LINE_TOKENS: u32 = 5;
 
-/// A sentence that could be kept.
 struct Candidate {
     turn: u64,
     day: Option<Date>,
@@ -44,14 +43,14 @@ struct Candidate {
     tokens: u32,
 }
 
-/// The notes on `turns`, and on what `previous` covers.
+/// The summary of `turns` and of what `previous` covers.
 pub fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> String {
     let mut candidates = Vec::new();
     let mut kept_whole = String::new();
     if let Some(previous) = previous {
         match previous.by == super::EXTRACTION {
             true => candidates.extend(again(&previous.text)),
-            // A model's notes are already dense; they stay as they are.
+            // A model's summary is already dense and stays as is.
             false => kept_whole.clone_from(&previous.text),
         }
     }
@@ -92,7 +91,7 @@ impl Candidate {
     }
 }
 
-/// How likely a sentence is to carry a fact.
+/// How likely a sentence is to have a fact.
 fn worth(text: &str) -> f32 {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default();
@@ -121,7 +120,7 @@ fn worth(text: &str) -> f32 {
     worth
 }
 
-/// Candidates that cover the most within `room`, each stretch of the range getting its share.
+/// The candidates that cover most within `room`, with a share for each section of the range.
 fn choose(candidates: &[Candidate], room: u32) -> Vec<&Candidate> {
     let mut frequency: HashMap<&str, f32> = HashMap::new();
     for stem in candidates.iter().flat_map(|candidate| &candidate.stems) {
@@ -181,7 +180,7 @@ fn written(chosen: &[&Candidate]) -> String {
     text
 }
 
-/// The lines of earlier notes as candidates.
+/// The lines of an earlier summary as candidates.
 fn again(notes: &str) -> Vec<Candidate> {
     let mut day = None;
     let mut found = Vec::new();
@@ -206,7 +205,6 @@ fn again(notes: &str) -> Vec<Candidate> {
     found
 }
 
-/// The sentences of a text.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut parts = Vec::new();

@@ -1,20 +1,18 @@
-//! What a tool answered, and how an answer that is too long is cut.
+//! Tool results, and how a long one is cut.
 //!
-//! Of a list that is too long the first rows are kept, with the number of all of them, so that what could be
-//! read stays usable. Not here: how an answer is put into words.
+//! A list that is too long keeps its first rows and the total number, so that it stays usable. Wording a result
+//! is done elsewhere.
 //!
-//! Invariant: an answer that was cut says so, and how long it was.
+//! Invariant: a result that was cut says so, and how long it was.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a tool answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolOutput {
-    /// The answer as text.
     pub text: String,
-    /// The answer as JSON, where the server gave structured content or its text is JSON. Of a list that was cut
-    /// the first rows, with the number of all as `count`.
+    /// The result as JSON, if the server returned structured content or its text is JSON. If a list was cut, the
+    /// first rows, with the total as `count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
     /// Whether the server marked it as an error.
@@ -23,36 +21,30 @@ pub struct ToolOutput {
     /// Whether it was cut at the output limit.
     #[serde(default)]
     pub truncated: bool,
-    /// How many characters the text had before it was cut.
+    /// Characters of the text before it was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_characters: Option<u64>,
-    /// Pictures and recordings, for whoever called the tool. They are not kept; the text names them.
+    /// Images and audio, for the caller of the tool. They are not stored; the text names them.
     #[serde(skip)]
     pub media: Vec<Media>,
 }
 
-/// A picture or a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
-    /// Which of the two.
     pub kind: MediaKind,
-    /// Its media type.
     pub mime_type: String,
-    /// Its bytes in base64, as the server sent them.
+    /// Base64, as the server sent it.
     pub data: String,
 }
 
-/// What is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaKind {
-    /// A picture.
     Image,
-    /// A recording.
     Audio,
 }
 
 impl ToolOutput {
-    /// The answer with at most `bytes_max` bytes of text and as many of JSON.
+    /// Cuts the text to at most `bytes_max` bytes, and the JSON to as many.
     pub fn cut(mut self, bytes_max: usize) -> Self {
         let json_size = self.json.as_ref().map_or(0, size);
         if self.text.len() <= bytes_max && json_size <= bytes_max {
@@ -67,8 +59,8 @@ impl ToolOutput {
         self
     }
 
-    /// Whether the answer itself says that the call failed, though the server did not mark it as an error:
-    /// `{"success": false}`, or nothing but an error.
+    /// Whether the result itself reports a failure that the server did not mark as an error: `{"success":
+    /// false}`, or nothing but an error.
     pub fn reports_failure(&self) -> bool {
         let Some(Value::Object(object)) = &self.json else { return false };
         let is = |key: &str, value: bool| object.get(key) == Some(&Value::Bool(value));
@@ -87,12 +79,12 @@ impl ToolOutput {
         is("success", false) || failed && only || error && (is("ok", false) || only)
     }
 
-    /// How many characters the text has, or had before it was cut.
+    /// Characters of the text before it was cut.
     pub fn characters(&self) -> u64 {
         self.whole_characters.unwrap_or_else(|| self.text.chars().count() as u64)
     }
 
-    /// The text, and where it was cut, of how much.
+    /// The text, and if it was cut, its original length.
     pub fn told(&self) -> String {
         match self.whole_characters {
             Some(all) => {
@@ -104,8 +96,8 @@ impl ToolOutput {
     }
 }
 
-/// The same list with as many rows as fit, and `count` for all of them; `None` where it is no list, or not even
-/// one row fits.
+/// The list with as many rows as fit, and `count` for all of them; `None` if it is no list or not even one row
+/// fits.
 fn first_rows(json: Value, bytes_max: usize) -> Option<Value> {
     let (mut frame, key) = match json {
         Value::Array(rows) => (Map::from_iter([("results".to_owned(), rows.into())]), None),

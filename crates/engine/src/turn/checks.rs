@@ -1,4 +1,4 @@
-//! What is checked before a turn: sizes, keys, versions, and whether the session takes turns at all.
+//! Checks before a turn: sizes, keys, versions, and whether the session accepts turns.
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::session::record::CallRecord;
 /// How far an application's clock may be ahead of ours.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
-/// A message has words, and not too many.
+/// Fails if a message is empty or too long.
 pub fn message(message: &str, limits: &Limits) -> Result<()> {
     if message.trim().is_empty() {
         return Err(Error::invalid("message", "it is empty"));
@@ -22,7 +22,7 @@ pub fn message(message: &str, limits: &Limits) -> Result<()> {
     within("message", message.len(), "message_bytes_max", limits.message_bytes_max)
 }
 
-/// The parts of a recorded exchange beside its message are within their limits.
+/// Fails if the other parts of a recorded exchange exceed their limits.
 pub fn recorded(
     reply: &str,
     calls: &[CallRecord],
@@ -41,14 +41,14 @@ pub fn recorded(
     within("metadata", size, "metadata_bytes_max", limits.metadata_bytes_max)
 }
 
-/// There is room for another turn.
+/// Fails if the session has the maximum number of turns.
 pub fn room(head: &SessionHead, limits: &Limits) -> Result<()> {
     let turns = usize::try_from(head.turns + 1).unwrap_or(usize::MAX);
     let allowed = usize::try_from(limits.turns_max).unwrap_or(usize::MAX);
     within("the number of turns", turns, "turns_max", allowed)
 }
 
-/// A turn that was said before now comes after the turn before it, and not from the future.
+/// Fails if a turn's time is in the future or before the previous turn.
 pub fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp) -> Result<()> {
     let Some(at) = at else { return Ok(()) };
     if at > now + CLOCKS_DIFFER {
@@ -63,7 +63,7 @@ pub fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp) -> Res
     }
 }
 
-/// The session is neither deleted nor expired.
+/// Fails if the session is deleted or expired.
 pub fn active(head: &SessionHead, now: Timestamp) -> Result<()> {
     let state = if head.deleted_at.is_some() {
         "deleted"
@@ -75,14 +75,14 @@ pub fn active(head: &SessionHead, now: Timestamp) -> Result<()> {
     Err(Error::Inactive { session: head.id.clone(), state })
 }
 
-/// The session id that a keyed request without one always means.
+/// The session id that a request with a key but without an id always gets.
 pub(crate) fn id_for_key(caller: &Caller, key: &RequestKey) -> Result<SessionId> {
     let name = format!("{}/{}/{}", caller.scope.tenant, caller.scope.user, key.key);
     let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
     Ok(SessionId::new(id.to_string())?)
 }
 
-/// The caller's version must be the current one, where it gave one.
+/// Fails if the caller's version is not the current one.
 pub(crate) fn check_version(id: &SessionId, expected: Option<u64>, current: u64) -> Result<()> {
     match expected {
         Some(given) if given != current => {
@@ -92,7 +92,7 @@ pub(crate) fn check_version(id: &SessionId, expected: Option<u64>, current: u64)
     }
 }
 
-/// The turn that the same request made before. Another request under the same key is an error.
+/// The turn that the same request made before. Fails if the key was used for another request.
 pub(crate) fn answered(head: &SessionHead, key: Option<&RequestKey>) -> Result<Option<u64>> {
     let Some(key) = key else { return Ok(None) };
     match head.answered.iter().find(|answered| answered.key == key.key) {

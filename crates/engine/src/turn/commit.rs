@@ -1,7 +1,6 @@
-//! The end of a turn: the record and the new head in one versioned write, or a pause.
+//! The end of a turn: writes the record and the new head in one versioned commit, or pauses.
 //!
-//! Invariant: what the head learns from a turn is a pure function of the turn and the head, so it may run
-//! again on a newer head.
+//! Invariant: the head's change is a pure function of the turn and the head, so it may run again on a newer head.
 
 use std::sync::Arc;
 
@@ -26,10 +25,8 @@ use crate::session::{LoadedSession, usage};
 use crate::store::Version;
 use crate::trace;
 
-/// Where a turn stands now.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// Its number.
     pub turn: u64,
     /// The session's version.
     pub version: u64,
@@ -44,7 +41,7 @@ impl Recorded {
     }
 }
 
-/// The thing that the reply brought up: shown, or offered instead of a name that was not found.
+/// The entity introduced by the reply: shown, or suggested for a name that was not found.
 fn newly_spoken_of(head: &SessionHead, dialogue: Option<&Dialogue>) -> Option<EntityRef> {
     let before = head.dialogue.as_ref().and_then(|dialogue| dialogue.focus.first());
     let now = dialogue?.focus.first().filter(|now| before != Some(*now))?;
@@ -93,7 +90,7 @@ impl Pipeline {
         }
     }
 
-    /// Puts a turn at the end of the conversation, or finds it there.
+    /// Appends a turn to the session, or finds it there.
     pub(super) async fn commit(
         &self,
         caller: &Caller,
@@ -152,7 +149,7 @@ impl Pipeline {
         let committing = async {
             match expected {
                 None => self.sessions.commit_batched(&session, step).await,
-                // Somebody who expects a version wants nothing between it and this turn.
+                // A caller who expects a version wants no turn between it and this one.
                 Some(_) => {
                     let (loaded, answer) = self.sessions.update(&session, step).await?;
                     Ok((loaded.version, answer))
@@ -176,7 +173,7 @@ impl Pipeline {
         Ok(Recorded { turn: number, version: answered_at.unwrap_or(version.number), record })
     }
 
-    /// A committed turn as an outcome; nothing is read that is in hand.
+    /// A committed turn as an outcome, without reading what is in hand.
     async fn finished(
         &self,
         caller: &Caller,
@@ -196,7 +193,6 @@ impl Pipeline {
         Ok(TurnOutcome::Finished { session, record, repeated })
     }
 
-    /// A turn from the log.
     pub(super) async fn stored_turn(
         &self,
         session: &LoadedSession,
@@ -207,7 +203,7 @@ impl Pipeline {
         found.ok_or_else(|| Error::NoTurn { session: id.clone(), turn, turns })
     }
 
-    /// A reply's usage tells how the model counts tokens.
+    /// Learns from a reply's usage how the model counts tokens.
     fn learn_factor(&self, draft: &TurnDraft, answer: &Answer) {
         if let (Some(usage), ReplyForm::Model { model }) = (answer.usage, &answer.form)
             && answer.calls.is_empty()
@@ -218,7 +214,7 @@ impl Pipeline {
         }
     }
 
-    /// Things in the results of a turn's calls.
+    /// The entities in the results of a turn's calls.
     fn harvests(&self, record: &TurnRecord) -> Vec<Harvest> {
         let results = record.calls.iter().filter(|call| call.ok()).filter_map(|call| {
             let json = call.output.as_ref()?.json.as_ref()?;
@@ -227,7 +223,7 @@ impl Pipeline {
         results.collect()
     }
 
-    /// What the head remembers of the things in a turn.
+    /// Adds the entities of a turn to the head.
     fn remember(
         &self,
         head: &mut SessionHead,

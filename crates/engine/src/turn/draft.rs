@@ -1,4 +1,5 @@
-//! A turn that is not in the log yet. The one place where a [`TurnRecord`] is made.
+//! A turn that is not in the log yet, and its [`TurnRecord`]. Imports, and turns that a server left unfinished,
+//! make their own records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,28 +23,27 @@ use crate::session::record::{ReplyForm, SaidTokens, TurnKind, TurnRecord};
 use crate::tokens;
 use crate::tool_search;
 
-/// A message and what is known of it, before the reply is.
+/// A message and what is known of it, before the reply.
 pub(super) struct TurnDraft {
     pub kind: TurnKind,
-    /// When it was said, where that was before now.
+    /// When it was said, if earlier than now.
     pub at: Option<Timestamp>,
     pub message: String,
     pub understanding: Understanding,
     pub receipt: Option<Receipt>,
     /// Every piece of the request.
     pub sent: Option<Arc<Vec<Arc<SentPiece>>>>,
-    /// Notes on older turns that the request made.
+    /// The summary made by the request.
     pub summary: Option<Summary>,
-    /// Texts that the receipt names and no record keeps yet.
+    /// Texts that the receipt refers to and no record stores yet.
     pub contents: BTreeMap<ContentHash, String>,
     pub client_body: Option<ClientBody>,
     pub metadata: Option<Value>,
     pub took_ms: Option<u64>,
-    /// Names the turn while it has no number.
+    /// Identifies the turn before it has a number.
     pub id: Uuid,
     /// When the pause began that this turn ends.
     pub ends_pause: Option<Timestamp>,
-    /// Whether tools were offered.
     pub offered_tools: bool,
 }
 
@@ -68,7 +68,7 @@ impl TurnDraft {
         }
     }
 
-    /// The record, which gets its number when it is committed, and what the message means.
+    /// The record, which gets its number at commit, and what the message means.
     pub fn record(mut self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
         let spoke = matches!(answer.form, ReplyForm::Model { .. } | ReplyForm::Sampling { .. });
         let no_tool_called = self.offered_tools
@@ -101,7 +101,7 @@ impl TurnDraft {
         (record, self.understanding)
     }
 
-    /// The pause of a turn; `None` where it has no request to go on with.
+    /// The pause of a turn; `None` if it has no request to continue with.
     pub fn pending(
         self,
         answer: Answer,

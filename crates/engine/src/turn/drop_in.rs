@@ -1,11 +1,10 @@
-//! Turns of an unchanged model client: what to add to its request, and the exchange kept afterwards.
+//! Turns of drop-in clients: what to add to a request, and how the exchange is stored.
 //!
-//! Wire formats are the transport's; here a client's request is its message, its own words so far and
-//! its bytes. The client's instructions, tools and settings stay its own: nothing of a persona, a rule
-//! or a prompt mode is added.
+//! The transport handles wire formats; here a client's request is its message, its own texts and its bytes. The
+//! client's instructions, tools and settings stay its own: no persona, rule or prompt mode is added.
 //!
-//! Invariant: what is added is history in its own roles, or data quoted beside the message; and the
-//! client's own request is never shortened.
+//! Invariant: what is added is history in its own roles, or data quoted next to the message; the client's own
+//! request is never shortened.
 
 use std::sync::Arc;
 
@@ -41,17 +40,15 @@ use crate::session::{LoadedSession, Sessions};
 use crate::store::Version;
 use crate::trace;
 
-/// The most of a client's request that is kept with its turn, beyond what the turn before keeps.
+/// Maximum bytes of a client's request stored with its turn, beyond what the previous turn has.
 const REQUEST_BYTES_MAX: usize = 256 * 1024;
 
-/// How a larger one was told in the first layout; no JSON object begins so.
+/// How the first layout marked a larger one; no JSON object starts like this.
 const TOO_LARGE: &str = "[a request of";
 
-/// What a client's request led to.
 pub enum DropIn {
-    /// The same keyed request was answered before.
+    /// The same request was answered before under its key.
     Answered(Arc<TurnRecord>),
-    /// A turn under way.
     Open(Box<DropInTurn>),
 }
 
@@ -62,16 +59,14 @@ pub struct DropInTurn {
     key: Option<RequestKey>,
     turn: Turn,
     draft: TurnDraft,
-    /// What is added to the request.
     pub addition: Addition,
 }
 
-/// A client's request that was handed on, and what was added to it: enough to put it together again.
+/// A forwarded request and what was added to it, enough to reproduce it.
 #[derive(Debug, Clone)]
 pub struct ForwardedRequest {
-    /// The request as it came.
+    /// The original request.
     pub body: String,
-    /// What was added.
     pub addition: Addition,
     /// `provider/model`.
     pub model: String,
@@ -79,25 +74,22 @@ pub struct ForwardedRequest {
     pub hash: ContentHash,
 }
 
-/// How the exchange of a client with its model ended.
+/// The end of a client's exchange with its model.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    /// What the model said.
     pub reply: String,
-    /// Calls that the client ran for it.
+    /// Calls that the client made.
     pub calls: Vec<CallRecord>,
-    /// How it ended.
     pub status: TurnStatus,
-    /// Why it failed.
     pub error: Option<TurnError>,
     /// `provider/model`.
     pub model: String,
-    /// Tokens as the provider counted them.
+    /// Tokens as counted by the provider.
     pub usage: Option<Usage>,
 }
 
 impl Pipeline {
-    /// Begins a turn of a model client; the session is created when it does not exist.
+    /// Begins a turn of a drop-in client; creates the session if it does not exist.
     pub async fn begin_drop_in(
         self: &Arc<Self>,
         caller: &Caller,
@@ -122,11 +114,11 @@ impl Pipeline {
         Ok(DropIn::Open(Box::new(open)))
     }
 
-    /// What the user's memory adds to a request that belongs to no session, and the receipts of it. Keeps nothing.
+    /// What the user's memory adds to a request without a session, and its receipts. Stores nothing.
     ///
-    /// Nothing is kept that could say where something stood before, so a client that sends its conversation again
-    /// gets what its first message would have got, in front of that message: the same from request to request. Only
-    /// a question about the past also gets what answers it.
+    /// Without stored state it is unknown what was added before. So a client that sends its history again gets
+    /// what its first message would have got, before that message: the same with every request. Only a question
+    /// about something earlier also gets what answers it.
     pub async fn remembered_for(
         &self,
         caller: &Caller,
@@ -210,7 +202,7 @@ impl Pipeline {
         Ok((TurnDraft::of(turn, &request.message, assembled), addition))
     }
 
-    /// A client's request as its turn keeps it: what it has in common with the one before is not kept again.
+    /// A client's request as stored with its turn: as a difference to the previous one.
     async fn client_body(&self, session: &LoadedSession, body: &str) -> Result<Option<ClientBody>> {
         let last = self.sessions.tail(session, 1).await?.pop();
         let base = match last.filter(|record| record.client_body.is_some()) {
@@ -226,34 +218,32 @@ impl Pipeline {
 }
 
 impl DropInTurn {
-    /// The session.
     pub fn session(&self) -> &SessionId {
         &self.turn.session.head.id
     }
 
-    /// The span of the turn, for what happens on its behalf.
+    /// The span of the turn.
     pub fn span(&self) -> &Span {
         &self.turn.span
     }
 
-    /// What the request is made of.
     pub fn receipt(&self) -> Option<&Receipt> {
         self.draft.receipt.as_ref()
     }
 
-    /// Notes the bytes that the client's request became.
+    /// Records the hash of the bytes sent.
     pub fn handed_on_as(&mut self, bytes: &[u8]) {
         if let Some(receipt) = &mut self.draft.receipt {
             receipt.handed_on_hash = Some(ContentHash::of_bytes(bytes));
         }
     }
 
-    /// Turns of the session before this one.
+    /// Number of turns before this one.
     pub fn turns_before(&self) -> u64 {
         self.turn.session.head.turns
     }
 
-    /// Notes that the client has to run tools before it goes on, and what it has to send again then.
+    /// Records that the client must run tools before it continues, and what it must send again then.
     pub async fn wait_for_tools(self, round: Option<ClientRound>) -> Result<()> {
         trace::turn_waits_for_tools(&self.turn.span);
         let Some(round) = round else { return Ok(()) };
@@ -269,7 +259,7 @@ impl DropInTurn {
         Ok(())
     }
 
-    /// Keeps the exchange as a turn, with what was added to its request.
+    /// Stores the exchange as a turn, with what was added to its request.
     pub async fn commit(self, exchange: Exchange) -> Result<Recorded> {
         let Self { pipeline, caller, key, turn, mut draft, .. } = self;
         let limits = &pipeline.limits;
@@ -297,13 +287,12 @@ impl DropInTurn {
     }
 }
 
-/// How every turn of a client begins.
 fn start() -> TurnStart<'static> {
     let (kind, cancel) = (TurnKind::DropIn, CancellationToken::new());
     TurnStart { kind, lent: None, with_tools: false, cancel }
 }
 
-/// The request that a turn handed on, as it was put together; `None` where the turn is another.
+/// The request that a turn forwarded, as assembled; `None` if the turn is of another kind.
 pub async fn handed_on(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -327,7 +316,7 @@ pub async fn handed_on(
     Ok(Some(ForwardedRequest { body, addition, model, hash }))
 }
 
-/// What a client sent, from the turns that keep it.
+/// A client's request, from the turns that store it.
 async fn client_body(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -355,7 +344,7 @@ async fn client_body(
     Ok(text)
 }
 
-/// A turn of the first layout has the client's request as the last block of its own.
+/// A turn of the first layout has the client's request as its last block.
 async fn first_layout(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -379,7 +368,7 @@ async fn first_layout(
     Ok((body, addition))
 }
 
-/// Shortens `text` to at most `bytes`; answers whether it was longer.
+/// Shortens `text` to at most `bytes`; returns whether it was longer.
 fn cut(text: &mut String, bytes: usize) -> bool {
     let over = text.len() > bytes;
     if over {

@@ -1,4 +1,4 @@
-//! How a turn begins: its session, and whether its request was answered already.
+//! The beginning of a turn: its session, and whether its request was answered already.
 
 use jiff::SignedDuration;
 
@@ -12,17 +12,15 @@ use crate::session::apply::RequestKey;
 use crate::session::head::UnderWay;
 use crate::session::sessions::Step;
 
-/// What a request finds.
 pub(super) enum Opened {
-    /// A session that takes the turn.
+    /// A session that accepts the turn.
     Ready(LoadedSession),
-    /// The same request was made before: its turn, or the pause that it led to.
+    /// The same request was made before: its turn, or the pause it led to.
     Over(TurnOutcome),
 }
 
 impl Pipeline {
-    /// Opens the session of a request. A turn that waits there is ended, and a keyed request is noted as
-    /// under way.
+    /// Opens the session of a request. Ends a waiting turn, and marks a request with a key as in progress.
     pub(super) async fn open(&self, caller: &Caller, request: &TurnRequest) -> Result<Opened> {
         let key = request.key.as_ref();
         let session = self.session_for(caller, request).await?;
@@ -51,7 +49,7 @@ impl Pipeline {
         self.reserve(session, key).await.map(Opened::Ready)
     }
 
-    /// The session of that id; created where there is none.
+    /// The session with that id, created if missing.
     pub(super) async fn open_or_create(
         &self,
         caller: &Caller,
@@ -67,7 +65,7 @@ impl Pipeline {
         }
     }
 
-    /// The session of the request. A keyed request without one always means the same.
+    /// The session of the request. A key without a session id always gives the same session.
     async fn session_for(&self, caller: &Caller, request: &TurnRequest) -> Result<LoadedSession> {
         let id: Option<SessionId> = match (&request.session, &request.key) {
             (Some(id), _) => Some(id.clone()),
@@ -90,7 +88,7 @@ impl Pipeline {
         Ok(TurnOutcome::Finished { session, record, repeated: true })
     }
 
-    /// Notes that a keyed request is being worked on, so that no copy of the server does it twice.
+    /// Marks a request with a key as in progress, so that no other server repeats it.
     async fn reserve(
         &self,
         session: LoadedSession,

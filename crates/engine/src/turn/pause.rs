@@ -1,4 +1,4 @@
-//! A turn that waits for an approval: asked for again, decided, ended by another message, or given up.
+//! Turns that wait for approval: requested again, decided, ended by another message, or expired.
 //!
 //! Invariant: a pause ends once, as one turn, under the key of the request that led to it.
 
@@ -25,21 +25,16 @@ use crate::session::pending::PendingTurn;
 use crate::session::record::TurnRecord;
 use crate::session::sessions::Step;
 
-/// What a person decided about a call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Approval {
-    /// Whether it may run.
     pub approve: bool,
-    /// How long the approval holds beyond this one call.
+    /// Whether the approval applies beyond this call.
     pub remember: Option<Remember>,
 }
 
-/// How long an approval holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remember {
-    /// In this session.
     Session,
-    /// In all sessions of the user.
     User,
 }
 
@@ -49,7 +44,7 @@ impl From<bool> for Approval {
     }
 }
 
-/// The pause that the same keyed request led to. Another request under its key is an error.
+/// The pause that the same request led to. Fails if the key was used for another request.
 pub(super) fn of_key(
     head: &SessionHead,
     key: Option<&RequestKey>,
@@ -68,7 +63,7 @@ pub(super) fn of_key(
 }
 
 impl Pipeline {
-    /// Notes what a person decided about a call that waits, and remembers it where they want that.
+    /// Stores the decision about a waiting call, and remembers it if asked to.
     pub(super) async fn note_decision(
         &self,
         caller: &Caller,
@@ -109,7 +104,7 @@ impl Pipeline {
             .await
     }
 
-    /// The allowance that a person gives with an approval: for the tool as it is defined now.
+    /// The permission given with an approval, for the tool's current definition.
     async fn allowance(&self, caller: &Caller, id: &SessionId, call: &str) -> Result<Decision> {
         let session = self.sessions.load(&caller.session_key(id)).await?;
         let missing = || Error::NoApproval { session: id.clone(), call: call.into() };
@@ -121,7 +116,7 @@ impl Pipeline {
         let definition = &known.ok_or_else(missing)?.definition;
         let policy = self.rules.of(&caller.scope, agent, &session.head.tool_rules).await?;
         if let Some(by) = policy.of(definition).ask {
-            return Err(Error::invalid("remember", format!("{by} wants to be asked each time")));
+            return Err(Error::invalid("remember", format!("{by} requires approval each time")));
         }
         Ok(Decision {
             tool: awaited.tool.clone(),
@@ -132,8 +127,8 @@ impl Pipeline {
         })
     }
 
-    /// How long a pause still has. One whose calls are decided is going on, and has the time of a turn
-    /// beyond that.
+    /// The remaining time of a pause. One whose calls are decided is resuming and has the time of a turn in
+    /// addition.
     pub(super) fn time_left(&self, pending: &PendingTurn) -> Duration {
         let left = pending.expires_at.duration_since(self.clock.now());
         let going_on = pending.undecided().next().is_none();
@@ -142,7 +137,7 @@ impl Pipeline {
         Duration::try_from(left.saturating_add(more)).unwrap_or_default()
     }
 
-    /// Keeps a paused turn as refused: a new message came, or its time is over.
+    /// Stores a paused turn as refused: a new message came, or it expired.
     pub(super) async fn end_waiting(
         &self,
         caller: &Caller,
@@ -168,7 +163,7 @@ impl Pipeline {
             let key = pending.request_key();
             let kept = self.commit(caller, &turn, draft, refused, key.as_ref(), Some(version));
             match kept.await {
-                // Whoever was faster may have ended it too: what is there now is looked at again.
+                // The other writer may have ended it too, so check again.
                 Ok(_) | Err(Error::VersionConflict { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -177,8 +172,8 @@ impl Pipeline {
         Ok(session)
     }
 
-    /// Ends a pause that nobody answered in time, so that its message is history even when nobody comes
-    /// back; one that still has time is looked at again when it is over.
+    /// Ends an expired pause, so that its message enters the log even if nobody returns; schedules one that still
+    /// has time.
     pub(crate) async fn end_expired(&self, session: LoadedSession) -> Result<LoadedSession> {
         let session = self.settle_abandoned(session).await?;
         if let Some(left) = self.unsettled_for(&session) {

@@ -1,7 +1,6 @@
-//! What a turn's calls are judged by: the rules, and who said what.
+//! The inputs to permission checks of a turn: the rules, and who said what.
 //!
-//! Invariant: what a person said counts as theirs only where they said it here, not where a conversation that
-//! was brought in says so.
+//! Invariant: a statement counts as a person's only if it was made here, not in an imported session.
 
 use std::sync::Arc;
 
@@ -23,11 +22,11 @@ use super::{Pipeline, Turn};
 use crate::agent::Agent;
 use crate::catalog::KnownTool;
 
-/// Older turns that are read to find out whether a person said something.
+/// Maximum older turns read to find out whether a person said something.
 const TURNS_READ_MAX: u64 = 2_000;
 
-/// The tools that a session has: its own items, and those that a message may bring in. A tool that was taken
-/// out, or that was never added, is not among them.
+/// The tools of a session: its items, and those that a message may add. Removed or never added tools are not
+/// included.
 pub(crate) fn session_tools(
     agent: &Agent,
     items: &[SessionItem],
@@ -41,7 +40,7 @@ pub(crate) fn session_tools(
     tools.into_iter().filter(|known| has(&known.definition.tool)).collect()
 }
 
-/// The tools that a request lists, or lets a model find: no others can be called by it.
+/// The tools that a request declares, or lets a model find; it can call no others.
 pub(super) fn listed_tools(sent: &[Arc<SentPiece>], tools: &[KnownTool]) -> Vec<ToolDefinition> {
     let listed = |tool: &ToolName| {
         sent.iter().any(|sent| {
@@ -55,7 +54,6 @@ pub(super) fn listed_tools(sent: &[Arc<SentPiece>], tools: &[KnownTool]) -> Vec<
 }
 
 impl Pipeline {
-    /// The rules about a turn's calls.
     pub(super) async fn policy(&self, turn: &Turn) -> Result<Policy> {
         if turn.tools.is_empty() {
             return Ok(self.rules.configured(turn.agent.clone()));
@@ -64,7 +62,7 @@ impl Pipeline {
         self.rules.of(&session.key.scope, turn.agent.clone(), &session.head.tool_rules).await
     }
 
-    /// Who said what, as far as it can matter.
+    /// Who said what, as far as it matters.
     pub(super) async fn taint(
         &self,
         turn: &Turn,
@@ -97,7 +95,7 @@ impl Pipeline {
             match &sent.piece.source {
                 // What the operator wrote counts as a person's.
                 Source::Rule { .. } | Source::Persona { .. } => taint.said(text),
-                // Who said what in another session, nobody here has heard.
+                // Who said what in another session is unknown here.
                 Source::Elsewhere { .. }
                 | Source::EarlierResult { .. }
                 | Source::Summary { .. }
@@ -113,12 +111,12 @@ impl Pipeline {
         Ok(taint)
     }
 
-    /// What the user or the operator has vouched for counts as said: things that the message names, with the
-    /// id that a look-up found for them.
+    /// Adds what the user or operator vouched for as said: entities that the message names, with the id that a
+    /// look-up found.
     fn vouch(&self, turn: &Turn, assembled: &AssembledRequest, taint: &mut Taint) {
         let Understanding { noticed, known, .. } = &assembled.understanding;
         let head = &turn.session.head;
-        // Who vouched for a thing in a conversation that was brought in, nobody here knows.
+        // Who vouched for an entity in an imported session is unknown here.
         let own = head.imported_turns == 0;
         let vouched = head.entities.tracked.iter().chain(known.iter()).filter(|_| own);
         for entity in vouched.filter(|entity| entity.is_vouched_for()) {
@@ -134,7 +132,6 @@ impl Pipeline {
         }
     }
 
-    /// Where the turn's calls are noted before they are made.
     pub(super) fn notes(&self, turn: &Turn, message: &str, key: Option<&RequestKey>) -> CallNotes {
         CallNotes {
             sessions: self.sessions.clone(),
@@ -163,7 +160,7 @@ fn quotations(request: &ModelRequest) -> Vec<&str> {
     texts.flat_map(quoted).collect()
 }
 
-/// The blocks of data in a text. A block ends at the first end, since what is quoted cannot hold one.
+/// The data blocks in a text. A block ends at the first end tag, because quoted text cannot contain one.
 fn quoted(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;

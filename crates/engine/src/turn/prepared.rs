@@ -1,7 +1,7 @@
-//! Requests that `prepare` made, kept for a while so that the exchange can be recorded with its receipt.
+//! Requests made by `prepare`, cached so that the exchange can be recorded with its receipt.
 //!
-//! A bounded convenience, not a store: an application that records later than this, or on another copy of
-//! the server, records without a receipt and is told so.
+//! A bounded cache, not a store: an application that records later, or on another server, records without a
+//! receipt and is told so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,18 +11,17 @@ use moka::sync::Cache;
 use crate::request::AssembledRequest;
 use crate::store::Key;
 
-/// How long a prepared request is remembered.
+/// How long a prepared request is cached.
 const AGE_MAX: Duration = Duration::from_secs(900);
-/// Bytes of texts that are remembered, roughly.
+/// Approximate size of the cache.
 const BYTES_MAX: u64 = 32 << 20;
-/// What a request weighs beside its texts.
+/// Size of a request besides its texts.
 const REQUEST_BYTES: usize = 4 << 10;
 
-/// Prepared requests by session and receipt.
 pub struct PreparedRequests(Cache<(Key, String), Arc<AssembledRequest>>);
 
 impl PreparedRequests {
-    /// Remembers a request under its receipt's id.
+    /// Caches a request under its receipt's id.
     pub(super) fn keep(&self, session: Key, request: AssembledRequest) -> Arc<AssembledRequest> {
         let id = request.receipt.request_hash.to_string();
         let request = Arc::new(request);
@@ -30,7 +29,7 @@ impl PreparedRequests {
         request
     }
 
-    /// The request of that receipt, if it is still known.
+    /// The request of that receipt, if still cached.
     pub(super) fn get(&self, session: Key, receipt: &str) -> Option<Arc<AssembledRequest>> {
         self.0.get(&(session, receipt.to_owned()))
     }

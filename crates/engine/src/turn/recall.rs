@@ -1,4 +1,4 @@
-//! What belongs to a message: what it means, what is looked up for it, and what earlier turns bring to it.
+//! Enriches a message: its meaning, look-ups, and matching earlier turns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,13 +20,13 @@ use crate::resolve::{self, LookedUp, Reader};
 use crate::search::split_name;
 use crate::session::record::{TurnKind, TurnRecord};
 
-/// Facts that are shown whatever the message says, newest first.
+/// Maximum facts shown for any message, newest first.
 const FACTS_ALWAYS_MAX: usize = 40;
-/// Facts that are shown because they fit the message.
+/// Maximum facts shown because they match the message.
 const FACTS_FITTING_MAX: usize = 10;
 
 impl Pipeline {
-    /// **notice**, **resolve**, **recall**, once for the same message to an unchanged session.
+    /// **notice**, **resolve**, **recall**, once per message to an unchanged session.
     pub(super) async fn enrich(
         &self,
         turn: &Turn,
@@ -89,8 +89,8 @@ impl Pipeline {
         turn.session.head.settings.memory.unwrap_or(turn.agent.memory)
     }
 
-    /// **recall** beyond the session: turns of the user's other sessions. Never cached: what was erased there
-    /// must not come back.
+    /// **recall** beyond the session: turns of the user's other sessions. Never cached, because what was erased
+    /// there must not return.
     pub(super) async fn recall_across(
         &self,
         turn: &Turn,
@@ -100,14 +100,14 @@ impl Pipeline {
         let (session, scope) = (&turn.session, self.memory_scope(turn));
         let asks = match room.asks {
             AsksBack::Yes => true,
-            // What named speakers ask each other is asked of the moment.
+            // Named speakers ask each other about the present.
             AsksBack::Perhaps => split_name(message).0.is_none() || session.head.turns == 0,
             AsksBack::No => session.head.turns == 0,
         };
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());
         }
-        // Sessions repeat each other; the same words are told once.
+        // Sessions repeat each other; the same words are shown once.
         let parts_max = 2 * self.limits.recalled_parts;
         let bounds = RecallBounds { parts_max, tokens: room.elsewhere };
         let wanted = AcrossQuery { session, message, vector, scope, bounds };
@@ -119,7 +119,7 @@ impl Pipeline {
         matches!(self.memory_scope(turn), MemoryScope::Agent | MemoryScope::User)
     }
 
-    /// What is known of the user: how to answer and who they are, then what fits the message.
+    /// Facts about the user: instructions and profile, then what matches the message.
     pub(super) async fn facts_for(
         &self,
         turn: &Turn,
@@ -144,7 +144,7 @@ impl Pipeline {
         Ok(facts)
     }
 
-    /// Notes which facts a request brought in. A failure costs the note, not the turn.
+    /// Records which facts a request used. A failure does not affect the turn.
     pub(super) async fn note_facts_used(&self, caller: &Caller, record: &TurnRecord) {
         let pieces = record.receipt.iter().flat_map(|receipt| &receipt.pieces);
         let new = pieces.filter(|piece| piece.sent() && piece.since.is_none());
@@ -158,14 +158,14 @@ impl Pipeline {
             return;
         }
         if let Err(error) = self.facts.mark_used(caller, &used, self.clock.now()).await {
-            tracing::warn!(%error, "when facts were last used was not noted");
+            tracing::warn!(%error, "cannot record when facts were last used");
         }
     }
 
-    /// Keeps what the user stated in a message as facts. A failure costs the facts, not the turn.
+    /// Stores what the user stated in a message as facts. A failure does not affect the turn.
     pub(super) async fn gather_facts(&self, caller: &Caller, turn: &Turn, record: &TurnRecord) {
         let asked = record.kind != TurnKind::Imported && !turn.session.head.settings.private;
-        // A message that names its speaker is not the user's own word.
+        // A message that names its speaker is not the user's own.
         let own = split_name(&record.message).0.is_none();
         if !asked || !own || !self.remembers_user(turn) {
             return;
@@ -189,11 +189,11 @@ impl Pipeline {
             return;
         }
         if let Err(error) = self.facts.add_all(caller, drafts).await {
-            tracing::warn!(%error, "what the user stated was not kept as facts");
+            tracing::warn!(%error, "cannot store facts from the message");
         }
     }
 
-    /// An enrichment that was made lately and still holds.
+    /// A recent enrichment that is still valid.
     pub(super) async fn cached_enrichment(
         &self,
         key: &EnrichmentKey,

@@ -1,4 +1,4 @@
-//! Exchanges that an application made with its own model.
+//! Records exchanges of an application with its own model.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,31 +14,25 @@ use crate::reply::Answer;
 use crate::session::apply::RequestKey;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnKind, TurnStatus};
 
-/// An exchange to be recorded.
 #[derive(Debug, Clone, Default)]
 pub struct RecordedTurn {
-    /// What the user said.
     pub message: String,
-    /// What the assistant said.
     pub reply: String,
-    /// When it was said; now when absent.
+    /// Now if absent.
     pub at: Option<Timestamp>,
-    /// What the tools did.
     pub calls: Vec<CallRecord>,
-    /// The failure, for a failed exchange.
     pub error: Option<TurnError>,
-    /// Whatever the application wants to keep with it.
+    /// Arbitrary data of the application.
     pub metadata: Option<Value>,
     /// The id of the receipt that [`Pipeline::prepare`] made for it.
     pub receipt: Option<String>,
-    /// The version that the session must be at.
+    /// The version that the session must have.
     pub expected: Option<u64>,
-    /// The idempotency key.
     pub key: Option<RequestKey>,
 }
 
 impl Pipeline {
-    /// Records an exchange. Also says whether its receipt is kept with it, where it named one.
+    /// Records an exchange. Also returns whether the receipt it named is stored with it.
     pub async fn record(
         &self,
         caller: &Caller,

@@ -1,7 +1,7 @@
-//! Turns that a server left behind when it ended: calls that were begun, approvals that were given.
+//! Turns left behind by a server that ended: calls that were begun, approvals that were given.
 //!
-//! Nobody knows what came of them, and the record says so. A call that is not the same twice as once is
-//! never made again by itself.
+//! Their outcome is unknown, and the record says so. A call that is not idempotent is never repeated
+//! automatically.
 //!
 //! Invariant: such a turn enters the log once, under the key of the request that led to it.
 
@@ -19,13 +19,13 @@ use crate::session::sessions::Step;
 use crate::session::unsettled::UnsettledTurn;
 
 impl Pipeline {
-    /// When a turn that begins now is taken to have ended with its server.
+    /// The time after which a turn that begins now is assumed to have ended with its server.
     pub(super) fn turn_ends(&self) -> Timestamp {
         let seconds = i64::try_from(self.limits.turn_seconds_max).unwrap_or(i64::MAX);
         self.clock.now() + SignedDuration::from_secs(seconds)
     }
 
-    /// Whether no other server can be at work on this store.
+    /// Whether no other server can be using this store.
     fn is_alone(&self) -> bool {
         !self.sessions.store().facts().many_writers
     }
@@ -34,13 +34,13 @@ impl Pipeline {
         turn.is_abandoned(self.instance, self.is_alone(), self.clock.now())
     }
 
-    /// Whether a turn that goes on after an approval has been left behind.
+    /// Whether a turn resumed after an approval was left behind.
     pub(super) fn is_given_up(&self, resumed: (uuid::Uuid, Timestamp)) -> bool {
         let (owner, until) = resumed;
         until <= self.clock.now() || (self.is_alone() && owner != self.instance)
     }
 
-    /// Puts the turns that were left behind into the log, as what they are.
+    /// Records the turns that were left behind.
     pub(super) async fn settle_abandoned(
         &self,
         mut session: LoadedSession,
@@ -53,7 +53,6 @@ impl Pipeline {
         Ok(session)
     }
 
-    /// Puts one such turn into the log.
     pub(super) async fn settle(
         &self,
         session: LoadedSession,
@@ -71,7 +70,7 @@ impl Pipeline {
                     return Ok(Step::Leave(()));
                 }
                 let mut record = turn.record(now);
-                // A pause whose approved call was under way ends with it.
+                // A pause whose approved call was in progress ends with it.
                 let calls = |id: &str| turn.calls.iter().any(|call| call.id == id);
                 if head.pending.as_ref().is_some_and(|p| p.awaited.iter().any(|a| calls(&a.id))) {
                     head.pending = None;
@@ -84,12 +83,11 @@ impl Pipeline {
                 Ok(Step::Commit(Some(Arc::new(record)), ()))
             })
             .await?;
-        tracing::warn!(session.id = %session.head.id, "a call was under way when a server ended; its outcome is unknown");
+        tracing::warn!(session.id = %session.head.id, "a server ended during a call; its outcome is unknown");
         Ok(session)
     }
 
-    /// What the same keyed request finds that was made before and never finished: its turn, with an unknown
-    /// outcome. `None` where it may be made again.
+    /// The unfinished turn of the same request, with an unknown outcome. `None` if it may be repeated.
     pub(super) async fn unsettled_of_key(
         &self,
         session: LoadedSession,
@@ -125,7 +123,7 @@ impl Pipeline {
         self.repeated(session, number).await.map(Ok)
     }
 
-    /// How long until the first unsettled turn is taken to have ended; `None` where there is none.
+    /// Time until the first unsettled turn is assumed to have ended; `None` if there is none.
     pub(crate) fn unsettled_for(&self, session: &LoadedSession) -> Option<Duration> {
         let now = self.clock.now();
         let left = |turn: &UnsettledTurn| match self.is_abandoned(turn) {

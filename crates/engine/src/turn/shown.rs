@@ -1,4 +1,4 @@
-//! What of a conversation a request can begin with: the request before, or the newest turns from the log.
+//! What a request can start with: the previous request, or the newest turns from the log.
 
 use std::sync::Arc;
 
@@ -15,18 +15,17 @@ use crate::request::Prefix;
 use crate::session::LoadedSession;
 use crate::session::record::{TurnKind, TurnRecord};
 
-/// Turns at the end of the conversation that a turn has in hand.
+/// Turns at the end of the session that a turn has in hand.
 const RECENT_TURNS: usize = 16;
-/// Turns read at once where the newest are shown word for word.
+/// Turns read at once.
 const STEP_TURNS: u64 = 64;
 
-/// What can be shown.
 pub(super) struct Shown {
-    /// The request before, with its reply.
+    /// The previous request with its reply.
     pub prefix: Option<Prefix>,
-    /// The newest turns, oldest first, where there is no such request.
+    /// The newest turns, oldest first, if there is no such request.
     pub history: Vec<HistoryTurn>,
-    /// Whether either begins with the conversation.
+    /// Whether it starts with the first turn of the session.
     pub is_whole: bool,
     /// The last turns, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
@@ -87,7 +86,7 @@ impl Pipeline {
         Ok(None)
     }
 
-    /// Whether everything that a request quoted from other sessions may still be shown.
+    /// Whether everything quoted from other sessions may still be shown.
     async fn stands(&self, session: &LoadedSession, pieces: &[Arc<SentPiece>]) -> Result<bool> {
         let scope = &session.key.scope;
         let facts = pieces.iter().filter_map(|sent| match &sent.piece.source {
@@ -106,7 +105,7 @@ impl Pipeline {
         Ok(standing.len() == named.values().map(|turns| turns.len()).sum::<usize>())
     }
 
-    /// The pieces of a past request; `None` where something of it was erased.
+    /// The pieces of a past request; `None` if something of it was erased.
     async fn read_pieces(
         &self,
         session: &LoadedSession,
@@ -120,7 +119,7 @@ impl Pipeline {
         }
     }
 
-    /// The newest turns that `tokens` can hold, oldest first, and whether those are all.
+    /// The newest turns that fit into `tokens`, oldest first, and whether those are all.
     async fn newest(
         &self,
         session: &LoadedSession,

@@ -151,7 +151,7 @@ async fn a_rule_that_is_edited_breaks_the_prefix_once_and_is_named() {
         let receipt = bench.engine.receipt(&bench.caller, &session(), turn.turn).await.unwrap();
         broken.push(receipt.broken_by);
     }
-    assert_eq!(broken, [None, None, Some("rule tone is not what it was".into()), None]);
+    assert_eq!(broken, [None, None, Some("rule tone has changed".into()), None]);
     let request = bench.engine.request(&bench.caller, &session(), 4).await.unwrap();
     let said = flat(&request);
     assert!(said.contains("Be verbose.") && !said.contains("Be brief."), "{said}");

@@ -53,7 +53,7 @@ async fn what_nobody_allowed_waits_even_where_the_user_asked_for_it() {
     let lines = [changes("sw1", "offline"), Line::Says("Done.")];
     let bench = bench().tools().model(lines).start().await;
     let why = waits(&bench, "Set device sw1 to offline").await.expect("it ran");
-    assert!(why.contains("nobody has said that it only reads") && !changed(&bench), "{why}");
+    assert!(why.contains("nobody has said that it is read-only") && !changed(&bench), "{why}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Which values a message gives for a tool's parameters.
+//! Filling of tool parameters.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::super::*;
 use super::Talk;
 
 impl Talk {
-    /// The value for a parameter of a tool, `Null` where there is none.
+    /// The value for a parameter, `Null` if there is none.
     fn fill(&mut self, message: &str, tool: &str, name: &str, schema: &Value) -> Value {
         let noticed = notice(message, &self.entities, &self.known, &self.packs);
         let parameter = Parameter { tool, name, schema };

@@ -1,4 +1,4 @@
-//! What is taken from a tool's answer.
+//! Extraction from tool results.
 
 use serde_json::{Value, json};
 

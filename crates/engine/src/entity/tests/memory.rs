@@ -1,4 +1,4 @@
-//! What is remembered, what is forgotten, and what may rest on it.
+//! Storing and forgetting entities, and trust.
 
 use serde_json::json;
 

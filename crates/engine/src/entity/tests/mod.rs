@@ -1,4 +1,4 @@
-//! A conversation in a few lines: what is noticed, message by message.
+//! A session in a few lines: what is noticed in each message.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -57,7 +57,7 @@ impl Talk {
     }
 }
 
-/// Mentions as `type name` with `~` where unsure, then questions and gaps.
+/// Mentions as `type name` with `~` if uncertain, then questions and gaps.
 fn shown(noticed: &Noticed) -> String {
     let mut parts: Vec<String> = noticed
         .mentions

@@ -1,5 +1,4 @@
-//! Single rules of noticing, each with its counter-example. Whole conversations are in
-//! `tests/entities/`.
+//! Single rules of noticing, each with a counter-example. Whole sessions are in `tests/entities/`.
 
 use serde_json::json;
 

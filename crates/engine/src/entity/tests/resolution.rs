@@ -1,4 +1,4 @@
-//! Looking things up through the user's tools.
+//! Look-ups with the user's tools.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Whatever arrives: no panic, spans that hold, work in proportion.
+//! Arbitrary input: no panic, valid spans, proportional work.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ fn begin() -> Talk {
     talk
 }
 
-/// Text made of pieces that mean something here, and of anything else.
+/// Text made of meaningful pieces and arbitrary characters.
 fn messages() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "device",

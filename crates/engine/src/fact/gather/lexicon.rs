@@ -1,6 +1,6 @@
-//! The words and patterns of each language that `gather` knows, read from the files beside this one.
+//! The words and patterns of each language for `gather`, read from the files next to this one.
 //!
-//! Nothing here decides: a language is data. A new language is a new file and its line in `FILES`.
+//! A language is data: to add one, add a file and list it in `FILES`.
 //!
 //! Invariant: every built-in file is valid; a test reads them all.
 
@@ -22,74 +22,74 @@ const FILES: [&str; 4] = [
 static LANGUAGES: LazyLock<Vec<Language>> =
     LazyLock::new(|| FILES.map(|file| read(file).expect("the built-in words are valid")).into());
 
-/// The languages that statements are recognised in.
+/// The languages in which statements are recognised.
 pub fn languages() -> &'static [Language] {
     &LANGUAGES
 }
 
-/// One language's patterns.
 pub struct Language {
-    /// Matches a word or phrase at a clause's start that says nothing itself: "by the way,".
+    /// A word or phrase at the start of a clause that says nothing itself: "by the way,".
     pub lead: Regex,
-    /// Matches between two clauses; the group `next` is the next clause's first word.
+    /// The joint of two clauses; the group `next` is the first word of the next clause.
     pub joint: Regex,
     /// Pleasantries at the end of a sentence.
     pub tail: Regex,
-    /// A message that matches is a task about a text or a made-up world.
+    /// A message that is a task about a text or a fictional world.
     pub never_message: Regex,
-    /// A sentence that matches states nothing, though it can be an instruction: "if I ask …".
+    /// A sentence that states nothing, though it can be an instruction: "if I ask …".
     pub never_condition: Regex,
-    /// A sentence that matches states nothing: reported speech, irony, injected instructions.
+    /// A sentence that states nothing: reported speech, irony, injected instructions.
     pub never_sentence: Regex,
-    /// A predicate that matches is temporary, uncertain, negated or past.
+    /// A predicate that is temporary, uncertain, negated or past.
     pub never_clause: Regex,
-    /// A value that starts like this says nothing by itself: "it", "broken".
+    /// A value that says nothing by itself: "it", "broken".
     pub never_value: Regex,
-    /// Things that are not worth keeping: "my question is …".
+    /// Things not worth storing: "my question is …".
     pub never_what: Regex,
-    /// An instruction that matches holds for this session only.
+    /// An instruction that applies to this session only.
     pub never_instruction: Regex,
-    /// Matches the words that ask to remember what follows; a possessive at its end belongs to the statement.
+    /// Words that ask to remember what follows; a possessive at the end belongs to the statement.
     pub explicit_lead: Regex,
-    /// Matches a whole sentence that asks to remember its neighbour: "remember that".
+    /// A whole sentence that asks to remember its neighbour: "remember that".
     pub explicit_trailer: Regex,
-    /// Matches a request that is a question in form only: "could you remember that …?"
+    /// A request that is a question in form only: "could you remember that …?"
     pub explicit_asks: Regex,
-    /// Matches words that announce a statement: "for your information,".
+    /// Words that announce a statement: "for your information,".
     pub tell_lead: Regex,
-    /// What follows `tell_lead` is news rather than a lasting statement if it matches.
+    /// What follows `tell_lead` is news, not a lasting statement.
     pub tell_reject: Regex,
-    /// What follows `explicit_lead` or `tell_lead` is not a statement if it matches.
+    /// What follows `explicit_lead` or `tell_lead` is not a statement.
     pub explicit_reject: Regex,
-    /// Matches words that make what follows a lasting instruction: "from now on".
+    /// Words that make what follows a lasting instruction: "from now on".
     pub instruction_lead: Regex,
-    /// Matches a whole clause that is a lasting instruction.
+    /// A whole clause that is a lasting instruction.
     pub instruction_form: Regex,
-    /// What an instruction is about: subject and pattern.
+    /// Topics of instructions: subject and pattern.
     pub topics: Vec<(String, Regex)>,
     /// Indefinite articles.
     pub indefinite: Vec<String>,
-    /// Other words that a subject leaves out.
+    /// Other words omitted from a subject.
     pub articles: Vec<String>,
-    /// Prepositions that a subject writes as "for".
+    /// Prepositions replaced by "for" in a subject.
     pub prepositions: Vec<String>,
-    /// How other products write of the user, and the same in the user's own words.
+    /// How other products refer to the user, and the user's own wording.
     pub told_of: Vec<(Regex, String)>,
-    /// The forms that state something, in order of precedence.
+    /// Forms that state something, in order of precedence.
     pub forms: Vec<Form>,
-    /// The forms that ask for something that was stated.
+    /// Forms that ask for something stated.
     pub questions: Vec<Question>,
-    /// Matches a whole message that asks to forget what was just said.
+    /// A whole message that asks to forget what was just said.
     pub forget_that: Regex,
-    /// Match a whole message that asks to forget the group `what`.
+    /// A whole message that asks to forget the group `what`.
     pub forget: Vec<Regex>,
 }
 
 /// A form that asks for something a user stated.
 pub struct Question {
-    /// The subject of facts that answer it, with the pattern's groups in braces; one that ends in `*` begins theirs.
+    /// The subject of facts that answer it, with the pattern's groups in braces; `*` at the end makes it a
+    /// prefix.
     pub subject: String,
-    /// It asks for a property of the subject, which a fact about the subject may or may not tell.
+    /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
     pub near: bool,
     /// Matches the whole message.
     pub asks: Regex,
@@ -100,19 +100,17 @@ pub struct Form {
     pub kind: FactKind,
     /// The subject, with the pattern's groups in braces.
     pub subject: String,
-    /// What the group `value` has to be.
+    /// What the group `value` must be.
     pub value: ValueRule,
     /// Matches the whole clause.
     pub says: Regex,
 }
 
-/// What the value of a form has to look like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueRule {
     #[default]
     Any,
-    /// A name, a number or an identifier.
     Name,
     /// A name or an identifier but no bare number, or a noun with an indefinite article.
     Thing,
@@ -167,7 +165,7 @@ struct Clause {
     leads: Vec<String>,
     joints: Vec<String>,
     starts: Vec<String>,
-    /// Pleasantries that a sentence ends with.
+    /// Pleasantries at the end of a sentence.
     #[serde(default)]
     tails: Vec<String>,
 }
@@ -229,7 +227,7 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         joints = file.clause.joints.join("|"),
         starts = file.clause.starts.join("|"),
     );
-    // Without any, nothing matches.
+    // An empty list matches nothing.
     let any_of = |patterns: &[String]| match patterns.is_empty() {
         true => "[^\\s\\S]".to_owned(),
         false => patterns.join("|"),
@@ -291,18 +289,18 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
     })
 }
 
-/// Compiles `text` with its named words put in; an apostrophe matches the curly one and may be left out.
+/// Compiles `text` after inserting its named words; an apostrophe also matches the curly one and may be omitted.
 fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Result<Regex, regex::Error> {
     let mut text = text.to_owned();
-    // Words may be made of other words, once.
+    // Words may refer to other words, one level deep.
     for (name, alternatives) in words.iter().chain(words) {
         text = text.replace(&format!("{{{name}}}"), &format!("(?:{})", alternatives.join("|")));
     }
-    // Classes of the Latin script instead of all of Unicode's keep the patterns small.
+    // Latin classes instead of all of Unicode keep the patterns small.
     let text = text
         .replace(r"\w", "[0-9A-Za-zÀ-ɏ_]")
         .replace(r"\d", "[0-9]")
-        // An "s" alone would be found at the end of any verb.
+        // A bare "s" would match the end of any verb.
         .replace("'s", "[‘’]s")
         .replace('\'', "['’]?")
         .replace("[‘’]s", "['’]s");

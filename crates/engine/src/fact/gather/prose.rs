@@ -1,7 +1,7 @@
 //! The sentences of a message that are the user's own words.
 //!
-//! What was pasted is data: code, logs, mails, quotes, and whatever a task hands over after a colon.
-//! This looks at form alone; what a sentence means is decided by the caller.
+//! Pasted text is data: code, logs, mails, quotes, and what follows the colon of a task. This looks only at form;
+//! the caller decides what a sentence means.
 //!
 //! Invariant: a sentence is a slice of the message.
 
@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A message longer than this is a document rather than talk; the rest is not looked at.
+/// A longer message is a document; the rest is ignored.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
-/// A sentence longer than this is no short statement.
+/// A longer sentence is not a short statement.
 const SENTENCE_CHARACTERS_MAX: usize = 400;
 
 static LOG_OR_CODE: LazyLock<Regex> = LazyLock::new(|| {
@@ -40,10 +40,8 @@ static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
-/// One sentence of the user's own.
 pub struct Sentence<'m> {
     pub text: &'m str,
-    /// It ends with a question mark.
     pub is_question: bool,
 }
 
@@ -59,7 +57,7 @@ pub fn own_sentences(message: &str) -> Vec<Sentence<'_>> {
             continue;
         }
         if MAIL.is_match(line) {
-            // A mail goes on to its end, and nothing says where that is.
+            // A mail continues to the end, because nothing marks its end.
             break;
         }
         let pasted = in_code
@@ -104,7 +102,8 @@ fn is_talk(sentence: &str) -> bool {
     !quoted && sentence.chars().count() <= SENTENCE_CHARACTERS_MAX
 }
 
-/// A quote of four words or more is somebody's words, a shorter one is a name. It may go on in the next sentence.
+/// A quote of four words or more is somebody's words, a shorter one is a name. It may continue in the next
+/// sentence.
 fn quote_is_a_sentence(sentence: &str) -> bool {
     sentence
         .split(|it| "\"“”„«»".contains(it))

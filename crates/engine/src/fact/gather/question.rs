@@ -1,45 +1,44 @@
-//! What a message asks of the facts about its user: to tell one, or to forget one.
+//! Messages that ask about facts of the user, or ask to forget one.
 //!
-//! A question and a statement about the same thing have the same subject, in whatever language they are put. This reads
-//! one message; which facts there are is not known here.
+//! A question and a statement about the same thing have the same subject in every language. This reads one
+//! message without knowing which facts exist.
 //!
-//! Invariant: a form matches the whole message, so that a question about something else is never taken for one.
+//! Invariant: a form matches the whole message, so that a question about something else is never mistaken for
+//! one.
 
 use super::lexicon::{self, Language};
 use super::{Fact, subject, without_leads};
 
-/// A thing that a message asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The subject of facts that answer it; one that ends in `*` begins theirs.
+    /// The subject of facts that answer it; `*` at the end makes it a prefix.
     subject: String,
-    /// It asks for a property of the subject, which a fact about the subject may or may not tell.
+    /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
     near: bool,
-    /// The words of the subject are the user's own.
+    /// Whether the words of the subject are the user's own.
     open: bool,
 }
 
-/// What a message asks to be forgotten.
+/// What a message asks to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unwanted {
     /// What the message before stated.
     JustSaid,
-    /// What was stated about something.
     About {
-        /// The thing, in the user's words.
+        /// The thing in the user's words.
         what: String,
-        /// It as the subjects of facts.
+        /// The thing as subjects of facts.
         subjects: Vec<Question>,
     },
 }
 
 impl Question {
-    /// Whether a fact tells what is asked.
+    /// Whether a fact answers it.
     pub fn is_answered_by(&self, fact: &Fact) -> bool {
         !self.near && self.is_about(fact)
     }
 
-    /// Whether a fact is about the thing, or about a part of it, without telling what is asked for certain.
+    /// Whether a fact is about the thing or a part of it, without certainly answering the question.
     pub fn is_near(&self, fact: &Fact) -> bool {
         if self.near {
             return self.is_about(fact);
@@ -47,7 +46,7 @@ impl Question {
         self.is_narrowed_by(fact)
     }
 
-    /// Whether a fact is about something else that has the same words and more: "my name", "my mother's name".
+    /// Whether a fact is about something else with the same words and more: "my name", "my mother's name".
     pub fn is_narrowed_by(&self, fact: &Fact) -> bool {
         let Some(other) = fact.subject.as_deref().filter(|_| self.open) else { return false };
         let (own, other) = (subject::words(&self.subject), subject::words(other));
@@ -68,7 +67,7 @@ impl Question {
     }
 }
 
-/// What a message asks for of the things that its user stated; nothing where it asks for something else.
+/// What a message asks about the user's own statements; empty if it asks for something else.
 pub fn asked(message: &str) -> Vec<Question> {
     let found = lexicon::languages().iter().flat_map(|language| questions(language, message));
     let mut found: Vec<Question> = found.collect();
@@ -91,7 +90,7 @@ fn questions(language: &Language, text: &str) -> Vec<Question> {
     found.collect()
 }
 
-/// What a message asks to be forgotten, where it asks for that and nothing else.
+/// What a message asks to forget, if it asks for nothing else.
 pub fn unwanted(message: &str) -> Option<Unwanted> {
     lexicon::languages().iter().find_map(|language| {
         let text = bare(language, message);
@@ -118,7 +117,7 @@ fn bare<'t>(language: &Language, text: &'t str) -> &'t str {
 mod tests {
     use super::*;
 
-    /// The subjects that a question asks for, `~` before those of which it asks for a property.
+    /// The subjects a question asks for, `~` before those of which it asks for a property.
     fn check(message: &str, expected: &str) {
         let mark = |it: &Question| if it.near { "~" } else { "" };
         let asked = asked(message);

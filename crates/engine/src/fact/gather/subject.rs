@@ -1,6 +1,6 @@
-//! What a statement is about, as a key: two statements with the same key are about the same thing.
+//! The subject of a statement as a key: statements with the same key are about the same thing.
 //!
-//! Invariant: a key is in lower case, without articles, and independent of which preposition was used.
+//! Invariant: a key is in lower case, without articles, and independent of the preposition used.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use regex::Captures;
 
 use super::lexicon::{Language, languages};
 
-/// A form's subject with the groups of its match put in.
+/// A form's subject with the groups of its match inserted.
 pub fn from_template(language: &Language, template: &str, groups: &Captures<'_>) -> String {
     let mut subject = template.to_owned();
     for group in ["what", "value", "verb"] {
@@ -27,13 +27,13 @@ pub fn same(one: &str, other: &str) -> bool {
     one == other || words(one) == words(other)
 }
 
-/// The words by which a key is compared; "my rack" is the rack.
+/// The words by which keys are compared; "my rack" is the rack.
 pub fn words(key: &str) -> BTreeSet<&str> {
     let is_article = |word: &str| languages().iter().any(|language| is_article(language, word));
     key.split([' ', '-']).filter(|word| *word != "for" && !is_article(word)).collect()
 }
 
-/// The noun of a noun with one word before it: "seats" of "window seats".
+/// The last noun of two words: "seats" of "window seats".
 fn head(value: &str) -> &str {
     match value.split_once(' ') {
         Some((_, noun)) if !noun.contains(' ') => noun,
@@ -46,12 +46,11 @@ fn is_version(word: &str) -> bool {
         && word.trim_start_matches('v').chars().all(|it| it == '.' || it.is_ascii_digit())
 }
 
-/// What an instruction is about, where it is one of the language's topics.
+/// The topic of an instruction, if the language defines it.
 pub fn of_instruction(language: &Language, clause: &str) -> Option<String> {
     language.topics.iter().find(|(_, says)| says.is_match(clause)).map(|(topic, _)| topic.clone())
 }
 
-/// `text` without an article at its start.
 pub fn without_article<'t>(language: &Language, text: &'t str) -> &'t str {
     match text.split_once(' ') {
         Some((first, rest)) if is_article(language, &first.to_lowercase()) => rest,
@@ -59,7 +58,6 @@ pub fn without_article<'t>(language: &Language, text: &'t str) -> &'t str {
     }
 }
 
-/// Whether `text` starts with an indefinite article.
 pub fn has_indefinite_article(language: &Language, text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
     language.indefinite.contains(&first)
@@ -69,7 +67,6 @@ fn is_article(language: &Language, word: &str) -> bool {
     language.indefinite.iter().chain(&language.articles).any(|article| article == word)
 }
 
-/// `subject` as a key.
 pub fn normalised(language: &Language, subject: &str) -> String {
     let lower = subject.to_lowercase().replace('’', "'");
     let words = lower.split(|it: char| it.is_whitespace() || ",;:!?()\"".contains(it));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `expected`: a line for each statement, "kind | subject | text", an explicit one with "!" before it.
+/// `expected`: a line per statement, "kind | subject | text", with "!" before an explicit one.
 fn check(message: &str, expected: &[&str]) {
     let found: Vec<String> = stated(message)
         .iter()

@@ -1,6 +1,6 @@
-//! Everything that a tool does besides listing and showing things: the tool whose name fits the message best.
+//! All actions besides listing and showing: selects the tool whose name matches the message best.
 //!
-//! Invariant: a tool is called only where its parameters and its name account for every word that matters.
+//! Invariant: a tool is called only if its parameters and name cover every content word.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ use crate::search::words::stems;
 use crate::session::dialogue::{Missing, Query, RowAt, SHOWN_MAX, Spoken, Thing, Want};
 use crate::weights;
 
-/// Bytes of a text that only says that there is nothing.
+/// Maximum bytes of a text that only says that there is nothing.
 const NONE_BYTES_MAX: usize = 200;
-/// Words that begin a statement in SQL.
+/// Words that start an SQL statement.
 const SQL_VERBS: [&str; 9] =
     ["select", "insert", "update", "delete", "with", "create", "drop", "alter", "pragma"];
 /// Words of which such a statement has one.
 const SQL_WORDS: [&str; 6] = ["from", "into", "table", "set", "values", "index"];
 
 impl Scene<'_> {
-    /// A message that is a statement in SQL, for a tool that takes one.
+    /// A message that is an SQL statement, for a tool that takes one.
     pub fn statement(&self) -> Flow<Option<Said>> {
         let takes = |offer: &&Offer| offer.slots.iter().any(|slot| slot.means == Means::Sql);
         let offers: Vec<&Offer> = self.offers.iter().filter(takes).collect();
@@ -65,7 +65,7 @@ impl Scene<'_> {
         self.carry_out(Query { want, call, ..Query::default() }, true).map(Some)
     }
 
-    /// Whether a tool that neither lists nor shows things is what the words name, all of them.
+    /// Whether the words name a tool that neither lists nor shows things, completely.
     pub fn is_command(&self, ask: &Ask, parts: &[Part]) -> bool {
         let Some((_, offer)) = self.fitting(ask, parts) else { return false };
         let special = !offer.lists() && !offer.shows_one();
@@ -82,7 +82,7 @@ impl Scene<'_> {
         special && hits > 0 && (hits == all || accounted)
     }
 
-    /// Whether a message begins with what a tool is called: "close item 4", of `close_item`.
+    /// Whether a message starts with a tool's name: "close item 4" for `close_item`.
     pub fn begins_command(&self, parts: &[Part]) -> bool {
         let first = parts.iter().find(|part| part.role != Role::Filler);
         let lead = first.and_then(|part| part.lower.split_whitespace().next()).unwrap_or_default();
@@ -93,7 +93,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Whether a tool takes every word that matters as a number or as one of its choices: "37 celsius in kelvin".
+    /// Whether a tool takes every content word as a number or a choice: "37 celsius in kelvin".
     pub fn is_valued(&self, ask: &Ask) -> bool {
         ask.kinds.is_empty()
             && self.offers.iter().filter(|offer| offer.reads).any(|offer| {
@@ -102,7 +102,7 @@ impl Scene<'_> {
             })
     }
 
-    /// Does what the message asks for with the tool that fits it best; a question where something is missing.
+    /// Runs the tool that matches the message best, or asks for what is missing.
     pub fn act(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some((score, offer)) = self.fitting(ask, parts) else { return Ok(None) };
         if score < weights::TOOL_MIN {
@@ -133,7 +133,7 @@ impl Scene<'_> {
         self.carry_out(query, filled.is_vouched_for).map(Some)
     }
 
-    /// The tool whose name, parameters and description fit the words best, and how well.
+    /// The tool whose name, parameters and description match the words best, and its score.
     fn fitting(&self, ask: &Ask, parts: &[Part]) -> Option<(f32, &Offer)> {
         let mut best: Option<(f32, &Offer)> = None;
         for offer in self.offers.iter().filter(|offer| !offer.tool.input_schema.is_null()) {
@@ -200,7 +200,7 @@ impl Scene<'_> {
             .filter(|word| stems(word).iter().all(|stem| offer.described.contains(stem)));
         let literals = self.literals(offer, ask, parts)?
             + ask.phrases.iter().filter(|phrase| is_choice(offer, &phrase.text)).count();
-        // A list of something unknown is no search for it.
+        // Listing an unknown kind is not a search for it.
         let lists = matches!(ask.verb, Some((Family::List, _)));
         if lists && offer.family == Some(Family::Find) && hits == 0 && !named_kind {
             return None;
@@ -216,7 +216,7 @@ impl Scene<'_> {
                 return None;
             }
         }
-        // What is made, changed or removed is said, or it is not meant.
+        // What is created, changed or removed must be mentioned.
         let changes = ask.verb.is_some_and(|(family, _)| !family.reads());
         if changes && hits == 0 && !named_kind && !focused && !nouns.is_empty() {
             score -= weights::TOOL_NOUN;
@@ -225,7 +225,7 @@ impl Scene<'_> {
         score -= (nouns.len() - hits) as f32 * weights::TOOL_NOUN_UNSAID;
         let about = named_kind && hits == 0 || focused && (points || hits == 0);
         score += if about { weights::TOOL_NOUN } else { 0.0 };
-        // Of tools with the verb that was said, the one whose needs are named is as good as named itself.
+        // Among tools with the exact verb, one whose parameters are mentioned counts as named.
         let exact = ask.verb.is_some_and(|(_, at)| offer.words.contains(&parts[at].lower));
         let (needed, other): (Vec<&Slot>, Vec<&Slot>) =
             slots_said.take(3).partition(|slot| exact && slot.shape.required);
@@ -238,7 +238,7 @@ impl Scene<'_> {
         Some(score - open as f32 * weights::TOOL_NOUN)
     }
 
-    /// How many values that are known by their look the tool takes; `None` where it does not take one.
+    /// The number of literals the tool takes; `None` if it does not take one of them.
     fn literals(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Option<usize> {
         let mut taken = 0;
         for phrase in ask.phrases.iter().filter(|phrase| phrase.is_literal) {
@@ -318,7 +318,7 @@ impl Scene<'_> {
         Ok(said)
     }
 
-    /// The question for a parameter.
+    /// The question for a missing parameter.
     pub fn needs(&self, query: Query, slot: &Slot) -> Said {
         let family = match query.want {
             Want::Act(family) if !family.reads() => "new ",
@@ -344,18 +344,18 @@ impl Scene<'_> {
     }
 }
 
-/// Whether a phrase is one of the choices of a parameter.
+/// Whether a phrase is a choice of a parameter.
 fn is_choice(offer: &Offer, text: &str) -> bool {
     offer.slots.iter().any(|slot| slot.shape.choice(text).is_some())
 }
 
-/// Whether a phrase is a choice of a parameter, or a number and one takes numbers.
+/// Whether a phrase is a choice of a parameter, or a number and a parameter takes numbers.
 fn takes_value(offer: &Offer, text: &str) -> bool {
     let number = text.parse::<f64>().is_ok();
     is_choice(offer, text) || number && offer.slots.iter().any(|slot| slot.means == Means::Number)
 }
 
-/// Whether a parameter takes a value with such a look.
+/// Whether a parameter takes such a literal.
 pub(super) fn takes_literal(offer: &Offer, slot: &Slot, literal: Literal) -> bool {
     if literal == Literal::Ending {
         let patterns = offer.slots.iter().any(Slot::is_pattern);

@@ -1,6 +1,6 @@
-//! A call made again with another value: "and to Asia/Kolkata", "no, to kelvin", "and 26 kilometers?".
+//! Repeats a call with another value: "and to Asia/Kolkata", "no, to kelvin", "and 26 kilometers?".
 //!
-//! Invariant: every word that matters takes the place of a value that the call had, and which one is certain.
+//! Invariant: every content word replaces a value of the call, and it is certain which one.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ use crate::lexicon::Class;
 use crate::session::dialogue::Want;
 
 impl Scene<'_> {
-    /// The reply where a message only gives other values to the call before.
+    /// The reply to a message that only gives other values to the previous call.
     pub fn act_again(&self, ask: &Ask, parts: &[Part], corrects: bool) -> Flow<Option<Said>> {
         let plain = ask.verb.is_none()
             && ask.kinds.is_empty()
@@ -52,7 +52,7 @@ impl Scene<'_> {
     }
 }
 
-/// The numbers that the call had, where as many new ones are given and nothing else: "and 7 and 8".
+/// The numeric parameters of the call, if the message has as many numbers and nothing else: "and 7 and 8".
 fn numbers<'o>(offer: &'o Offer, before: &Map<String, Value>, phrases: &[Phrase]) -> Vec<&'o Slot> {
     let had = |slot: &&Slot| slot.means == Means::Number && get(before, &slot.shape.path).is_some();
     let slots: Vec<&Slot> = offer.slots.iter().filter(had).collect();
@@ -60,7 +60,7 @@ fn numbers<'o>(offer: &'o Offer, before: &Map<String, Value>, phrases: &[Phrase]
     if given && slots.len() == phrases.len() { slots } else { Vec::new() }
 }
 
-/// The parameter whose value a phrase replaces, and the new value; `None` where that is not certain.
+/// The parameter whose value a phrase replaces, and the new value; `None` if that is uncertain.
 fn replaced<'o>(
     offer: &'o Offer,
     before: &Map<String, Value>,
@@ -89,7 +89,7 @@ fn replaced<'o>(
     let chooses = |slot: &&Slot| had(slot) && slot.shape.choice(text).is_some();
     let choosing: Vec<&Slot> = offer.slots.iter().filter(open).filter(chooses).collect();
     if !choosing.is_empty() {
-        // "and 26 kilometers": what it was before, said again.
+        // "and 26 kilometers": the old unit, repeated.
         let same = |slot: &&&Slot| get(before, &slot.shape.path) == slot.shape.choice(text);
         let unplaced = phrase.placed.is_none();
         let again = choosing.iter().find(same).copied().filter(|_| unplaced);

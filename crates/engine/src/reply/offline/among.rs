@@ -1,9 +1,9 @@
-//! Which of those just shown have a value in one of their columns: "which of them are in progress?".
+//! Filters the last result by a value in a column: "which of them are in progress?".
 //!
-//! For answers of which no list is kept: rows of a query, and texts with headings over lines. Lists of a known kind are
-//! narrowed elsewhere, by asking again.
+//! For results that are not lists of a known kind: rows of a query, and texts with headings. Known lists are
+//! narrowed elsewhere by asking again.
 //!
-//! Invariant: every word that matters is a value in a column of the answer that was shown.
+//! Invariant: every content word is a value in a column of the result shown.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::reply::wording;
 use crate::session::dialogue::Want;
 
 impl Scene<'_> {
-    /// The rows of the last answer that have the values which the message names.
+    /// The rows of the last result that have the values named in the message.
     pub fn among_shown(&self, ask: &Ask, parts: &[Part]) -> Option<Said> {
         let reads = ask.verb.is_none_or(|(family, _)| family.reads());
         let plain = ask.kinds.is_empty() && ask.compared.is_none() && !ask.phrases.is_empty();
@@ -36,7 +36,7 @@ impl Scene<'_> {
         };
         let mut fitting: Vec<&Value> = all.iter().collect();
         for phrase in &ask.phrases {
-            // "in progress": the small word before it may be a part of the value.
+            // "in progress": the preposition may be part of the value.
             let before = phrase.at.checked_sub(1).map(|at| parts[at].lower.as_str());
             let longer = before.map(|word| format!("{word} {}", phrase.text));
             let said = longer.into_iter().chain([phrase.text.clone()]);
@@ -61,10 +61,9 @@ impl Scene<'_> {
     }
 }
 
-/// Under this key stands a line of a text, and its heading beside it.
+/// The key of a line of text, next to its heading.
 const LINE: &str = "line";
 
-/// Whether one of a row's values is this one.
 fn has(row: &Value, said: &str) -> bool {
     let is = |value: &Value| match value {
         Value::Object(_) | Value::Array(_) | Value::Null => false,
@@ -77,7 +76,7 @@ fn comparable(text: &str) -> String {
     text.to_lowercase().replace(['_', '-'], " ").trim().to_owned()
 }
 
-/// The lines of a text that stand under headings, each with its heading: "To Do:" and what follows.
+/// The lines of a text below headings, each with its heading: "To Do:" and what follows.
 fn under_headings(text: &str) -> Vec<Value> {
     let (mut heading, mut found) = (None, Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

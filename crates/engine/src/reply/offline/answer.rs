@@ -1,5 +1,5 @@
-//! Answers to questions of its own: a choice of what was shown, a value for a parameter, a word in place of one
-//! that was not understood.
+//! Answers to the engine's own questions: a choice, a value for a parameter, a word in place of one that was not
+//! understood.
 
 use super::ask::Ask;
 use super::find::Found;
@@ -14,7 +14,7 @@ use crate::lexicon::{Class, Say};
 use crate::session::dialogue::{Missing, OpenQuestion, Query, Thing, Want, What};
 
 impl Scene<'_> {
-    /// The reply to a message that answers the open question; `None` where it does not.
+    /// The reply to a message that answers the open question; `None` if it does not.
     pub fn answered(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some(open) = &self.dialogue.open else { return Ok(None) };
         let plain = |part: &&Part| !matches!(part.role, Role::Filler);
@@ -27,7 +27,7 @@ impl Scene<'_> {
         if let Some(thing) = self.chosen(open, ask, parts) {
             return self.with_choice(open, &thing).map(Some);
         }
-        // "Yes" to a question for a name: it is asked again.
+        // "Yes" to a question for a name: ask again.
         if only(Class::Yes)
             && parts.iter().any(|part| part.is(Class::Yes))
             && let (Missing::Term(at), [] | [_, _, ..]) = (&open.missing, &open.candidates[..])
@@ -58,7 +58,7 @@ impl Scene<'_> {
         }
     }
 
-    /// "No, the other one": another choice from the question that was answered last.
+    /// "No, the other one": another choice for the question answered last.
     pub fn chosen_again(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some((open, last)) = self.dialogue.chosen.as_deref() else { return Ok(None) };
         let rest: Vec<Thing> =
@@ -75,7 +75,6 @@ impl Scene<'_> {
         }
     }
 
-    /// The candidate that a message chooses.
     fn chosen(&self, open: &OpenQuestion, ask: &Ask, parts: &[Part]) -> Option<Thing> {
         let candidates = &open.candidates;
         let single = |found: Vec<&Thing>| match found[..] {
@@ -145,7 +144,7 @@ impl Scene<'_> {
         }
     }
 
-    /// "A todo called Clean the gutters": a value for the parameter, and the name of what is made.
+    /// "A todo called Clean the gutters": a value for the parameter, and the name of what is created.
     fn with_name(
         &self,
         open: &OpenQuestion,
@@ -185,7 +184,7 @@ impl Scene<'_> {
         self.offer(tool)?.slots.iter().find(|slot| slot.path() == path).cloned()
     }
 
-    /// The value of a parameter, as the message gives it.
+    /// The value of a parameter as given in the message.
     fn with_value(&self, open: &OpenQuestion, path: &str, ask: &Ask) -> Flow<Option<Said>> {
         let Some(slot) = self.open_slot(&open.query, path) else { return Ok(None) };
         let whole = self.message.trim().trim_matches(['"', '\'', '`']).trim_end_matches(['.', '!']);

@@ -1,6 +1,6 @@
-//! What a message asks for, from its parts: what is wanted, of which kind, and the phrases that narrow it.
+//! What a message asks for: the action, the kind, and the phrases that narrow it.
 //!
-//! Nothing is looked up here; a phrase is words with what stands around them.
+//! Nothing is looked up here; a phrase is words and their context.
 
 use super::read::{Part, Role};
 use super::scene::Scene;
@@ -9,11 +9,10 @@ use crate::entity::{Number, Span};
 use crate::lexicon::{Class, Family};
 use crate::pack::Kind;
 
-/// What a message asks for.
 #[derive(Debug, Default)]
 pub(super) struct Ask {
     pub verb: Option<(Family, usize)>,
-    /// Words for kinds that name no thing beside them: the subject, or a field of one.
+    /// Words for kinds without a name: the subject, or a field of one.
     pub kinds: Vec<KindWord>,
     pub phrases: Vec<Phrase>,
     pub pointers: Vec<Pointer>,
@@ -29,15 +28,14 @@ pub(super) struct Ask {
     pub there: bool,
     /// "what else".
     pub others: bool,
-    /// A comparison, with the words that follow it.
+    /// A comparison, with the words that follow.
     pub compared: Option<String>,
-    /// Whether something is placed: "in", "at".
+    /// Whether something is located: "in", "at".
     pub placed: bool,
-    /// "who has": whose it is, or who did it.
+    /// "who has": asks for the owner or actor.
     pub who: bool,
 }
 
-/// A word for a kind.
 #[derive(Debug, Clone)]
 pub(super) struct KindWord {
     pub kind: Kind,
@@ -46,16 +44,14 @@ pub(super) struct KindWord {
     pub at: usize,
 }
 
-/// Words that narrow or name something.
 #[derive(Debug, Clone)]
 pub(super) struct Phrase {
     pub text: String,
-    /// The kind that the words beside it, or its look, say.
+    /// The kind suggested by the adjacent words or its form.
     pub kind: Option<Kind>,
-    /// Whether that is certain.
     pub is_sure: bool,
     pub id: Option<String>,
-    /// The word that places it: in, of, from, to, with.
+    /// The preposition before it: in, of, from, to, with.
     pub placed: Option<Class>,
     pub negated: bool,
     /// "the power one".
@@ -66,7 +62,6 @@ pub(super) struct Phrase {
     pub at: usize,
 }
 
-/// A reference.
 #[derive(Debug, Clone)]
 pub(super) struct Pointer {
     pub number: Number,
@@ -76,7 +71,7 @@ pub(super) struct Pointer {
     pub at: usize,
 }
 
-/// How a message goes on from the one before.
+/// How a message relates to the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
     /// "and …", "what about …".
@@ -90,7 +85,6 @@ pub(super) enum Follow {
 }
 
 impl Scene<'_> {
-    /// Takes the parts apart.
     pub fn ask(&self, parts: &[Part]) -> Ask {
         let mut ask = Ask::default();
         let mut placed = None;
@@ -138,7 +132,7 @@ impl Scene<'_> {
                     let mut phrase = phrase(part, role, at);
                     (phrase.placed, phrase.negated) = (placed, negated);
                     ask.phrases.push(phrase);
-                    // What follows "and" is placed like what comes before it.
+                    // What follows "and" is located like what precedes it.
                     let goes_on = parts.get(at + 1).is_some_and(|next| next.is(Class::And));
                     if !goes_on {
                         placed = None;
@@ -176,7 +170,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A word and the word for a kind behind it may name a field together: "primary ip".
+    /// A word and the kind word after it may name a field together: "primary ip".
     fn join_fields(&self, ask: &mut Ask, parts: &[Part]) {
         for at in 1..parts.len() {
             let (one, two) = (&parts[at - 1], &parts[at]);
@@ -196,7 +190,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Gives a name the kind that stands beside it: "rack B01", "the antwerp site".
+    /// Assigns the adjacent kind to a name: "rack B01", "the antwerp site".
     fn give_kinds(&self, ask: &mut Ask, parts: &[Part]) {
         let mut taken: Vec<usize> = Vec::new();
         for phrase in &mut ask.phrases {
@@ -220,18 +214,18 @@ impl Scene<'_> {
                 taken.push(kind.at);
             }
         }
-        // A cue that a mention covers already names it.
+        // A cue inside a mention already names it.
         ask.kinds.retain(|kind| !taken.contains(&kind.at));
     }
 
-    /// Whether words are values by which a kind is narrowed, not a name: "offline devices".
+    /// Whether words are values that narrow a kind, not a name: "offline devices".
     pub fn is_value(&self, kind: &Kind, text: &str) -> bool {
         let Some(offer) = self.list_of(kind) else { return false };
         let mut words = text.split_whitespace();
         words.all(|word| offer.slots.iter().any(|slot| slot.shape.choice(word).is_some()))
     }
 
-    /// Fields that are asked for by other words: "who owns", "how tall".
+    /// Fields asked for by other words: "who owns", "how tall".
     fn take_fields(&self, ask: &mut Ask, parts: &[Part]) {
         let words: Vec<(usize, &str)> = parts
             .iter()

@@ -1,4 +1,4 @@
-//! What is said where nothing was done: a failed call, several candidates, a question back.
+//! Replies if nothing was done: a failed call, several candidates, a question to the user.
 
 use super::offer::{Means, Offer};
 use super::rows;
@@ -10,7 +10,6 @@ use crate::session::dialogue::{Dialogue, Missing, OpenQuestion, Query, Term, Thi
 use crate::session::record::CallRecord;
 
 impl Scene<'_> {
-    /// A call that failed.
     pub fn failed(&self, record: &CallRecord) -> Said {
         let mut dialogue = self.dialogue.clone();
         dialogue.open = None;
@@ -22,7 +21,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Several things fit the words: they are shown, and one of them is to be chosen.
+    /// Several things match the words: shows them and asks for one.
     pub fn several(&self, query: Query, term: usize, text: &str, candidates: Vec<Thing>) -> Said {
         let question = self.say(Say::WhichOne, &[("text", text)]);
         let lines: Vec<String> = candidates
@@ -39,7 +38,7 @@ impl Scene<'_> {
         )
     }
 
-    /// A candidate with what sets it apart from the others.
+    /// A candidate with what distinguishes it from the others.
     pub(super) fn told_apart(&self, thing: &Thing, all: &[Thing]) -> String {
         let name = format!("{} {}", self.noun(&thing.kind, false), thing.label);
         let same = all
@@ -61,7 +60,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A question back.
+    /// A question to the user.
     pub fn asked(
         &self,
         text: String,
@@ -88,7 +87,7 @@ impl Scene<'_> {
         Said { absent: vec![text.to_owned()], ..asked }
     }
 
-    /// There is no tool to look for a thing with.
+    /// No tool can look up such a thing.
     pub(super) fn cannot_look(&self, text: &str, kinds: &[Kind]) -> Said {
         let mut said = self.lost();
         said.text = self.say(Say::CannotLook, &[("kinds", &self.one_of(kinds)), ("text", text)]);
@@ -100,7 +99,7 @@ impl Scene<'_> {
         if kinds.is_empty() { "thing".to_owned() } else { kinds.join(" or ") }
     }
 
-    /// A list of which not all was read cannot be searched.
+    /// A list that was not read completely cannot be searched.
     pub(super) fn read_in_part(&self, kind: &Kind, table: &Table, text: &str) -> Said {
         let (read, count) = (table.rows.len().to_string(), table.count.to_string());
         let kinds = self.noun(kind, true);

@@ -1,7 +1,7 @@
-//! Arguments for a tool from the words of a message.
+//! Fills a tool's arguments from the words of a message.
 //!
-//! Invariant: every value comes from the message or from a thing that was spoken of; words that became no value
-//! and are not in the tool's own name or description are left over.
+//! Invariant: every value comes from the message or from a thing mentioned before; words that became no value and
+//! are not the tool's own are left over.
 
 use serde_json::{Map, Value};
 
@@ -20,11 +20,11 @@ use crate::pack::words_of_identifier;
 use crate::search::words::stems;
 use crate::session::dialogue::{Query, Term, Thing, Want, What};
 
-/// Arguments, and what is left over.
+/// Arguments, and the words left over.
 pub(super) struct Filled {
     pub arguments: Map<String, Value>,
     pub left: Vec<String>,
-    /// Whether the user named everything that it rests on.
+    /// Whether the user named all its sources.
     pub is_vouched_for: bool,
     /// Whether it says more than which thing is meant.
     pub changes: bool,
@@ -41,7 +41,7 @@ pub(super) struct Filling<'s, 'a> {
 }
 
 impl Scene<'_> {
-    /// Fills a tool's parameters; a question where words fit several things.
+    /// Fills a tool's parameters; asks if words match several things.
     pub fn fill(
         &self,
         offer: &Offer,
@@ -119,7 +119,7 @@ impl Filling<'_, '_> {
         self.filled.push(path);
     }
 
-    /// A thing, for the parameter that takes its kind.
+    /// Assigns a thing to the parameter that takes its kind.
     pub(super) fn thing(&mut self, thing: &Thing) -> bool {
         let slot = self
             .offer
@@ -172,7 +172,7 @@ impl Filling<'_, '_> {
         Query { want: Want::Show, terms: vec![term], ..Query::default() }
     }
 
-    /// Where the text behind a colon begins: "append insight: berth 4 is full".
+    /// The start of the text after a colon: "append insight: berth 4 is full".
     pub(super) fn colon(&self) -> Option<usize> {
         let at = self.scene.message.find(": ")?;
         let text = |slot: &&Slot| slot.means == Means::Text && slot.shape.required;
@@ -191,8 +191,8 @@ impl Filling<'_, '_> {
         }
     }
 
-    /// A phrase with a sure place: by its look, by the word beside it, as a choice, as a thing. `false` where it
-    /// has none yet.
+    /// Assigns a phrase with a certain parameter: by its form, an adjacent word, as a choice, as a thing. `false`
+    /// if there is none yet.
     pub(super) fn phrase(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         if let Role::Literal(literal) = self.parts[phrase.at].role {
             let free = |slot: &&Slot| {
@@ -247,7 +247,7 @@ impl Filling<'_, '_> {
         }
     }
 
-    /// Gives a phrase to a parameter: as the thing it names, as a choice, as it is written.
+    /// Assigns a phrase to a parameter: as the thing it names, as a choice, as text.
     pub(super) fn give(&mut self, slot: &Slot, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         let text = phrase.text.as_str();
         let kind = match &slot.means {
@@ -322,7 +322,7 @@ impl Filling<'_, '_> {
 }
 
 impl Scene<'_> {
-    /// Whether words are the tool's own: in its name, in those of its parameters, or in what is said of it.
+    /// Whether words are the tool's own: in its name, its parameters' names, or its description.
     pub fn is_own_word(&self, offer: &Offer, text: &str) -> bool {
         let english = lexicon::english();
         let slots = || offer.slots.iter().flat_map(|slot| &slot.words);

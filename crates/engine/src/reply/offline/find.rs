@@ -1,7 +1,7 @@
-//! From a name to the thing that it names, through what was shown and through lists of the server.
+//! Finds the thing that a name refers to, in what was shown and in the server's lists.
 //!
-//! A name that fits one thing is that thing; one that fits several is asked about; one that fits none is
-//! compared with names nearly like it. Nothing is taken for a thing that was not found.
+//! One match is that thing; several are asked about; without a match, similar names are suggested. Nothing counts
+//! as a thing unless it was found.
 
 use std::collections::BTreeMap;
 
@@ -16,34 +16,33 @@ use crate::pack::{Generic, Kind};
 use crate::session::dialogue::{RowAt, Thing};
 use crate::weights;
 
-/// Kinds that are looked through for one name, where each costs a call.
+/// Maximum kinds searched for a name, because each costs a call.
 const KINDS_MAX: usize = 4;
-/// Parts of a name that are looked for, where the whole is not found.
+/// Maximum parts of a name searched if the whole is not found.
 const PARTS_MAX: usize = 3;
-/// Characters of a short first part with the sign behind it.
+/// Length of a short first part including its separator.
 const SHORT_START: usize = 3;
-/// Things of one type that a search answers.
+/// Results per type of a search.
 const SEARCH_LIMIT: u64 = 20;
-/// Names that are offered instead.
+/// Maximum names suggested.
 pub(super) const CANDIDATES_MAX: usize = 8;
 
-/// What a name came to.
 #[derive(Debug)]
 pub(super) enum Found {
     One(Thing),
     Several(Vec<Thing>),
-    /// None that fits, but some nearly like it.
+    /// No match, but similar names.
     Near(Vec<Thing>),
     None,
-    /// It could not be looked for; the reason.
+    /// The look-up failed, for this reason.
     Failed(String),
-    /// There is no way to look for such things.
+    /// There is no tool to look up such things.
     Unknown,
 }
 
 impl Scene<'_> {
-    /// The thing that `text` names among things of these kinds, the likelier first. After a word that
-    /// places it ("in"), places come first.
+    /// The thing `text` names among things of these kinds, likelier ones first. After a preposition ("in"),
+    /// places come first.
     pub fn find(&self, text: &str, kinds: &[Kind], placed: Option<Class>) -> Flow<Found> {
         for kind in kinds {
             let literal = self.known(kind).filter(|known| is_literal(known));
@@ -94,7 +93,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Things that were shown, the latest first.
+    /// Things that were shown, latest first.
     fn shown(&self) -> impl Iterator<Item = &Thing> {
         let open = self.dialogue.open.iter().flat_map(|open| &open.candidates);
         let lists = self.dialogue.spoken.iter().flat_map(|spoken| &spoken.shown);
@@ -145,7 +144,7 @@ impl Scene<'_> {
         Ok(Ok(looked))
     }
 
-    /// Looks through the lists of the kinds, one after the other, until something fits.
+    /// Searches the lists of the kinds, one after the other, until something matches.
     fn look_through(&self, text: &str, kinds: &[Kind]) -> Flow<Result<Looked, String>> {
         let mut looked = Looked::default();
         let mut failed = None;
@@ -162,7 +161,7 @@ impl Scene<'_> {
                         for (at, row) in &table.rows {
                             looked.add(self, row, kind, Some(*at), text);
                         }
-                        // The whole list is here: no other way finds more.
+                        // This is the whole list, so nothing else finds more.
                         if !looked.fitting.is_empty() || arguments == offer.fixed {
                             break;
                         }
@@ -182,7 +181,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Ways to ask a list for a name: by a part of it where the server can, else the whole list.
+    /// Ways to filter a list by name: by a part of it if the server can, else the whole list.
     fn name_filters(&self, offer: &Offer, text: &str) -> Vec<Map<String, Value>> {
         let generic = self.packs.generic().find(|(g, _)| g.list == offer.tool.tool.name);
         let Some((generic, _)) = generic else { return vec![offer.fixed.clone()] };
@@ -203,7 +202,7 @@ impl Scene<'_> {
         queries(text).into_iter().map(|query| with(key.clone(), query.into())).collect()
     }
 
-    /// The best of what fits: the exact before the partial, and by what the word before it says.
+    /// The best match: exact before partial, and by the preposition before it.
     fn best(&self, mut fitting: Vec<(Fit, Thing)>, kinds: &[Kind], placed: Option<Class>) -> Found {
         let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else { return Found::None };
         fitting.retain(|(fit, _)| *fit == best);
@@ -244,7 +243,7 @@ impl Scene<'_> {
 struct Looked {
     fitting: Vec<(Fit, Thing)>,
     others: Vec<Thing>,
-    /// A list could not be read, or not whole: what was not found may be there.
+    /// A list could not be read completely: what was not found may be in it.
     unread: bool,
 }
 
@@ -266,19 +265,19 @@ impl Looked {
     }
 }
 
-/// A thing of which only its name is known.
+/// A thing of which only the name is known.
 pub(super) fn bare(kind: &Kind, label: &str) -> Thing {
     Thing { kind: kind.clone(), label: label.to_owned(), id: None, keys: Map::new(), row: None }
 }
 
-/// What a server is asked for: the name, then its parts, the longest first.
+/// The queries for a server: the name, then its parts, longest first.
 fn queries(text: &str) -> Vec<String> {
     let mut parts = rows::parts(text);
     parts.retain(|part| part.chars().count() > 2);
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
     parts.truncate(PARTS_MAX);
     let mut queries = vec![text.to_owned()];
-    // "nh-laef-01": where the first part is too short to be asked for by itself, with its sign it is not.
+    // "nh-laef-01": a first part that is too short to search for is used with its separator.
     let start = text.find(['-', '_', '.', '/']).map(|at| &text[..=at]);
     let start = start.filter(|start| start.chars().count() == SHORT_START);
     queries.extend(parts.into_iter().filter(|part| *part != text.to_lowercase()));
@@ -286,7 +285,7 @@ fn queries(text: &str) -> Vec<String> {
     queries
 }
 
-/// Names nearly like the one that was not found.
+/// Names similar to the one that was not found.
 fn near(text: &str, others: Vec<Thing>) -> Found {
     let wanted = text.to_lowercase();
     let mut near: Vec<(usize, Thing)> = Vec::new();
@@ -309,7 +308,7 @@ fn near(text: &str, others: Vec<Thing>) -> Found {
     }
 }
 
-/// The kinds that a list can be narrowed by, places first.
+/// The kinds a list can be narrowed by, places first.
 pub(super) fn narrowing_kinds(offer: &Offer) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in offer.kinds() {

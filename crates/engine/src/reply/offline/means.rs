@@ -1,11 +1,10 @@
-//! A tool's parameter and what it means. Which one a word of a message belongs to is decided elsewhere.
+//! A tool's parameter and its meaning. [`super::slot`] decides which word belongs to which one.
 
 use super::schema::Shape;
 use crate::lexicon::{self, Class};
 use crate::pack::{Field, Kind};
 use crate::search::words::stems;
 
-/// A parameter and what it means.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     pub shape: Shape,
@@ -14,33 +13,26 @@ pub(super) struct Slot {
     pub means: Means,
 }
 
-/// What a parameter takes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Means {
-    /// A thing of a kind, by one of its fields; open where the tool takes any.
+    /// A thing of a kind, by one of its fields; `None` if the tool takes any.
     Thing(Kind, Option<Field>),
-    /// The thing that the tool is about.
+    /// The thing the tool is about.
     Own(Option<Field>),
-    /// The name of a thing of any kind.
     AnyName,
-    /// One of its choices.
     Choice,
-    /// Yes or no.
     Flag,
-    /// The most that are wanted.
+    /// Maximum number of results.
     Limit,
-    /// Free text that is searched for.
+    /// Free text to search for.
     Search,
-    /// A path.
     Path,
-    /// A time zone.
     Zone,
-    /// A date or a time of day.
+    /// A date or time of day.
     Date,
     Time,
-    /// A query in SQL.
     Sql,
-    /// A sum to work out.
+    /// An arithmetic expression.
     Sum,
     Number,
     Text,
@@ -55,12 +47,12 @@ impl Slot {
         self.shape.path.join(".")
     }
 
-    /// Whether it takes a pattern that names are compared with.
+    /// Whether it takes a pattern for names.
     pub fn is_pattern(&self) -> bool {
         self.words.iter().any(|word| lexicon::english().is(Class::SlotPattern, word))
     }
 
-    /// What is looked for, as the tool takes it: a word is a part of a name where it takes glob patterns.
+    /// The search text in the form the tool takes: with wildcards if it takes glob patterns.
     pub fn searched(&self, described: &[String], text: &str) -> String {
         let is_glob = stems("glob").iter().all(|stem| described.contains(stem));
         match self.is_pattern() && is_glob && !text.contains(['*', '?', '[', '/']) {
@@ -70,7 +62,6 @@ impl Slot {
         }
     }
 
-    /// Its name in words.
     pub fn shown(&self) -> String {
         self.words.join(" ")
     }

@@ -1,18 +1,17 @@
-//! The reply without a model: a message is read, every word of it is accounted for, and only then something is
-//! called. What is not certain is said and asked about.
+//! The reply without a model: a tool is called only after every word of the message is accounted for. What is
+//! uncertain is asked about.
 //!
-//! - [`read`] and [`ask`]: what each word is used for, and what the message asks for
-//! - [`offer`] and [`schema`]: what the tools can do, and with which parameters
+//! - [`read`] and [`ask`]: the role of each word, and what the message asks for
+//! - [`offer`] and [`schema`]: what the tools can do, and their parameters
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
-//! - [`act`], [`act_again`], [`sum`]: everything else that a tool does
-//! - [`among`]: which of those just shown have a value
-//! - [`server`]: which server is meant where several have the same tool
-//! - [`mod@answer`]: answers to questions of its own
+//! - [`act`], [`act_again`], [`sum`]: all other tool calls
+//! - [`among`]: filters the last result by a value
+//! - [`server`]: which server is meant if several have the same tool
+//! - [`mod@answer`]: answers to its own questions
 //!
-//! The same way serves a message when no model is configured and when the configured one failed; the record
-//! says which.
+//! It is used when no model is configured and when the configured one failed; the record says which.
 //!
-//! Invariant: a call is made only where nothing that matters in the message is left over.
+//! Invariant: a call is made only if no content word of the message is left over.
 
 mod act;
 mod act_again;
@@ -56,7 +55,7 @@ use offer::{Freedom, Offer};
 use read::{Part, Reader};
 use scene::{Planned, Said, Scene, Step};
 
-/// Calls of one turn, look-ups and pages included.
+/// Maximum calls per turn, including look-ups and pages.
 const CALLS_MAX: usize = 32;
 
 impl Freedom for Policy {
@@ -69,7 +68,7 @@ impl Freedom for Policy {
     }
 }
 
-/// Answers without a model, because of `why`.
+/// Replies without a model, for the reason `why`.
 pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
     answer.form = ReplyForm::Offline { why: why.to_owned(), fallback: false };
@@ -101,8 +100,8 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     tell(&asked, answer, said, why).await
 }
 
-/// Makes the reading calls that would answer the message without a model, for one to start from. Nothing waits
-/// and nothing is changed: what would, is left to the model.
+/// Makes the reading calls that would answer the message without a model, as a start for the model. Nothing waits
+/// and nothing is changed; such calls are left to the model.
 pub async fn look_up(asked: &ReplyRequest<'_>, answer: &mut Answer) {
     let planner = Planner::new(asked).await;
     while answer.calls.len() < CALLS_MAX {
@@ -116,7 +115,7 @@ pub async fn look_up(asked: &ReplyRequest<'_>, answer: &mut Answer) {
     }
 }
 
-/// A message, read, and what can be done about it.
+/// A parsed message and the means to answer it.
 struct Planner {
     tools: Vec<ToolDefinition>,
     offers: Vec<Offer>,
@@ -124,11 +123,11 @@ struct Planner {
     dialogue: Dialogue,
     language: &'static Language,
     first_message: Option<String>,
-    /// What is answered: the message, or the one before where this one only names a server for it.
+    /// The message to answer: this one, or the previous one if this one only names a server for it.
     message: String,
-    /// Servers that have the same tools, where none of them was named.
+    /// Servers with the same tools, if none was named.
     undecided: Vec<String>,
-    /// What is said where a server is named that cannot be asked.
+    /// The reply if a server is named that is unavailable.
     down: Option<String>,
 }
 
@@ -151,7 +150,7 @@ impl Planner {
         let commands = offers.iter().filter_map(Offer::command).collect();
         let message = servers.instead.unwrap_or_else(|| asked.message.to_owned());
         let (language, nothing) = (lexicon::of(&message), Noticed::default());
-        // What was noticed has its place in the message itself.
+        // Mentions have their positions in the message itself.
         let noticed = match message == asked.message {
             true => &asked.assembled.understanding.noticed,
             false => &nothing,
@@ -176,7 +175,7 @@ impl Planner {
         Self { parts, tools, offers, dialogue, language, first_message, message, undecided, down }
     }
 
-    /// What comes after the calls that were made.
+    /// The step after the calls that were made.
     fn step(&self, asked: &ReplyRequest<'_>, made: &[CallRecord]) -> Step {
         if let Some(text) = self.down.clone() {
             let unanswered = Some("unavailable");
@@ -218,10 +217,11 @@ impl Planner {
 
 async fn call(asked: &ReplyRequest<'_>, planned: Planned) -> Verdict {
     let suspicion = if planned.tool.seems_to_change() && !planned.is_vouched_for {
-        Some("it would change something that only a tool's answer has named".to_owned())
+        Some("it would change something that only a tool has named".to_owned())
     } else {
-        (!permission::asks_plainly(asked.message))
-            .then(|| "it would change something, and the message may not ask for that".to_owned())
+        (!permission::asks_plainly(asked.message)).then(|| {
+            "it would change something, and the message does not clearly ask for that".to_owned()
+        })
     };
     let call = RequestedCall {
         id: format!("call_{}", asked.ports.clock.id().simple()),
@@ -235,7 +235,7 @@ async fn call(asked: &ReplyRequest<'_>, planned: Planned) -> Verdict {
     asked.calls().check(call).await
 }
 
-/// Makes the calls that were decided; `false` where none was approved.
+/// Makes the decided calls; `false` if none was approved.
 async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
     let calls = asked.calls();
     for awaited in &asked.decided {
@@ -251,17 +251,17 @@ async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
     approved
 }
 
-/// Ends the turn with what is to be said.
+/// Ends the turn with a reply.
 async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &str) -> ReplyOutcome {
     let mut unanswered = said.unanswered;
-    // A server that cannot be asked may be why nothing was found.
+    // An unavailable server may be why nothing was found.
     let unsure = unanswered.is_some_and(|code| !matches!(code, "unavailable" | "tool_failed"));
     let nothing = !answer.calls.iter().any(CallRecord::ok);
     let missing = unavailable(asked).filter(|_| unsure && nothing);
     answer.text = said.text;
     let approved = asked.decided.iter().any(|awaited| awaited.approved == Some(true));
     if answer.text.is_empty() && approved && answer.calls.iter().any(CallRecord::ok) {
-        // What was approved is the answer, whatever the message alone would come to.
+        // The approved call is the answer, whatever the message alone would give.
         (answer.text, unanswered) = (wording::results(&answer.calls), None);
     } else if let (Some("no_tool"), Some(told)) = (unanswered, recollect::told_before(asked)) {
         (answer.text, unanswered) = (told, None);
@@ -276,7 +276,7 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     }
     answer.dialogue = Some(said.dialogue);
     answer.absent = said.absent;
-    // A question back leaves a query unanswered; in a chat it is a reply like any other.
+    // A question to the user leaves a query unanswered; in a chat it is an ordinary reply.
     let fails = |code: &&str| asked.is_query() || *code == "tool_failed";
     if let Some(code) = unanswered.filter(fails) {
         answer.status = TurnStatus::Failed;
@@ -286,16 +286,16 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     told(asked, answer)
 }
 
-/// What the conversation began with, unless it was erased or forgotten.
+/// The first message of the session, unless it was erased or withdrawn.
 async fn first_message(asked: &ReplyRequest<'_>) -> Option<String> {
     let read = asked.notes.sessions.turns(asked.session, 0..1).await;
-    let turns = read.inspect_err(|error| tracing::warn!(%error, "the first turn was not read"));
+    let turns = read.inspect_err(|error| tracing::warn!(%error, "cannot read the first turn"));
     let first = turns.ok()?.into_iter().next()?;
     let head = &asked.session.head;
     (head.uses(&first) && !first.message.is_empty()).then(|| first.message.clone())
 }
 
-/// Which of the agent's servers have no tools now, and why.
+/// The agent's servers without tools, and why.
 fn unavailable(asked: &ReplyRequest<'_>) -> Option<String> {
     let servers: Vec<String> =
         asked.unavailable.iter().map(|(server, why)| format!("{server} ({why})")).collect();

@@ -1,4 +1,4 @@
-//! Things that a message names without saying of which kind.
+//! Things that a message names without their kind.
 
 use super::ask::{Ask, KindWord, Phrase};
 use super::find::Found;
@@ -9,7 +9,7 @@ use crate::pack::Kind;
 use crate::session::dialogue::{Query, Term, Thing, Want, What};
 
 impl Scene<'_> {
-    /// A field of something that the message names.
+    /// A field of a named thing.
     pub(super) fn field_of_named(
         &self,
         ask: &Ask,
@@ -36,7 +36,6 @@ impl Scene<'_> {
         }
     }
 
-    /// One thing that the message names.
     pub(super) fn show_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
         let mut query = self.provisional_query(ask, &phrase.text);
         query.kind.clone_from(&phrase.kind);
@@ -54,7 +53,7 @@ impl Scene<'_> {
             {
                 Ok(Some(self.several(query, 0, &phrase.text, things)))
             }
-            // "list widgets" asks for a kind of things, and one that nobody knows is not searched for.
+            // "list widgets" asks for a kind of things, and an unknown kind is not searched for.
             Found::Unknown | Found::None
                 if phrase.kind.is_none()
                     && (!lists || looks_named(phrase))
@@ -73,7 +72,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The one tool that searches for words and needs nothing else.
+    /// The only tool that searches for words and needs nothing else.
     pub(super) fn searching(&self) -> Option<&super::offer::Offer> {
         let searches = |offer: &&super::offer::Offer| {
             let mut required = offer.slots.iter().filter(|slot| slot.shape.required);
@@ -104,7 +103,7 @@ impl Scene<'_> {
         .map(Some)
     }
 
-    /// What is inside something that the message names.
+    /// The contents of a named thing.
     pub(super) fn contents_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
         let query = self.provisional_query(ask, &phrase.text);
         match self.thing_named(phrase)? {
@@ -116,7 +115,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The things that are in a thing.
+    /// The things located in a thing.
     pub(super) fn contents(&self, ask: &Ask, thing: &Thing) -> Flow<Option<Said>> {
         let mut inside: Vec<&Kind> = self
             .offers
@@ -135,7 +134,7 @@ impl Scene<'_> {
         self.run(Query { want, kind, terms: vec![term], ..Query::default() }).map(Some)
     }
 
-    /// The thing that a phrase names, of whatever kind.
+    /// The thing that a phrase names, of any kind.
     pub fn thing_named(&self, phrase: &Phrase) -> Flow<Found> {
         if let (Some(kind), Some(id)) = (&phrase.kind, &phrase.id) {
             let mut thing = super::find::bare(kind, &phrase.text);

@@ -1,7 +1,7 @@
-//! From the phrases of a message to terms that narrow a list, and from terms to a tool's arguments.
+//! Turns the phrases of a message into terms that narrow a list, and terms into a tool's arguments.
 //!
-//! A phrase is a value of a field, a thing, or a word that rows must have. One that is none of these is not
-//! dropped: it is asked about.
+//! A phrase is a value of a field, a thing, or a word that rows must contain. Any other phrase is not dropped but
+//! asked about.
 
 use serde_json::{Map, Value};
 
@@ -14,26 +14,22 @@ use crate::lexicon::{Class, Family};
 use crate::pack::{Field, Kind};
 use crate::session::dialogue::{Term, Thing, What};
 
-/// Letters that a word needs before a misspelt one is taken for it.
+/// Minimum letters of a word for matching a misspelt one.
 const MISSPELT_LETTERS_MIN: usize = 6;
 
-/// What a phrase came to.
 pub(super) enum Narrowed {
     Terms(Vec<Term>),
-    /// It fits several things.
     Several(String, Vec<Thing>),
-    /// It fits none, but some are nearly like it.
+    /// No match, but similar names.
     Near(String, Vec<Thing>),
-    /// There is nothing of that name.
     Missing(String, Vec<Kind>),
-    /// The field is understood, the value is not one of its choices.
+    /// The field is known, but the value is not one of its choices.
     NoChoice(Slot, String),
-    /// It could not be looked up.
+    /// The look-up failed.
     Failed(String),
 }
 
 impl Scene<'_> {
-    /// What a phrase means for a list.
     pub fn narrow(&self, offer: &Offer, phrase: &Phrase) -> Flow<Narrowed> {
         let text = phrase.text.as_str();
         let thing_term = |thing: Thing| Term {
@@ -65,7 +61,7 @@ impl Scene<'_> {
             return Ok(Narrowed::Terms(vec![thing_term(bare(&Kind::new("*"), text))]));
         }
         if phrase.placed.is_none() && !phrase.is_quoted && phrase.kind.is_none() {
-            // "how many vms does bluefin seafood have": a name may stand anywhere.
+            // "how many vms does bluefin seafood have": a name may be anywhere.
             let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| Some(kind) != own).collect();
             let several = phrase.text.contains(' ')
                 || phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
@@ -75,7 +71,7 @@ impl Scene<'_> {
                 _ => self.word(phrase),
             }]));
         }
-        // "list devices in lyon": the kind itself is no place of its own.
+        // "list devices in lyon": the kind itself is not a place.
         kinds.retain(|kind| Some(kind) != own);
         self.named(offer, phrase, &kinds)
     }
@@ -96,8 +92,8 @@ impl Scene<'_> {
             Found::Several(things) => Narrowed::Several(text, things),
             Found::Near(things) => Narrowed::Near(text, things),
             Found::Failed(reason) => Narrowed::Failed(reason),
-            // Nobody can say whether there is such a thing: the tool is asked for it as it was said.
-            // Where several parameters could take it, nobody can say which one is meant either.
+            // Whether such a thing exists is unknown, so the tool gets the word as is. If several parameters
+            // could take it, it is also unknown which one is meant.
             Found::Unknown => match kinds.iter().find(|kind| offer.slot_for(kind).is_some()) {
                 Some(kind) if phrase.kind.is_some() || !offer.takes_text() => {
                     term(bare(kind, &phrase.text))
@@ -108,7 +104,7 @@ impl Scene<'_> {
         })
     }
 
-    /// A phrase as a word that rows must have.
+    /// A phrase as a word that rows must contain.
     pub fn word(&self, phrase: &Phrase) -> Term {
         Term { text: phrase.text.clone(), what: What::Word, negated: phrase.negated }
     }
@@ -149,7 +145,7 @@ impl Scene<'_> {
         (!terms.is_empty()).then_some(Ok(Narrowed::Terms(terms)))
     }
 
-    /// The field and value that words mean, and whether it is a yes or no.
+    /// The field and value that words mean, and whether it is boolean.
     fn value(
         &self,
         offer: &Offer,
@@ -184,7 +180,7 @@ impl Scene<'_> {
         })
     }
 
-    /// The arguments that terms give to a list, and the terms that it has no parameter for.
+    /// The arguments of a list for terms, and the terms without a parameter.
     pub fn arguments(&self, offer: &Offer, terms: &[Term]) -> (Map<String, Value>, Vec<Term>) {
         let mut arguments = offer.fixed.clone();
         let mut left: Vec<Term> = Vec::new();
@@ -247,19 +243,19 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a list can be narrowed by a term at all.
+    /// Whether a list can be narrowed by a term.
     pub fn takes(&self, offer: &Offer, term: &Term) -> bool {
         matches!(term.what, What::Word) || self.slot_value(offer, term).is_some()
     }
 }
 
-/// The value by which a tool knows a thing.
+/// The value by which a tool identifies a thing.
 pub(super) fn thing_value(slot: &Slot, thing: &Thing) -> Option<Value> {
     let field = match &slot.means {
         Means::Thing(_, field) | Means::Own(field) => *field,
         _ => Some(Field::Name),
     };
-    // A key of the row with the parameter's own name is what the tool wants.
+    // A key of the row with the parameter's name is what the tool wants.
     if let Some(value) = thing.keys.get(slot.name()) {
         return slot.shape.value(&super::rows::scalar(value));
     }
@@ -275,7 +271,7 @@ pub(super) fn thing_value(slot: &Slot, thing: &Thing) -> Option<Value> {
     slot.shape.value(&text)
 }
 
-/// Whether a placing word fits a parameter by its name: "from" the source, "to" the target.
+/// Whether a preposition matches a parameter's name: "from" the source, "to" the target.
 pub(super) fn side(slot: &Slot, placed: Class) -> bool {
     let english = crate::lexicon::english();
     let class = match placed {
@@ -286,7 +282,7 @@ pub(super) fn side(slot: &Slot, placed: Class) -> bool {
     slot.words.iter().any(|word| english.is(class, word))
 }
 
-/// Whether a verb can be carried out by an offer.
+/// Whether an offer can carry out a verb.
 pub(super) fn can(offer: &Offer, family: Family) -> bool {
     match family {
         Family::List | Family::Show | Family::Find => offer.reads,

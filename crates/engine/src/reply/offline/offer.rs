@@ -1,9 +1,9 @@
-//! What the tools offer: which act on which kind of thing, with which parameters.
+//! What the tools can do: actions on kinds of things, with their parameters.
 //!
-//! Read from names and schemas alone, so that any server can be asked; a pack adds what a schema does not
-//! say: which types a generic server has, and by which keys they are filtered.
+//! Derived from names and schemas alone, so that any server works; a pack adds what a schema does not say: the
+//! types of a generic server, and their filter keys.
 //!
-//! Invariant: every parameter that a tool requires is a slot, or fixed.
+//! Invariant: every required parameter of a tool is a slot or fixed.
 
 use serde_json::{Map, Value, json};
 
@@ -15,29 +15,26 @@ use crate::tool::ToolDefinition;
 
 pub(super) use super::means::{Means, Slot};
 
-/// One thing that a tool can do.
 #[derive(Debug, Clone)]
 pub(super) struct Offer {
     pub tool: ToolDefinition,
-    /// What its verb is, if it has one.
+    /// The family of its verb, if it has one.
     pub family: Option<Family>,
-    /// What it is about.
     pub kind: Option<Kind>,
     /// Words of its name, in the singular.
     pub words: Vec<String>,
     /// Stems of its description.
     pub described: Vec<String>,
-    /// Arguments that it is always called with.
+    /// Arguments of every call.
     pub fixed: Map<String, Value>,
     pub slots: Vec<Slot>,
     pub page: Option<Page>,
-    /// Whether it runs without being asked for approval.
+    /// Whether it runs without approval.
     pub is_free: bool,
-    /// Whether it changes nothing.
     pub reads: bool,
 }
 
-/// How a list comes in pages.
+/// How a list is paged.
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     pub limit: String,
@@ -54,7 +51,7 @@ impl Offer {
         self.slots.iter().find(of).or_else(|| self.slots.iter().find(own))
     }
 
-    /// The word that says what it does, where it is no verb of the lexicon: its description begins with it, too.
+    /// Its first word if that is not a verb of the lexicon but its description starts with it too.
     pub fn command(&self) -> Option<String> {
         let first = words_of_identifier(&self.tool.tool.name).into_iter().next()?;
         let says = self.tool.description.split(|c: char| !c.is_alphanumeric());
@@ -63,12 +60,12 @@ impl Offer {
         (!known && stems(&first) == stems(&says)).then_some(first)
     }
 
-    /// Whether it takes a text that may be anything.
+    /// Whether it takes arbitrary text.
     pub fn takes_text(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Text && !slot.shape.many)
     }
 
-    /// Whether it works sums out.
+    /// Whether it evaluates arithmetic expressions.
     pub fn takes_sum(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Sum)
     }
@@ -85,7 +82,7 @@ impl Offer {
         self.slots.iter().filter(|slot| matches!(slot.means, Means::Own(_)))
     }
 
-    /// Kinds of things that it can be narrowed by, without its own.
+    /// Kinds that it can be narrowed by, without its own.
     pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.slots.iter().filter_map(|slot| match &slot.means {
             Means::Thing(kind, _) => Some(kind),
@@ -93,14 +90,13 @@ impl Offer {
         })
     }
 
-    /// Whether it lists several things.
     pub fn lists(&self) -> bool {
         self.reads
             && matches!(self.family, Some(Family::List | Family::Find))
             && !self.slots.iter().any(|slot| slot.shape.required)
     }
 
-    /// Whether it shows one thing that is identified by a value.
+    /// Whether it shows one thing identified by a value.
     pub fn shows_one(&self) -> bool {
         self.reads
             && !self.lists()
@@ -112,7 +108,7 @@ impl Offer {
     }
 }
 
-/// What a tool may do unasked, for those who know.
+/// Tells which calls may run without approval.
 pub(super) trait Freedom: Sync {
     fn is_free(&self, tool: &ToolDefinition) -> bool;
     fn reads(&self, tool: &ToolDefinition) -> bool;
@@ -149,12 +145,12 @@ pub(super) fn offers(
     offers
 }
 
-/// The kind of thing that a tool's name is about: a pack's type, where its server calls it so, else its noun.
+/// The kind that a tool's name is about: a pack's type if its server uses that name, else its noun.
 fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> Option<Kind> {
     let english = lexicon::english();
     let words = words_of_identifier(&tool.tool.name);
     let known = packs.type_of_tool(&tool.tool.name);
-    // "task" is a countermeasure only to a server that uses words of that pack for something.
+    // "task" is a countermeasure only on a server that uses other words of that pack.
     let same = |other: &&ToolDefinition| other.tool.server == tool.tool.server;
     let says = |known: &&EntityType| {
         let own = || packs.types().iter().filter(|other| other.pack == known.pack);
@@ -213,10 +209,10 @@ fn typed(
     }
 }
 
-/// The longest page that is asked for where the schema gives no limit.
+/// Page size if the schema gives no limit.
 const PAGE_LENGTH: u64 = 100;
 
-/// What a parameter takes, by its name, its schema and its description.
+/// The meaning of a parameter, by its name, schema and description.
 fn means(
     shape: &Shape,
     own: Option<&Kind>,
@@ -245,7 +241,7 @@ fn means(
     let own_words: Vec<String> =
         own.map(|kind| words_of_identifier(kind.as_str())).unwrap_or_default();
     let is_own = kind_words.is_empty() || singular(&kind_words, english) == own_words;
-    // The name of something that is made is new, and so is that of something that is renamed.
+    // The name of something created or renamed is new.
     let new_name = field == Some(Field::Name)
         && kind_words.is_empty()
         && (family == Some(Family::Create) || (family == Some(Family::Change) && !shape.required));
@@ -377,7 +373,7 @@ fn listed(
     })
 }
 
-/// One thing of a type on a generic server, by its id.
+/// One thing of a type on a generic server, by id.
 fn shown(
     generic: &Generic,
     known: &EntityType,
@@ -423,7 +419,7 @@ fn filter_shape(path: &[&str], means: &Means, choices: Option<&Vec<String>>) -> 
     }
 }
 
-/// Whether things of a type are known by their look, so that no look-up is needed for one: addresses.
+/// Whether things of a type are recognised by form and need no look-up: addresses.
 pub(super) fn is_literal(known: &EntityType) -> bool {
     known.patterns.iter().any(|pattern| pattern.check != Check::Any)
 }

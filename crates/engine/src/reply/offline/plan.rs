@@ -1,4 +1,4 @@
-//! The next step of a reply: what the message is, and who answers it.
+//! Plans the next step of a reply.
 
 use super::ask::{Ask, Follow};
 use super::read::{Part, Role};
@@ -7,7 +7,7 @@ use crate::lexicon::{Class, Family, Say};
 use crate::session::dialogue::Want;
 
 impl Scene<'_> {
-    /// What to say, or the call that has to come first.
+    /// The reply, or the call that must come first.
     pub fn plan(&self) -> Flow<Said> {
         let (from, cancels) = self.opening();
         let mut parts: Vec<Part> =
@@ -88,7 +88,7 @@ impl Scene<'_> {
         }))
     }
 
-    /// Whether a message says that the one before was understood wrongly.
+    /// Whether a message says that the previous one was misunderstood.
     fn corrects(&self, parts: &[Part]) -> bool {
         let first = parts.iter().find(|part| part.role != Role::Filler);
         let opens = first.is_some_and(|part| {
@@ -98,14 +98,14 @@ impl Scene<'_> {
         more && (opens || parts.iter().any(|part| part.is(Class::Meant)))
     }
 
-    /// What an earlier result holds that the message asks for.
+    /// The answer in an earlier result.
     fn earlier(&self) -> Option<Said> {
         let found = crate::reply::earlier::find(self.message, &[], self.recent)?;
         let text = format!("From turn {}: {}", found.turn, found.text);
         Some(Said { text, dialogue: self.dialogue.clone(), ..Said::default() })
     }
 
-    /// What is said where nothing can do what a verb asks for.
+    /// The reply if no tool can carry out a verb.
     fn cannot(&self, family: Family, parts: &[Part]) -> Said {
         let end = parts.last().map_or(0, |part| part.span.end);
         let start = parts.first().map_or(0, |part| part.span.start);

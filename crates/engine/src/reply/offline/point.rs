@@ -1,4 +1,4 @@
-//! What references mean, from what was shown and spoken of in this conversation.
+//! Resolves references to what was shown and mentioned in this session.
 
 use super::ask::Pointer;
 use super::rows;
@@ -7,7 +7,6 @@ use crate::entity::Number;
 use crate::pack::Kind;
 use crate::session::dialogue::{Spoken, Thing};
 
-/// What a reference came to.
 pub(super) enum Meant {
     Things(Vec<Thing>),
     /// One of these; nothing says which.
@@ -16,8 +15,7 @@ pub(super) enum Meant {
 }
 
 impl Scene<'_> {
-    /// What a reference means. "Those" are the things of the last list, which is asked about as a whole:
-    /// see [`Scene::last_list`].
+    /// What a reference means. "Those" are the things of the last list as a whole: see [`Scene::last_list`].
     pub fn meant(&self, pointer: &Pointer) -> Meant {
         let narrower = self.narrower_of(pointer);
         let fits = |thing: &Thing| {
@@ -54,7 +52,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The roles that a narrower word means: "that router" is no switch.
+    /// The roles that a more specific word means: "that router" is no switch.
     fn narrower_of(&self, pointer: &Pointer) -> Option<&[String]> {
         let text = &self.message[pointer.span.start..pointer.span.end];
         let word = self.language.singular(&text.split_whitespace().next_back()?.to_lowercase());
@@ -63,7 +61,7 @@ impl Scene<'_> {
         roles.next().map(Vec::as_slice).filter(|roles| !roles.is_empty())
     }
 
-    /// Whether a thing has one of these roles; one whose role is not known may have it.
+    /// Whether a thing has one of these roles; one with an unknown role may have it.
     fn has_role(&self, thing: &Thing, roles: &[String]) -> bool {
         let by = self.known(&thing.kind).and_then(|known| known.narrowed_by.as_ref());
         let row = self.row_of(thing);
@@ -81,7 +79,7 @@ impl Scene<'_> {
         if let Some(thing) = self.dialogue.focus.iter().find(|thing| fits(thing)) {
             return Meant::Things(vec![thing.clone()]);
         }
-        // Something that the thing now spoken of has: "that rack" of the device.
+        // Something that belongs to the thing in focus: "that rack" of the device.
         let held = self.dialogue.focus.iter().find_map(|thing| self.held_by(thing, fits));
         if let Some(thing) = held {
             return Meant::Things(vec![thing]);
@@ -95,7 +93,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The one thing of a fitting kind that a thing's row holds.
+    /// The only thing of a matching kind in a thing's row.
     fn held_by(&self, thing: &Thing, fits: &dyn Fn(&Thing) -> bool) -> Option<Thing> {
         let row = self.row_of(thing)?;
         let object = row.as_object()?;
@@ -106,7 +104,7 @@ impl Scene<'_> {
         })
     }
 
-    /// What can be counted off: the candidates of the open question, else the last list of several.
+    /// The things that positions refer to: the candidates of the open question, else the last list.
     pub fn listed(&self) -> &[Thing] {
         if let Some(open) = self.dialogue.open.as_ref().filter(|open| !open.candidates.is_empty()) {
             return &open.candidates;
@@ -116,7 +114,7 @@ impl Scene<'_> {
         several.or_else(any).map_or(&[], |spoken| spoken.shown.as_slice())
     }
 
-    /// The last question whose answer was a list, of a kind if one is named.
+    /// The last query whose result was a list, optionally of a kind.
     pub fn last_list(&self, kind: Option<&Kind>) -> Option<&Spoken> {
         self.dialogue.spoken.iter().find(|spoken| {
             let of_kind = kind.is_none_or(|kind| spoken.query.kind.as_ref() == Some(kind));
@@ -143,7 +141,7 @@ impl Scene<'_> {
         Vec::new()
     }
 
-    /// The place now spoken of.
+    /// The place in focus.
     pub fn place(&self) -> Option<Thing> {
         let is_place = |thing: &&Thing| self.known(&thing.kind).is_some_and(|known| known.place);
         let spoken = self.dialogue.spoken.iter().flat_map(|spoken| {

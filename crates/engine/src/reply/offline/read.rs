@@ -1,10 +1,9 @@
-//! The reading of a message: what each of its words is used for.
+//! Parses a message: the role of each word.
 //!
-//! Words of the lexicon, kinds of things, names, references and values are recognised once, without asking
-//! what can be done with them. What none of these is stays *content*: something that matters and has to be
-//! accounted for before anything is called.
+//! Words of the lexicon, kinds, names, references and values are recognised once, independent of what can be done
+//! with them. Everything else is *content*, which must be accounted for before anything is called.
 //!
-//! Invariant: the parts are in the order of the message and every word is in exactly one.
+//! Invariant: the parts are in the order of the message, and every word is in exactly one.
 
 use super::sum::sum_at;
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
@@ -12,20 +11,19 @@ use crate::entity::{How, Mention, Noticed, Number, Span};
 use crate::lexicon::{self, Class, Family, Language};
 use crate::pack::{Grammar, Kind, PackSet};
 
-/// What a part of a message is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
-    /// It says nothing that matters here.
+    /// No meaning here.
     Filler,
     /// The verb of a request.
     Verb(Family),
-    /// The first word of a tool's name that says what it does.
+    /// The first word of a tool's name, if it is an action.
     Command,
     /// A word for a kind of thing.
     Kind { kind: Kind, many: bool, narrower: Option<String> },
-    /// A name, with the kind that its look or the words beside it suggest.
+    /// A name, with the kind suggested by its form or the adjacent words.
     Name { kind: Option<Kind>, is_sure: bool, id: Option<String> },
-    /// It points at something.
+    /// A reference.
     Pointer { number: Number, kinds: Option<Vec<Kind>>, is_possessive: bool },
     /// "the power one": the one of those shown that has these words.
     Pick,
@@ -33,37 +31,35 @@ pub(super) enum Role {
     Quoted,
     /// A path, a time, a date, a zone.
     Literal(Literal),
-    /// A number.
+    /// In digits or words.
     Number,
-    /// A word of the lexicon with a part to play.
+    /// A word of the lexicon with a role of its own.
     Word(Class),
-    /// Anything else.
+    /// Must be accounted for before anything is called.
     Content,
 }
 
-/// Values that are known by their look.
+/// Values recognised by their form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Literal {
     Path,
-    /// What names of files end in: ".cfg".
+    /// A file extension: ".cfg".
     Ending,
     Time,
     Date,
     Zone,
-    /// A sum: "17*23".
+    /// An arithmetic expression: "17*23".
     Sum,
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Part {
     pub role: Role,
-    /// As it is written.
+    /// The original text.
     pub text: String,
     pub lower: String,
     pub span: Span,
     pub gap: Gap,
-    /// Whether `'s` follows it.
     pub is_possessive: bool,
 }
 
@@ -73,7 +69,7 @@ impl Part {
     }
 }
 
-/// Classes that play a part of their own, in the order in which they are looked for.
+/// Classes with a role of their own, in the order they are tried.
 const PARTS: [Class; 29] = [
     Class::Meant,
     Class::Mean,
@@ -106,7 +102,7 @@ const PARTS: [Class; 29] = [
     Class::Relates,
 ];
 
-/// Whether a part only says how a message stands to the one before: "no", "sorry".
+/// Whether a part only relates the message to the previous one: "no", "sorry".
 fn is_turn(part: &Part) -> bool {
     matches!(
         part.role,
@@ -114,29 +110,27 @@ fn is_turn(part: &Part) -> bool {
     )
 }
 
-/// Whether the words of a message name it.
+/// Whether the words of a message contain it.
 fn is_written(mention: &Mention) -> bool {
     !matches!(mention.how, How::Reference | How::Given)
 }
 
-/// What the reading draws on.
 pub(super) struct Reader<'a> {
     pub message: &'a str,
     pub language: &'static Language,
     pub noticed: &'a Noticed,
     pub packs: &'a PackSet,
-    /// Kinds that tools are about and no pack knows.
+    /// Kinds of tools that no pack knows.
     pub nouns: &'a [Kind],
-    /// Words with which tools are told what to do, besides the verbs of the lexicon: "convert".
+    /// First words of tools besides the verbs of the lexicon: "convert".
     pub commands: Vec<String>,
     /// Where servers are named.
     pub servers: &'a [Span],
-    /// Whether a tool works sums out.
+    /// Whether a tool evaluates arithmetic expressions.
     pub sums: bool,
 }
 
 impl Reader<'_> {
-    /// The parts of the message.
     pub fn parts(&self) -> Vec<Part> {
         let (tokens, _) = tokens(self.message);
         let mut parts: Vec<Part> = Vec::new();
@@ -160,7 +154,7 @@ impl Reader<'_> {
         self.join(parts)
     }
 
-    /// What begins at a token: how many tokens, its role, and where it starts in the message.
+    /// The part that starts at a token: its number of tokens, its role, and its start in the message.
     fn part_at(&self, tokens: &[Token<'_>], at: usize, before: &[Part]) -> (usize, Role, usize) {
         let token = &tokens[at];
         let start = token.span.start;
@@ -200,7 +194,7 @@ impl Reader<'_> {
         if let Some(mention) = mention {
             let kind = Some(mention.kind.clone());
             let is_sure = mention.how != How::Pattern && mention.is_sure();
-            // The id of a thing that only may be meant, or whose number is its name, says nothing.
+            // The id of an uncertain mention, or one whose number is its name, means nothing.
             let text = &self.message[mention.span.start..mention.span.end];
             let number = text.bytes().all(|byte| byte.is_ascii_digit());
             let means = |id: &String| mention.is_sure() && (!number || id == text);
@@ -220,7 +214,7 @@ impl Reader<'_> {
             };
             return (covered(found.span), role, start);
         }
-        // No phrase of the lexicon reaches into a name or a reference.
+        // No phrase of the lexicon extends into a name or a reference.
         let words = || {
             let rest = tokens[at..].iter().enumerate();
             rest.take_while(|(index, token)| {
@@ -269,14 +263,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a name or a reference begins there.
+    /// Whether a name or a reference starts there.
     fn begins_something(&self, start: usize) -> bool {
         let Noticed { mentions, references, .. } = self.noticed;
         mentions.iter().any(|one| one.span.start == start && one.how != How::Given)
             || references.iter().any(|one| one.span.start == start)
     }
 
-    /// The word for a kind that begins these words.
+    /// The kind word at the start of these words.
     fn kind_at<'w>(&self, words: impl Iterator<Item = &'w str> + Clone) -> Option<(usize, Role)> {
         let role = |kind: &Kind, many: bool, narrower: Option<String>| Role::Kind {
             kind: kind.clone(),
@@ -289,7 +283,7 @@ impl Reader<'_> {
             let narrower = known.narrows.contains_key(&singular).then_some(singular);
             return Some((count, role(&known.kind, grammar == Grammar::Plural, narrower)));
         }
-        // Tools are named in English, whatever is spoken.
+        // Tools are named in English, whatever the language of the message.
         let english = lexicon::english();
         self.nouns.iter().find_map(|kind| {
             let own: Vec<&str> = kind.as_str().split('_').collect();
@@ -302,7 +296,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A value that is known by its look, and where it starts: paths begin with signs that words lose.
+    /// A literal and its start: paths start with characters that words lose.
     fn literal(&self, token: &Token<'_>) -> Option<(Literal, usize)> {
         let text = token.text;
         let before = &self.message[..token.span.start];
@@ -344,14 +338,14 @@ impl Reader<'_> {
         (zone || matches!(text, "UTC" | "GMT")).then_some((Literal::Zone, token.span.start))
     }
 
-    /// The sum that begins at a token, or with parentheses before it.
+    /// The expression that starts at a token, or with parentheses before it.
     fn sum(&self, token: &Token<'_>) -> Option<Span> {
         let start = self.message[..token.span.start].trim_end_matches('(').len();
         let (length, _) = sum_at(&self.message[start..], self.language).filter(|_| self.sums)?;
         Some(Span { start, end: start + length })
     }
 
-    /// A name that says its kind: "task-2", where tools are about tasks.
+    /// A name that contains its kind: "task-2", if tools are about tasks.
     fn numbered(&self, token: &Token<'_>) -> Option<Role> {
         let (word, number) = token.lower.rsplit_once('-')?;
         let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -359,7 +353,7 @@ impl Reader<'_> {
         Some(Role::Name { kind: Some(kind), is_sure: true, id: Some(token.text.to_owned()) })
     }
 
-    /// A path goes on to the next space, a sum to its last number.
+    /// A path extends to the next space, an expression to its last number.
     fn widened(&self, role: &Role, span: Span) -> Span {
         if *role == Role::Literal(Literal::Sum) {
             let sum = sum_at(&self.message[span.start..], self.language);
@@ -375,7 +369,7 @@ impl Reader<'_> {
         Span { start: span.start, end: span.start + text.len().max(1) }
     }
 
-    /// Puts together what belongs together: words of one name, "the power one".
+    /// Joins parts that belong together: words of one name, "the power one".
     fn join(&self, parts: Vec<Part>) -> Vec<Part> {
         let mut joined: Vec<Part> = Vec::new();
         for part in parts {
@@ -409,7 +403,7 @@ impl Reader<'_> {
         joined
     }
 
-    /// Whether a part continues the name before it: "pier 9", "marsh & sons", "third floor".
+    /// Whether a part continues the previous name: "pier 9", "marsh & sons", "third floor".
     fn goes_on(&self, last: &Part, part: &Part) -> bool {
         if part.gap != Gap::Space || last.is_possessive {
             return false;
@@ -424,7 +418,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word in small letters that is not a part of a name by its look keeps numbers apart: "tail 3".
+    /// A lower-case word that does not look like part of a name keeps numbers apart: "tail 3".
     fn is_choice_like(&self, last: &Part) -> bool {
         let limit = |word: &str| self.language.is(Class::SlotLimit, word);
         last.lower.split(' ').next_back().is_some_and(limit)

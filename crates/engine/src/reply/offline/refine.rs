@@ -1,4 +1,4 @@
-//! The question before, asked again: about another thing, narrowed further, or corrected.
+//! The previous query again: about another thing, narrowed further, or corrected.
 
 use super::ask::{Ask, KindWord, Phrase};
 use super::find::Found;
@@ -11,7 +11,7 @@ use crate::pack::Kind;
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 impl Scene<'_> {
-    /// The same question about another thing.
+    /// The same query about another thing.
     pub(super) fn again(&self, mut base: Query, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Said> {
         let Some(phrase) = meaning.phrases.first() else { return self.run(base) };
         if phrase.placed.is_none()
@@ -54,7 +54,7 @@ impl Scene<'_> {
         self.refine(query, &ask, &meaning, None)
     }
 
-    /// A question narrowed further, or by something else of the same kind.
+    /// A query narrowed further, or by another value of the same kind.
     pub(super) fn refine(
         &self,
         mut query: Query,
@@ -153,7 +153,7 @@ impl Scene<'_> {
         self.run_list(query)
     }
 
-    /// What to say where a name does not mean one thing.
+    /// The reply if a name does not mean exactly one thing.
     pub fn not_one(&self, query: Query, phrase: &Phrase, found: Found) -> Said {
         let text = phrase.text.as_str();
         match found {
@@ -178,7 +178,7 @@ impl Scene<'_> {
         Said { absent: vec![text.to_owned()], ..asked }
     }
 
-    /// "No, the other one": the last question, with what it got wrong put right.
+    /// "No, the other one": the last query with its mistake corrected.
     pub(super) fn corrected(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
         let Some(mut base) = self.dialogue.spoken.first().map(|spoken| spoken.query.clone()) else {
             return Ok(None);
@@ -232,7 +232,6 @@ impl Scene<'_> {
         self.run(base).map(Some)
     }
 
-    /// The kinds of the things in a query.
     pub(super) fn kinds_in(&self, query: &Query) -> Vec<Kind> {
         let mut kinds: Vec<Kind> =
             query.terms.iter().filter_map(super::run::as_thing).map(|t| t.kind.clone()).collect();

@@ -1,9 +1,9 @@
-//! Rows of a result: what they are called, what they hold, which of them fit words.
+//! Rows of a result: their labels, fields, and matching.
 //!
-//! It knows how JSON of such tools looks (lists under `results`, things with `id` and `name`, choices with
-//! `value` and `label`), not what any of it means.
+//! It knows the usual structure of JSON results (lists under `results`, things with `id` and `name`, choices with
+//! `value` and `label`), not their meaning.
 //!
-//! Invariant: nothing is told of a row that it does not hold.
+//! Invariant: nothing is said about a row that it does not contain.
 
 use std::borrow::Cow;
 
@@ -16,11 +16,11 @@ use crate::reply::wording::number_shown;
 use crate::session::dialogue::Thing;
 use crate::tool::ToolOutput;
 
-/// Bytes of a text that is read as a list.
+/// Maximum bytes of a text that is parsed as a list.
 const LITERAL_BYTES_MAX: usize = 65_536;
-/// Values of one row that are looked at.
+/// Maximum values of a row that are searched.
 const VALUES_MAX: usize = 400;
-/// Keys by which a thing is called, the first that it has.
+/// Keys of a thing's label, in order of preference.
 const LABELS: [&str; 12] = [
     "name",
     "title",
@@ -35,12 +35,12 @@ const LABELS: [&str; 12] = [
     "display_name",
     "subject",
 ];
-/// Keys under which a list stands that a result is about.
+/// Keys of the list that a result is about.
 const LISTS: [&str; 6] = ["results", "result", "items", "data", "entries", "records"];
-/// Keys that say nothing of a thing itself.
+/// Keys that say nothing about a thing itself.
 const FRAME: [&str; 4] = ["url", "display_url", "created", "last_updated"];
 
-/// The JSON of an output; lists that a Python server wrote as text are read, too.
+/// The JSON of an output, including lists that a Python server wrote as text.
 pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
     if let Some(json) = &output.json {
         return Some(Cow::Borrowed(json));
@@ -57,7 +57,7 @@ pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain)).ok().map(Cow::Owned)
 }
 
-/// The rows of a result, and how many there are in all.
+/// The rows of a result, and the total number.
 pub(super) fn rows(json: &Value) -> Option<(Vec<&Value>, usize)> {
     let list = match json {
         Value::Array(list) => list,
@@ -81,7 +81,6 @@ fn list_of(object: &Map<String, Value>) -> Option<&Vec<Value>> {
     })
 }
 
-/// What a row is called.
 pub(super) fn label(row: &Value, known: Option<&EntityType>) -> Option<String> {
     match row {
         Value::Object(object) => label_of(object, known),
@@ -128,7 +127,7 @@ pub(super) fn thing(row: &Value, kind: &Kind, known: Option<&EntityType>) -> Opt
     Some(Thing { kind: kind.clone(), label, id, keys, row: None })
 }
 
-/// A plain value in words; of a choice its label, of a thing its name.
+/// A value in words; of a choice its label, of a thing its name.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Object(object) => {
@@ -149,7 +148,7 @@ pub(super) fn shown(value: &Value) -> String {
                 let parts = parts.map(|(key, value)| format!("{} {}", spoken(key), scalar(value)));
                 parts.collect::<Vec<_>>().join(", ")
             });
-            // An interface says of which device it is.
+            // An interface says which device it belongs to.
             let inner = object.iter().filter(|(key, _)| !FRAME.contains(&key.as_str()));
             let mut inner =
                 inner.filter_map(|(key, value)| Some((key, label_of(value.as_object()?, None)?)));
@@ -166,7 +165,6 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// A value without structure.
 pub(super) fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -203,7 +201,7 @@ pub(super) fn field<'a>(row: &'a Value, words: &str) -> Option<(&'a str, &'a Val
         .or_else(|| keys().find(|(key, _)| holds(&own(key), &wanted)))
 }
 
-/// The field of a row that has a word or phrase as its value: plain, in the plural, as a choice or a name.
+/// The field of a row with this word or phrase as its value: plain, in the plural, as a choice or a name.
 pub(super) fn field_with_value<'a>(row: &'a Value, phrase: &str) -> Option<&'a str> {
     let wanted = plain(phrase);
     let singular = lexicon::english().singular(&wanted);
@@ -224,7 +222,7 @@ pub(super) fn field_with_value<'a>(row: &'a Value, phrase: &str) -> Option<&'a s
     object.iter().find(|(_, value)| fits(value)).map(|(key, _)| key.as_str())
 }
 
-/// All words of a row in lower case, for choosing one of several by what it says.
+/// All words of a row in lower case, for choosing one of several by its content.
 pub(super) fn words(row: &Value) -> Vec<String> {
     let mut words = Vec::new();
     let mut left = VALUES_MAX;
@@ -249,22 +247,21 @@ fn collect(value: &Value, words: &mut Vec<String>, left: &mut usize) {
     }
 }
 
-/// The words of a name: lower case, cut at everything that is no letter or digit.
+/// The words of a name: lower case, split at everything that is no letter or digit.
 pub(super) fn parts(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.map(str::to_lowercase).collect()
 }
 
-/// How well a name fits the words by which somebody called it.
+/// How well a name matches what somebody called it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// It has all the words, or begins with them.
+    /// It has all the words, or starts with them.
     Part,
-    /// It is the name.
     Exact,
 }
 
-/// How well a label fits what was said.
+/// How well a label matches what was said.
 pub(super) fn fit(label: &str, said: &str) -> Option<Fit> {
     let (own, said) = (parts(label), parts(said));
     if said.is_empty() {
@@ -280,7 +277,7 @@ pub(super) fn fit(label: &str, said: &str) -> Option<Fit> {
     said.iter().all(begins).then_some(Fit::Part)
 }
 
-/// Things inside a row that are of a kind, by their address: the sites of a circuit.
+/// Nested things of a kind, recognised by address: the sites of a circuit.
 pub(super) fn inner_things(row: &Value, known: &EntityType) -> Vec<Thing> {
     let mut found = Vec::new();
     let mut left = VALUES_MAX;

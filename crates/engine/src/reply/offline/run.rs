@@ -1,7 +1,7 @@
-//! Carrying out a query that reads: lists, counts, one thing, its fields. What was found is put into words.
+//! Runs a reading query (lists, counts, one thing, its fields) and words the result.
 //!
-//! Invariant: an answer is about all that was asked for. What a tool cannot filter by is filtered here, on
-//! whole lists only, and what cannot be filtered at all is asked about.
+//! Invariant: an answer covers everything that was asked. What a tool cannot filter by is filtered here, on
+//! complete lists only, and what cannot be filtered at all is asked about.
 
 use serde_json::Value;
 
@@ -16,11 +16,11 @@ use crate::reply::wording;
 use crate::session::dialogue::{Missing, Query, SHOWN_MAX, Spoken, Term, Thing, Want, What};
 use crate::session::record::CallRecord;
 
-/// Lists that are put together where a tool takes one value at a time.
+/// Maximum lists combined if a tool takes one value at a time.
 const RUNS_MAX: usize = 6;
 
 impl Scene<'_> {
-    /// Answers a query that reads.
+    /// Answers a reading query.
     pub fn run(&self, query: Query) -> Flow<Said> {
         match query.want {
             Want::Show => self.run_show(query),
@@ -73,8 +73,8 @@ impl Scene<'_> {
         Ok(self.told_list(query, &kind, &table))
     }
 
-    /// The call for what belongs to one thing, where the list of its kind cannot be narrowed by it and another tool
-    /// is for that: `get_item_tags`.
+    /// The call for what belongs to one thing, if the list of its kind cannot be narrowed by it and another tool
+    /// does that: `get_item_tags`.
     fn of_one_thing(&self, kind: &Kind, query: &Query) -> Option<Query> {
         let [term] = query.terms.as_slice() else { return None };
         let thing = as_thing(term).filter(|_| !term.negated && query.want == Want::List)?;
@@ -99,7 +99,7 @@ impl Scene<'_> {
         Some(Query { want, kind: Some(kind.clone()), call, ..Query::default() })
     }
 
-    /// A list that came as plain text: it is told as it is, or asked about where it had to be filtered.
+    /// A list returned as plain text: shown as is, or asked about if it had to be filtered.
     pub(super) fn told_text(&self, query: Query, text: String, left: &[Term]) -> Said {
         if let Some(term) = left.first() {
             let kinds = query.kind.as_ref().map(|kind| self.noun(kind, true)).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Scene<'_> {
         said
     }
 
-    /// The kind that is meant where another one belongs to the thing: interfaces of a virtual machine.
+    /// The kind that is meant if another one belongs to the thing: interfaces of a virtual machine.
     pub(super) fn kind_for(&self, kind: &Kind, terms: &[Term]) -> Kind {
         let known = self.known(kind);
         let instead = terms.iter().find_map(|term| match &term.what {
@@ -127,7 +127,7 @@ impl Scene<'_> {
         instead.unwrap_or(kind).clone()
     }
 
-    /// What a narrower word adds: the roles that firewalls have.
+    /// The term of a more specific word: the roles of firewalls.
     pub(super) fn narrower_term(
         &self,
         query: &Query,
@@ -167,7 +167,7 @@ impl Scene<'_> {
         Ok(Ok(terms))
     }
 
-    /// One set of terms for each value where a slot takes one at a time.
+    /// One set of terms per value if a slot takes one at a time.
     pub(super) fn runs(&self, offer: &Offer, terms: &[Term]) -> Vec<Vec<Term>> {
         let (_, left) = self.arguments(offer, terms);
         let single: Vec<&Term> = left
@@ -189,8 +189,7 @@ impl Scene<'_> {
         runs.collect()
     }
 
-    /// An empty list may only mean that a text was written another way: the whole list is compared without
-    /// regard to case.
+    /// An empty list may only mean that a text is spelt differently: compares the whole list ignoring case.
     pub(super) fn looser(&self, offer: &Offer, terms: &[Term]) -> Flow<Option<Table>> {
         let is_text = |term: &&Term| match &term.what {
             What::Choice { field, .. } => {
@@ -221,7 +220,7 @@ impl Scene<'_> {
         Ok(Some(table))
     }
 
-    /// The rows that a term leaves; what to ask where it cannot be told.
+    /// The rows that match a term, or a question if that cannot be decided.
     pub(super) fn filter(
         &self,
         mut table: Table,
@@ -230,7 +229,7 @@ impl Scene<'_> {
         offer: &Offer,
     ) -> Result<Table, Box<Said>> {
         if table.rows.is_empty() {
-            // Where there is nothing, nobody can tell what a word would leave of it.
+            // An empty list does not tell what a word would select.
             return match term.what {
                 What::Word => Err(Box::new(self.unknown_word(kind, offer, &term.text, &table))),
                 _ => Ok(table),
@@ -284,7 +283,7 @@ impl Scene<'_> {
         Ok(table)
     }
 
-    /// The key of a row that holds a thing of a kind.
+    /// The key of a row that contains a thing of a kind.
     pub(super) fn key_of_kind(&self, row: &Value, own: &Kind, kind: &Kind) -> Option<String> {
         let keys =
             row.as_object()?.iter().filter(|(_, value)| value.is_object() || value.is_string());

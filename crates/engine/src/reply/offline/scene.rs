@@ -1,7 +1,7 @@
-//! What a reply without a model is made from, and the calls that it has made so far.
+//! The inputs of an offline reply, and the calls made so far.
 //!
-//! Planning is a pure function of the scene: it runs from the start after each call and finds the results of
-//! the calls before it. So a turn that paused for an approval goes on where it was.
+//! Planning is a pure function of the scene: it restarts after each call and finds the results of earlier calls.
+//! So a turn that paused for approval continues where it was.
 //!
 //! Invariant: the same scene plans the same step.
 
@@ -20,53 +20,47 @@ use crate::session::dialogue::{Dialogue, RowAt, Thing};
 use crate::session::record::{CallRecord, TurnRecord};
 use crate::tool::{ToolDefinition, ToolName};
 
-/// Pages of one list that are fetched.
+/// Maximum pages fetched per list.
 const PAGES_MAX: u64 = 10;
 
-/// What a step comes to.
 pub(super) enum Step {
     /// A call whose result is needed.
     Call(Box<Planned>),
-    /// The reply.
     Say(Box<Said>),
 }
 
-/// A call to make.
 pub(super) struct Planned {
     pub tool: ToolDefinition,
     pub arguments: Value,
-    /// Whether the user named everything that it rests on.
+    /// Whether the user named all its sources.
     pub is_vouched_for: bool,
 }
 
-/// A reply in words.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub text: String,
-    /// What could be asked instead, where there are no words.
+    /// What could be asked instead, if there is no text.
     pub hint: String,
-    /// Why it is no answer: a stable code.
+    /// A stable code if it is not an answer.
     pub unanswered: Option<&'static str>,
-    /// Names that were looked for and are not there.
+    /// Names that were looked up and not found.
     pub absent: Vec<String>,
     pub dialogue: Dialogue,
 }
 
-/// A value, or the step that has to come first.
+/// A value, or the step that must come first.
 pub(super) type Flow<T> = Result<T, Box<Step>>;
 
-/// Everything a reply is made from.
 pub(super) struct Scene<'a> {
     pub message: &'a str,
     pub language: &'static Language,
     pub packs: &'a PackSet,
     pub offers: &'a [Offer],
-    /// The tools themselves.
     pub tools: &'a [ToolDefinition],
     pub freedom: &'a dyn Freedom,
     pub parts: &'a [Part],
     pub dialogue: &'a Dialogue,
-    /// The first message of the conversation, where it is asked for.
+    /// The session's first message, if it is asked for.
     pub first_message: Option<&'a str>,
     /// Turns of the window, oldest first.
     pub recent: &'a [Arc<TurnRecord>],
@@ -74,12 +68,11 @@ pub(super) struct Scene<'a> {
     pub made: &'a [CallRecord],
 }
 
-/// Rows of a list.
 pub(super) struct Table {
     pub rows: Vec<(RowAt, Value)>,
-    /// How many there are, which may be more.
+    /// The total, which may be more.
     pub count: usize,
-    /// What was answered instead of rows.
+    /// The result if it is not rows.
     pub text: Option<String>,
 }
 
@@ -90,7 +83,7 @@ impl Table {
 }
 
 impl Scene<'_> {
-    /// What a call answered, with its place among the calls of this turn.
+    /// The result of a call, with its index among the calls of this turn.
     pub fn call(
         &self,
         tool: &ToolDefinition,
@@ -108,7 +101,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The rows of a list; the failed call where it failed. Of a list that is only counted, few rows.
+    /// The rows of a list, or the failed call. If only counted, few rows.
     pub fn table(
         &self,
         offer: &Offer,
@@ -148,7 +141,7 @@ impl Scene<'_> {
         Ok(Ok(table))
     }
 
-    /// The row of a thing, where a result of this turn or of the window holds it.
+    /// The row of a thing, if a result of this turn or of the window has it.
     pub fn row_of(&self, thing: &Thing) -> Option<Value> {
         let at = thing.row?;
         let calls = match at.turn {
@@ -166,7 +159,7 @@ impl Scene<'_> {
         self.packs.entity_type(kind)
     }
 
-    /// The list of a kind of things.
+    /// The list of a kind.
     pub fn list_of(&self, kind: &Kind) -> Option<&Offer> {
         let mut of_kind = self.offers.iter().filter(|offer| offer.kind.as_ref() == Some(kind));
         of_kind.find(|offer| offer.lists())
@@ -182,7 +175,7 @@ impl Scene<'_> {
         self.offers.iter().find(|offer| offer.tool.tool == *tool)
     }
 
-    /// The word for a kind: of one, or of several.
+    /// The word for a kind, singular or plural.
     pub fn noun(&self, kind: &Kind, many: bool) -> String {
         use crate::pack::Grammar;
         let wanted = if many { Grammar::Plural } else { Grammar::Singular };
@@ -195,7 +188,6 @@ impl Scene<'_> {
         }
     }
 
-    /// A sentence in the language of the message.
     pub fn say(&self, what: Say, with: &[(&str, &str)]) -> String {
         let said = self.language.say(what, with);
         said.or_else(|| crate::lexicon::english().say(what, with)).unwrap_or_default()
@@ -212,7 +204,7 @@ fn paged(
     let Some(page) = page else { return arguments };
     let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
     let given = arguments.contains_key(&page.limit);
-    // A tool that cannot turn pages is asked for its longest one.
+    // A tool that cannot page is asked for its longest page.
     let length = if only_count && page.offset.is_some() { 1 } else { page.length };
     if !given && page.offset.is_some() {
         put(&mut arguments, &path(&page.limit), length.into());

@@ -1,39 +1,36 @@
-//! A parameter's JSON Schema as it comes, brought into one form.
+//! Normalises the JSON Schema of parameters.
 //!
-//! References are followed, the one alternative that is not null is taken, nested objects are taken apart
-//! into their own parameters. Values are typed here, too: what cannot be a value of a shape is none.
+//! References are followed, the first alternative that is not null is taken, nested objects are split into
+//! parameters. Values are converted here too; text that does not fit a shape has no value.
 //!
-//! Invariant: a schema that is deeper or wider than the limits is cut, never followed without end.
+//! Invariant: a schema deeper or wider than the limits is cut, never followed without end.
 
 use serde_json::{Map, Value};
 
 use crate::lexicon;
 
-/// How deep references and objects are followed.
+/// Maximum depth of references and objects.
 const DEPTH_MAX: usize = 6;
-/// Parameters of one tool that are looked at.
+/// Maximum parameters per tool.
 const SLOTS_MAX: usize = 64;
 
-/// What a value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Text,
     Integer,
     Number,
     Flag,
-    /// Anything: an object without properties, or nothing said.
+    /// An object without properties, or no type.
     Any,
 }
 
-/// A parameter, or a part of one.
+/// A parameter or a part of one.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
-    /// Where the value goes; `[]` is the one element of a list.
+    /// Where the value goes; `[]` is the only element of a list.
     pub path: Vec<String>,
     pub form: Form,
-    /// A list of such values.
     pub many: bool,
-    /// The values that it may have.
     pub choices: Vec<Value>,
     pub format: Option<String>,
     pub minimum: Option<f64>,
@@ -43,12 +40,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Its own name.
     pub fn name(&self) -> &str {
         self.path.iter().rev().find(|part| *part != "[]").map_or("", String::as_str)
     }
 
-    /// The value that a text gives, if it can be one.
+    /// The value of a text, if it fits.
     pub fn value(&self, text: &str) -> Option<Value> {
         if !self.choices.is_empty() {
             return self.choice(text).cloned();
@@ -65,7 +61,7 @@ impl Shape {
         (!value.is_number() || !(low || high)).then_some(value)
     }
 
-    /// The choice that a word or phrase names: as written, or in the plural, or with other separators.
+    /// The choice that a word or phrase names: as written, in the plural, or with other separators.
     pub fn choice(&self, text: &str) -> Option<&Value> {
         let wanted = plain(text);
         let singular = lexicon::english().singular(&wanted);
@@ -75,7 +71,6 @@ impl Shape {
         })
     }
 
-    /// The choices in words.
     pub fn choices_shown(&self) -> String {
         let shown =
             |choice: &Value| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
@@ -83,13 +78,12 @@ impl Shape {
     }
 }
 
-/// Lower case, with one space for each separator.
+/// Lower case, with one space per separator.
 pub(super) fn plain(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '_' | '-'));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// The parameters of a tool.
 pub(super) fn shapes(schema: &Value) -> Vec<Shape> {
     let mut found = Vec::new();
     take_apart(schema, schema, &[], true, 0, &mut found);
@@ -170,7 +164,7 @@ fn shape(
     }
 }
 
-/// The single words that a description quotes: "('local'), remote branches ('remote')".
+/// The single words quoted in a description: "('local'), remote branches ('remote')".
 fn quoted_words(description: &str) -> Vec<Value> {
     let quoted = description.split('\'').skip(1).step_by(2);
     let word = |text: &&str| {
@@ -185,7 +179,7 @@ fn quoted_words(description: &str) -> Vec<Value> {
     words
 }
 
-/// A schema with its references followed and the first alternative that is not null in its place.
+/// Resolves references and takes the first alternative that is not null.
 fn resolve(schema: &Value, root: &Value, depth: usize) -> Map<String, Value> {
     let Some(own) = schema.as_object() else { return Map::new() };
     let mut merged = own.clone();
@@ -211,7 +205,6 @@ fn resolve(schema: &Value, root: &Value, depth: usize) -> Map<String, Value> {
     merged
 }
 
-/// The value where a path says.
 pub(super) fn get<'a>(arguments: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(arguments.get(first)?, |value, step| match step.as_str() {
@@ -220,7 +213,6 @@ pub(super) fn get<'a>(arguments: &'a Map<String, Value>, path: &[String]) -> Opt
     })
 }
 
-/// Puts a value where a path says.
 pub(super) fn put(arguments: &mut Map<String, Value>, path: &[String], value: Value) {
     let Some((first, rest)) = path.split_first() else { return };
     match rest {

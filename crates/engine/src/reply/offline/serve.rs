@@ -1,6 +1,6 @@
-//! From what a message asks to a query: about what was shown, or anew.
+//! Turns what a message asks into a query: about what was shown, or a new one.
 //!
-//! Every phrase ends up in the query, or in a question back.
+//! Every phrase ends up in the query or in a question to the user.
 
 use super::ask::{Ask, Follow, KindWord, Phrase};
 use super::point::Meant;
@@ -11,14 +11,14 @@ use crate::lexicon::{Class, Family, Say};
 use crate::pack::Kind;
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
-/// What the phrases and references of a message came to.
+/// What the phrases and references of a message mean.
 pub(super) struct Meaning<'a> {
     pub(super) things: Vec<Thing>,
     pub(super) phrases: Vec<&'a Phrase>,
 }
 
 impl Scene<'_> {
-    /// Answers what reads, if it is about things that lists or views are offered for.
+    /// Answers reading requests, if they are about kinds with lists or views.
     pub fn serve(&self, ask: &Ask, corrects: bool) -> Flow<Option<Said>> {
         if ask.phrases.iter().any(|phrase| phrase.is_literal) {
             return Ok(None);
@@ -60,7 +60,7 @@ impl Scene<'_> {
         }
     }
 
-    /// What references and picks mean; a question where one means nothing, or one of several.
+    /// What references mean; a question if one means nothing or one of several.
     pub(super) fn meaning<'p>(&self, ask: &'p Ask) -> Flow<Result<Meaning<'p>, Box<Said>>> {
         let mut meaning = Meaning { things: Vec::new(), phrases: ask.phrases.iter().collect() };
         let picks =
@@ -68,7 +68,7 @@ impl Scene<'_> {
         for pointer in &ask.pointers {
             match pointer.number {
                 Number::One if picks && pointer.kinds.is_none() => continue,
-                // "marsh-fw and its status": what the message names itself.
+                // "marsh-fw and its status": refers to what the message itself names.
                 Number::One if pointer.kinds.is_none() && named_before(ask, pointer.at) => continue,
                 Number::Many | Number::Both => continue,
                 Number::Within => {
@@ -127,7 +127,7 @@ impl Scene<'_> {
         Ok(Ok(meaning))
     }
 
-    /// The query that a message would be once its first word is understood.
+    /// The query a message would be once its first word is understood.
     pub(super) fn provisional_query(&self, ask: &Ask, text: &str) -> Query {
         let term = Term { text: text.into(), what: What::Word, negated: false };
         let kind = ask.kinds.first();
@@ -145,7 +145,7 @@ impl Scene<'_> {
         Query { want, kind, fields, terms: vec![term], ..Query::default() }
     }
 
-    /// A message with a word for a kind of things.
+    /// A message with a kind word.
     pub(super) fn about_kind(
         &self,
         ask: &Ask,
@@ -218,7 +218,7 @@ impl Scene<'_> {
         self.refine(query, ask, meaning, Some(subject)).map(Some)
     }
 
-    /// What the last questions were narrowed by that a list of a kind can be narrowed by, too.
+    /// Terms of the last queries that also narrow a list of this kind.
     pub(super) fn terms_for(&self, kind: &Kind) -> Vec<Term> {
         let Some(offer) = self.list_of(kind) else { return Vec::new() };
         let things = |term: &&Term| matches!(term.what, What::Thing(_)) && self.takes(offer, term);
@@ -228,7 +228,7 @@ impl Scene<'_> {
         terms.into_iter().find(|terms: &Vec<Term>| !terms.is_empty()).unwrap_or_default()
     }
 
-    /// A message without a word for a kind.
+    /// A message without a kind word.
     pub(super) fn about_things(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
         let base = self.dialogue.spoken.first().map(|spoken| spoken.query.clone());
         if ask.others && meaning.things.is_empty() && meaning.phrases.is_empty() {
@@ -258,7 +258,7 @@ impl Scene<'_> {
             return self.field_of_named(&ask, name, None).map(Some);
         }
         if let (true, Some(base)) = (refines, &base) {
-            // "and for ant-core-2?": the same question about another thing.
+            // "and for ant-core-2?": the same query about another thing.
             if continues && matches!(base.want, Want::Field | Want::Show) {
                 return self.again(base.clone(), ask, meaning).map(Some);
             }
@@ -278,7 +278,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A message about things that it points at.
+    /// A message about things it refers to.
     pub(super) fn about_pointed(
         &self,
         ask: &Ask,
@@ -345,7 +345,7 @@ impl Scene<'_> {
         self.run(Query { want: Want::Field, kind, fields, terms, ..Query::default() })
     }
 
-    /// Kinds that can be listed, those that conversations are about most first.
+    /// Kinds that can be listed, the most common ones first.
     pub fn all_kinds(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = Vec::new();
         for kind in
@@ -368,7 +368,7 @@ fn named_before(ask: &Ask, at: usize) -> bool {
     ask.phrases.iter().any(|phrase| phrase.at < at && !phrase.picks && looks_named(phrase))
 }
 
-/// Whether a phrase looks like a name: it has a kind, a digit, a capital letter, or stands in quotation marks.
+/// Whether a phrase looks like a name: it has a kind, a digit, a capital letter, or is quoted.
 pub(super) fn looks_named(phrase: &Phrase) -> bool {
     let marked = phrase.text.contains(|c: char| c.is_ascii_digit() || c.is_uppercase());
     phrase.kind.is_some() || phrase.is_quoted || marked
@@ -378,7 +378,7 @@ pub(super) fn same_kind(things: &[Thing]) -> bool {
     things.windows(2).all(|pair| pair[0].kind == pair[1].kind)
 }
 
-/// Whether two terms say the same sort of thing, so that the newer one takes the place of the older.
+/// Whether two terms are of the same sort, so that the newer one replaces the older.
 pub(super) fn same_place(one: &Term, two: &Term) -> bool {
     match (&one.what, &two.what) {
         (What::Thing(one), What::Thing(two)) => one.kind == two.kind,
@@ -387,7 +387,7 @@ pub(super) fn same_place(one: &Term, two: &Term) -> bool {
     }
 }
 
-/// Puts a term in the place of one of the same sort.
+/// Adds a term, replacing one of the same sort.
 pub(super) fn replace(terms: &mut Vec<Term>, term: Term) {
     terms.retain(|old| !same_place(old, &term) && *old != term);
     terms.push(term);

@@ -1,10 +1,10 @@
-//! Which server is meant where several have the same tool.
+//! Which server is meant if several have the same tool.
 //!
-//! A message may name one ("list the tasks at home"), and may be nothing but that ("and at work?", "no, at home"):
-//! then it is the message before, asked of another server.
+//! A message may name one ("list the tasks at home"), or do nothing else ("and at work?", "no, at home"): then it
+//! repeats the previous message for another server.
 //!
-//! Invariant: of tools that several servers have with the same parameters none is called before one of the servers
-//! was named, or is the one that the conversation is about.
+//! Invariant: a tool that several servers have with the same parameters is called only after one of the servers
+//! was named or is in focus.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::pack::words_of_identifier;
 use crate::session::record::TurnRecord;
 use crate::tool::ToolDefinition;
 
-/// Words that may stand beside a server's name in a message that says nothing else.
+/// Words allowed next to a server's name in a message that says nothing else.
 const BESIDE: [Class; 17] = [
     Class::Filler,
     Class::Placing,
@@ -37,18 +37,17 @@ const BESIDE: [Class; 17] = [
     Class::Else,
 ];
 
-/// The servers that a message is about.
 #[derive(Debug, Default)]
 pub(super) struct Servers {
     /// Where the message names one.
     pub spans: Vec<Span>,
-    /// The message before, where this one only names a server.
+    /// The previous message, if this one only names a server.
     pub instead: Option<String>,
     /// Servers with the same tools, of which none was named.
     pub undecided: BTreeSet<String>,
 }
 
-/// Takes away the tools of servers that are not meant, where another one has them, too.
+/// Removes the tools of servers that are not meant, if another server has them too.
 pub(super) fn choose(
     tools: &mut Vec<ToolDefinition>,
     message: &str,
@@ -99,12 +98,12 @@ pub(super) fn choose(
     Servers { spans, instead, undecided }
 }
 
-/// Whether another server has the same tool, parameters included.
+/// Whether another server has the same tool with the same parameters.
 pub(super) fn has_copies(tool: &ToolDefinition, tools: &[ToolDefinition]) -> bool {
     tools.iter().any(|other| is_copy(tool, other))
 }
 
-/// The one of these servers that a message names.
+/// The only one of these servers that a message names.
 pub(super) fn names_one<'a>(
     message: &str,
     servers: impl Iterator<Item = &'a String>,
@@ -137,7 +136,7 @@ fn named(message: &str, servers: &BTreeSet<String>) -> (Vec<String>, Vec<Span>) 
     (found, spans)
 }
 
-/// Whether a message is a server's name and words that only place it.
+/// Whether a message is only a server's name with function words.
 fn says_nothing_else(message: &str, spans: &[Span], language: &Language) -> bool {
     let (words, _) = tokens(message);
     let rest: Vec<&Token<'_>> = words
@@ -157,7 +156,7 @@ fn says_nothing_else(message: &str, spans: &[Span], language: &Language) -> bool
     !spans.is_empty()
 }
 
-/// Whether a message leans on what was shown before.
+/// Whether a message depends on what was shown before.
 fn leans(message: &str, language: &Language) -> bool {
     let pointing = [
         Class::It,

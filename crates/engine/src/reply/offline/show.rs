@@ -1,4 +1,4 @@
-//! One thing and its fields, from what was shown already, else from the server.
+//! Shows one thing and its fields, from earlier results or from the server.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,6 @@ use crate::session::dialogue::{Query, RowAt, Spoken, Term, Thing, Want, What};
 use crate::session::record::CallRecord;
 
 impl Scene<'_> {
-    /// Everything about one thing.
     pub(super) fn run_show(&self, mut query: Query) -> Flow<Said> {
         let Some(thing) = query.terms.iter().find_map(as_thing).cloned() else {
             return Ok(self.lost());
@@ -24,7 +23,7 @@ impl Scene<'_> {
             Ok(found) => found,
             Err(Unseen::Failed(record)) => {
                 let mut said = self.failed(&record);
-                // What was asked about stays what "it" is, though the server could not tell of it.
+                // It stays in focus, though the server returned nothing about it.
                 match lexicon::says_none(&record.result_text()) {
                     true => said.absent.push(thing.label.clone()),
                     false => said.dialogue.focus_on(thing.clone()),
@@ -77,7 +76,7 @@ impl Scene<'_> {
         said
     }
 
-    /// All that the server says of a thing.
+    /// Everything the server returns about a thing.
     pub(super) fn whole(&self, thing: &Thing) -> Flow<Result<(Value, Thing), Unseen>> {
         let known = self.known(&thing.kind);
         if let Some(offer) = self.view_of(&thing.kind)
@@ -127,7 +126,7 @@ impl Scene<'_> {
         let slot = offer.own_slots().find(|slot| thing_value(slot, thing).is_some())?;
         let value = thing_value(slot, thing)?;
         let value = if slot.shape.many { Value::Array(vec![value]) } else { value };
-        // A list that is asked for one thing wants all that is known of it.
+        // A list that is asked for one thing wants all its fields.
         for (generic, _) in self.packs.generic() {
             if generic.list == offer.tool.tool.name {
                 arguments.shift_remove(&generic.fields);
@@ -137,7 +136,7 @@ impl Scene<'_> {
         Some(arguments)
     }
 
-    /// Fields of things, from what is known already, else from the server.
+    /// Fields of things, from what is known, else from the server.
     pub(super) fn run_fields(&self, query: Query) -> Flow<Said> {
         let things: Vec<Thing> = query.terms.iter().filter_map(as_thing).cloned().collect();
         let mut lines = Vec::new();
@@ -187,7 +186,7 @@ impl Scene<'_> {
         Ok(self.told_thing(query, first, lines.join("\n")))
     }
 
-    /// A field that is a kind of things: those that the row holds, or those that belong to the thing.
+    /// A field that is a kind: the things in the row, or those that belong to the thing.
     pub(super) fn related(
         &self,
         query: &Query,
@@ -228,7 +227,7 @@ impl Scene<'_> {
         Ok(said)
     }
 
-    /// The list of what belongs to a thing and has a mark: its interfaces that are connected.
+    /// The list of what belongs to a thing and has a property: its interfaces that are connected.
     fn marked(&self, term: &Term, mark: &str) -> Option<Query> {
         let flag = |offer: &Offer| {
             let is = |slot: &&Slot| slot.means == Means::Flag && slot.words == [mark];
@@ -242,7 +241,7 @@ impl Scene<'_> {
         Some(Query { want, kind, terms: vec![term.clone(), marked], ..Query::default() })
     }
 
-    /// The field that people mean by a word, as the pack says.
+    /// The field that a word means, according to the pack.
     pub(super) fn attribute(&self, kind: &Kind, field: &str) -> String {
         let known = self.known(kind);
         known
@@ -251,7 +250,6 @@ impl Scene<'_> {
     }
 }
 
-/// Why a thing could not be seen.
 pub(super) enum Unseen {
     Failed(Box<CallRecord>),
     Several(Vec<Thing>),

@@ -1,4 +1,4 @@
-//! Which parameter a word belongs to.
+//! Assigns words to parameters.
 
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ use crate::lexicon::{self, Class};
 use crate::pack::Field;
 use crate::search::words::stems;
 
-/// Letters before the number of an identifier that tell of which kind it is.
+/// Minimum letters before the number of an identifier that indicate its kind.
 const SPELLED_LETTERS_MIN: usize = 3;
 
 impl Filling<'_, '_> {
-    /// The parameter that a word beside the phrase names: "status to offline", "called Dry Dock".
+    /// The parameter named by an adjacent word: "status to offline", "called Dry Dock".
     pub(super) fn named_slot(&self, phrase: &Phrase) -> Option<Slot> {
         let free = |slot: &&Slot| self.is_free(slot) || slot.shape.many;
         let before: Vec<&Part> = self.parts[..phrase.at].iter().rev().take(3).collect();
@@ -53,7 +53,7 @@ impl Filling<'_, '_> {
             matches!(part.role, Role::Filler)
                 || matches!(part.role, Role::Word(Class::To | Class::Of | Class::With | Class::And))
         };
-        // "the status of fra1-sw-02 to offline": what follows "of" has the field, what follows "to" is its value.
+        // "the status of fra1-sw-02 to offline": "of" precedes the owner of the field, "to" its value.
         let is_owner = phrase.placed == Some(Class::Of)
             || before.first().is_some_and(|part| matches!(part.role, Role::Word(Class::Of)));
         if is_owner && self.ask.phrases.iter().any(|other| other.placed == Some(Class::To)) {
@@ -75,7 +75,7 @@ impl Filling<'_, '_> {
         self.offer.slots.iter().filter(free).find(named).cloned()
     }
 
-    /// The parameter whose kind an identifier is spelled after: "req-1" is a request, "task-1" a task.
+    /// The parameter whose kind an identifier is named after: "req-1" is a request, "task-1" a task.
     pub(super) fn spelled_slot(&self, phrase: &Phrase) -> Option<Slot> {
         let (word, number) = phrase.text.split_once(['-', '_'])?;
         let word = word.to_lowercase();
@@ -120,13 +120,13 @@ impl Filling<'_, '_> {
         true
     }
 
-    /// The one parameter that still needs a value of this sort.
+    /// The only parameter that still needs a value of this sort.
     pub(super) fn last_resort(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         let number = phrase.text.parse::<f64>().is_ok();
         if number && let Some(slot) = self.counted_slot(phrase) {
             return self.give(&slot, phrase);
         }
-        // What is made gets no name that does not look like one.
+        // Something new gets no name that does not look like one.
         let makes = self.offer.family == Some(lexicon::Family::Create);
         let marked = phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
         let named = phrase.is_quoted || marked && phrase.placed.is_none();
@@ -142,7 +142,7 @@ impl Filling<'_, '_> {
                 }
         };
         let mut open = self.offer.slots.iter().filter(takes);
-        // Of two parameters that take ids of different kinds none is certain.
+        // Between two parameters that take ids of different kinds, neither is certain.
         let by_id = |slot: &&Slot| {
             matches!(slot.means, Means::Own(Some(Field::Id)) | Means::Thing(_, Some(Field::Id)))
         };
@@ -155,7 +155,7 @@ impl Filling<'_, '_> {
         }
     }
 
-    /// The parameter that a number beside a word of its description belongs to: "last 3 lines".
+    /// The parameter of a number next to a word of its description: "last 3 lines".
     pub(super) fn counted_slot(&self, phrase: &Phrase) -> Option<Slot> {
         let beside =
             |at: Option<usize>| at.and_then(|at| self.parts.get(at)).map(|part| part.lower.clone());
@@ -179,7 +179,7 @@ impl Filling<'_, '_> {
         exact.or_else(limit).or_else(latest).cloned()
     }
 
-    /// Parameters that are yes or no, named by the message.
+    /// Boolean parameters named in the message.
     pub(super) fn flags(&mut self) {
         let lower = self.scene.message.to_lowercase();
         let flags: Vec<Slot> =
@@ -196,7 +196,7 @@ impl Filling<'_, '_> {
         }
     }
 
-    /// What is spoken of fills the parameter for the tool's own kind, where the message names no other.
+    /// The thing in focus fills the parameter for the tool's own kind, if the message names no other.
     pub(super) fn focus(&mut self) {
         let own = |slot: &&Slot| slot.shape.required && matches!(slot.means, Means::Own(_));
         let Some(slot) =

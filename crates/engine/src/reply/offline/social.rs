@@ -1,16 +1,16 @@
-//! What a message does besides asking: it greets, thanks, gives up a question, asks what can be done.
+//! Messages that do not ask a tool: greetings, thanks, withdrawals, questions about abilities.
 
 use super::ask::Ask;
 use super::scene::{Said, Scene};
 use crate::fact::gather;
 use crate::lexicon::{Class, Family, Language, Say};
 
-/// Kinds of things that are named when somebody asks what can be done.
+/// Kinds listed when somebody asks what can be done.
 const KINDS_NAMED: usize = 12;
 
 impl Scene<'_> {
-    /// Where the message itself begins, behind sentences that only greet, thank or give something up; and
-    /// whether one of them gave something up.
+    /// Where the message itself starts, after sentences that only greet, thank or withdraw something; and whether
+    /// one of them did the latter.
     pub fn opening(&self) -> (usize, bool) {
         let (mut start, mut cancels) = (0, false);
         loop {
@@ -49,7 +49,7 @@ impl Scene<'_> {
         )
     }
 
-    /// Whether a text is made of words of these classes only.
+    /// Whether a text consists only of words of these classes.
     fn consists_of(&self, text: &str, classes: &[Class]) -> bool {
         let words = lower_words(text);
         let mut at = 0;
@@ -106,14 +106,14 @@ impl Scene<'_> {
         None
     }
 
-    /// The reply to a message that only tells something of the user: the conversation holds it, and no more is said.
+    /// The reply to a message that only states something about the user: it is stored, and no more is said.
     pub fn noted(&self, ask: &Ask) -> Option<Said> {
         if ask.verb.is_some() || self.language.asks_for_something(self.message) {
             return None;
         }
         let stated = gather::stated(self.message);
         let last = stated.last()?;
-        // Nothing stands beside what was stated.
+        // Nothing else is in the message.
         let rest: usize = stated.iter().map(|one| one.sentence.trim().len()).sum();
         let whole = rest >= self.message.trim().trim_end_matches(['.', '!']).len();
         let what = if stated.len() == 1 { last.sentence.trim() } else { self.message.trim() };
@@ -153,14 +153,14 @@ impl Scene<'_> {
     }
 }
 
-/// Whether a message asks for the first one of the conversation.
+/// Whether a message asks for the first one of the session.
 pub(super) fn asks_for_first(message: &str, language: &Language) -> bool {
     let words = lower_words(message);
     language.starts(Class::AskedBefore, words.iter().map(String::as_str)).is_some()
         && words.iter().any(|word| language.ordinal(word) == Some(1))
 }
 
-/// The end of the first sentence, with the space behind it.
+/// The end of the first sentence, including the space after it.
 fn sentence_end(text: &str) -> usize {
     let mut letters = text.char_indices().peekable();
     while let Some((_, letter)) = letters.next() {

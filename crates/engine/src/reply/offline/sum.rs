@@ -1,8 +1,8 @@
-//! Sums in a message, for a tool that works them out: "17*23", "3.5 plus 4".
+//! Arithmetic expressions in a message, for a tool that evaluates them: "17*23", "3.5 plus 4".
 //!
-//! They are found and spelled with signs; nothing is worked out here.
+//! They are found and converted to operators; nothing is evaluated here.
 //!
-//! Invariant: a sum has at least two numbers, and every parenthesis of it is closed.
+//! Invariant: an expression has at least two numbers, and all its parentheses are closed.
 
 use super::offer::{Means, Offer};
 use super::read::{Literal, Part, Role};
@@ -10,7 +10,7 @@ use super::scene::{Flow, Said, Scene};
 use crate::lexicon::{Class, Family, Language};
 use crate::session::dialogue::{Query, Want};
 
-/// Signs in words, and as they are written.
+/// Operators in words, and their symbols.
 const WORDS: [(Class, &str); 5] = [
     (Class::Plus, "+"),
     (Class::Minus, "-"),
@@ -19,7 +19,7 @@ const WORDS: [(Class, &str); 5] = [
     (Class::Power, "^"),
 ];
 
-/// The sum that begins a text: its length there, and how it is written with signs.
+/// The expression at the start of a text: its length there, and its form with operators.
 pub(super) fn sum_at(text: &str, language: &Language) -> Option<(usize, String)> {
     let (mut at, mut written, mut open, mut numbers) = (0, String::new(), 0_usize, 0);
     let mut found = None;
@@ -45,7 +45,7 @@ pub(super) fn sum_at(text: &str, language: &Language) -> Option<(usize, String)>
             found = Some((at, written.clone()));
         }
         let Some((length, sign)) = sign_at(&text[at..], language) else { return found };
-        // What follows the sign is a number, or the sum ends before it.
+        // A number must follow the operator, or the expression ends before it.
         let rest = text[at + length..].trim_start().trim_start_matches(['(', ' ']);
         if number_at(rest).is_none() {
             return found;
@@ -55,7 +55,7 @@ pub(super) fn sum_at(text: &str, language: &Language) -> Option<(usize, String)>
     }
 }
 
-/// The length of the number that begins a text.
+/// The length of the number at the start of a text.
 fn number_at(text: &str) -> Option<usize> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let negative = usize::from(text.starts_with('-'));
@@ -64,7 +64,7 @@ fn number_at(text: &str) -> Option<usize> {
     if whole > 0 && text[end..].starts_with('.') && digits(&text[end + 1..]) > 0 {
         end += 1 + digits(&text[end + 1..]);
     }
-    // "17:30", "3rd" and "10.0.0.1" are no numbers.
+    // "17:30", "3rd" and "10.0.0.1" are not numbers.
     let mut rest = text[end..].chars();
     let ends = match rest.next() {
         Some('.' | ':') => !rest.next().is_some_and(char::is_alphanumeric),
@@ -74,7 +74,7 @@ fn number_at(text: &str) -> Option<usize> {
     (whole > 0 && ends).then_some(end)
 }
 
-/// The sign that begins a text, behind spaces: its length there, and how it is written.
+/// The operator at the start of a text, after spaces: its length there, and its symbol.
 fn sign_at(text: &str, language: &Language) -> Option<(usize, &'static str)> {
     let rest = text.trim_start();
     let spaces = text.len() - rest.len();
@@ -96,7 +96,7 @@ fn sign_at(text: &str, language: &Language) -> Option<(usize, &'static str)> {
 }
 
 impl Scene<'_> {
-    /// A message that asks for a sum and nothing else, where one tool works sums out.
+    /// A message that asks only for an expression, if one tool evaluates them.
     pub fn calculation(&self, parts: &[Part]) -> Flow<Option<Said>> {
         let is_sum = |part: &&Part| part.role == Role::Literal(Literal::Sum);
         let mut sums = parts.iter().filter(is_sum);
