@@ -1,6 +1,6 @@
-//! What a memory looks like in answers: REST, MCP and the command line show the same.
+//! The view of a memory that REST, MCP and the command line share.
 //!
-//! "Memory" is the word outside; inside it is a fact.
+//! The API says "memory"; the engine says "fact".
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ impl From<FactKind> for MemoryKind {
 }
 
 impl MemoryKind {
-    /// Its name.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Instruction => "instruction",
@@ -61,17 +61,17 @@ impl MemoryKind {
     }
 }
 
-/// Where a memory comes from.
+/// Origin of a memory; a memory of lower trust does not supersede one of higher trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryTrust {
-    /// A person told it to be remembered.
+    /// A person asked for it to be remembered.
     Told,
-    /// The user's own words stated it.
+    /// The user stated it in a message.
     Said,
-    /// A model drew it from the conversation.
+    /// A model derived it from the conversation.
     Model,
-    /// It came with an import.
+    /// It was imported.
     Imported,
 }
 
@@ -86,45 +86,45 @@ impl From<Trust> for MemoryTrust {
     }
 }
 
-/// The sentence that a memory was gathered from.
+/// The sentence that a memory was extracted from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
 pub struct MemorySource {
-    /// The session.
+    /// Id of the session.
     pub session: String,
     /// The turn, from 1.
     pub turn: u64,
-    /// The sentence, as the user wrote it.
+    /// The sentence as the user wrote it.
     pub sentence: String,
 }
 
-/// A statement about the user and their world that outlives its session.
+/// A statement about the user that outlives its session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
 pub struct Memory {
-    /// Its id.
+    /// Id of the memory.
     pub id: String,
-    /// What is known, as a sentence.
+    /// The statement, as a sentence.
     pub text: String,
-    /// What it is about; a newer memory about the same subject supersedes this one.
+    /// Subject; a newer memory about the same subject supersedes this one. Absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What sort of statement it is.
+    /// What the statement is about.
     pub kind: MemoryKind,
-    /// Where it comes from.
+    /// Origin of the statement.
     pub trust: MemoryTrust,
-    /// The sentence it was gathered from; null where it was told.
+    /// The sentence it was extracted from; absent if it was told or imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<MemorySource>,
-    /// When it was first kept.
+    /// When it was first stored.
     #[schemars(with = "String")]
     pub created_at: Timestamp,
     /// When its text last changed.
     #[schemars(with = "String")]
     pub changed_at: Timestamp,
-    /// When a request last showed it; noted once a day.
+    /// When a request last included it, updated at most once a day; absent if none did.
     #[schemars(with = "Option<String>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
-    /// The newer memory about the same subject.
+    /// Id of the newer memory that supersedes it; absent while it is current.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
@@ -151,15 +151,15 @@ impl From<Fact> for Memory {
     }
 }
 
-/// A memory that was added or changed, and what that means for others.
+/// A memory that was added or changed, and its effect on other memories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
 pub struct KeptMemory {
-    /// The memory.
+    /// The memory as stored.
     #[serde(flatten)]
     pub memory: Memory,
     /// Older memories about the same subject that it supersedes.
     pub superseded: Vec<Memory>,
-    /// Memories about the same subject that say something else and are trusted more; both stay.
+    /// Memories of higher trust about the same subject that say something else; both are kept.
     pub contradicts: Vec<Memory>,
 }
 
@@ -173,13 +173,13 @@ impl From<AddedFact> for KeptMemory {
     }
 }
 
-/// A memory that a search found.
+/// A search hit.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, ToSchema)]
 pub struct FoundMemory {
-    /// The memory.
+    /// The memory that was found.
     #[serde(flatten)]
     pub memory: Memory,
-    /// How well it fits, 0–1.
+    /// Relevance, 0–1.
     pub score: f32,
 }
 
@@ -192,30 +192,30 @@ impl From<FactHit> for FoundMemory {
 /// What was forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
 pub struct ForgottenMemories {
-    /// Memories.
+    /// Memories that were erased.
     pub memories: u64,
-    /// Their earlier versions.
+    /// Earlier versions that were erased.
     pub versions: u64,
-    /// Files, objects, rows or keys that held them.
+    /// Stored records that were removed: files, objects, rows or keys.
     pub records: u64,
-    /// Bytes removed.
+    /// Bytes that were removed.
     pub bytes: u64,
     /// Copies that the store could not remove.
     pub left: u64,
-    /// What is to be known of those, and of the turns in which it was said, one sentence each.
+    /// Remarks on those copies and on the turns, one sentence each.
     pub notes: Vec<String>,
-    /// The turns in which it was said.
+    /// Turns in which the memories were said.
     pub said_in: Vec<SaidIn>,
 }
 
 /// A turn in which a forgotten memory was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, ToSchema)]
 pub struct SaidIn {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// The turn, from 1.
+    /// Turn, from 1.
     pub turn: u64,
-    /// What became of it.
+    /// Whether the turn was withheld or erased.
     pub became: SaidTurn,
 }
 
@@ -225,10 +225,10 @@ pub struct SaidIn {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum SaidTurn {
-    /// They stay in the conversation, and no request or search uses them.
+    /// The turns stay in the conversation, but no request or search uses them.
     #[default]
     Withheld,
-    /// Their content is erased, and everything gathered from them is forgotten.
+    /// The content of the turns is erased, and every memory extracted from them is forgotten.
     Erased,
 }
 
@@ -266,7 +266,7 @@ impl From<ForgottenFacts> for ForgottenMemories {
     }
 }
 
-/// What became of the turns, as a sentence.
+/// A sentence about what happened to the turns.
 fn fate(became: SaidTurn, said_in: &[SaidIn]) -> String {
     let place = match said_in {
         [one] => format!("turn {} of session {}", one.turn, one.session),
@@ -281,16 +281,16 @@ fn fate(became: SaidTurn, said_in: &[SaidIn]) -> String {
     }
 }
 
-/// What an import brought.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ImportedMemories {
-    /// Memories that are new.
+    /// Number of new memories.
     pub imported: usize,
-    /// Memories that were known already.
+    /// Number of memories that already existed.
     pub known: usize,
-    /// Memories that were there and are now superseded.
+    /// Number of existing memories that are now superseded.
     pub superseded: usize,
-    /// Memories that contradict one that is trusted more; both are kept.
+    /// Number of memories that contradict one of higher trust; both are kept.
     pub contradicting: usize,
 }
 

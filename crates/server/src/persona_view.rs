@@ -1,4 +1,4 @@
-//! What answers look like, with the field names of the requirement. REST shows the same.
+//! Views of contexts, presets and reviews, shared by REST and MCP.
 
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -10,50 +10,50 @@ use throughline_engine::preset::{Advice, Preset, Review};
 use throughline_engine::session::LoadedSession;
 use utoipa::ToSchema;
 
-/// A conversation partner: a session with a persona.
+/// A session with a persona.
 #[derive(Debug, Clone, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextView {
-    /// Its id.
+    /// Id of the context.
     pub id: String,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
-    /// The prompt that makes the persona.
+    /// System prompt of the persona.
     pub system_prompt: String,
-    /// The persona's character.
+    /// Character of the persona, in a sentence; may be empty.
     pub personality: String,
-    /// 0.0–1.0.
+    /// Sampling temperature, 0–1.
     pub temperature: f64,
-    /// The longest reply, in tokens.
+    /// Most tokens of a reply.
     pub max_tokens: u32,
-    /// The most history that is shown, in tokens.
+    /// Most tokens of history in a request.
     pub max_history_tokens: u32,
     /// Days from the last interaction until it expires.
     pub expiry_days: u32,
-    /// When it was created.
+    /// When it was created, in RFC 3339.
     pub created_at: String,
-    /// The last interaction.
+    /// Last turn or change, in RFC 3339.
     pub updated_at: String,
-    /// When it expires.
+    /// When it expires, in RFC 3339; empty if never.
     pub expires_at: String,
-    /// Whether it can be talked to.
+    /// Whether it accepts messages: neither archived nor expired.
     pub is_active: bool,
     /// Whether it has expired.
     pub is_expired: bool,
-    /// Set within a day of its expiry.
+    /// A warning when it expires within a day; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry_warning: Option<String>,
-    /// The preset it started from.
+    /// Preset it was created from; absent if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset_id: Option<String>,
-    /// Labels.
+    /// Tags for filtering.
     pub tags: Vec<String>,
-    /// Exchanges so far.
+    /// Number of turns, without erased ones.
     pub exchanges: u64,
 }
 
 impl ContextView {
-    /// The context as it is at `now`; `None` for a session without a persona.
+    /// The context as of `now`; `None` for a session without a persona.
     pub fn of(loaded: &LoadedSession, now: Timestamp) -> Option<Self> {
         let head = &loaded.head;
         let persona = head.persona.as_ref()?;
@@ -80,33 +80,33 @@ impl ContextView {
     }
 }
 
-/// A sentence when the expiry is near.
+/// A warning if the expiry is near.
 pub fn expiry_warning(at: Option<Timestamp>, state: ExpiryState, now: Timestamp) -> Option<String> {
     let at = at.filter(|_| state == ExpiryState::Near)?;
     let hours = (at.duration_since(now) + SignedDuration::from_mins(59)).as_hours();
     Some(format!("it expires in {hours} h, at {at}; any interaction extends it"))
 }
 
-/// A number as people wrote it: 0.7 and not 0.699999988079071.
+/// Rounds as displayed: 0.7 instead of 0.699999988079071.
 pub fn plain(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| f64::from(number))
 }
 
-/// A message of a conversation.
+/// A message of a context.
 #[derive(Debug, Clone, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
-    /// `TURN-user` or `TURN-assistant`.
+    /// Id of the message: `TURN-user` or `TURN-assistant`.
     pub id: String,
-    /// The context it belongs to.
+    /// Id of the context.
     pub context_id: String,
     /// `user` or `assistant`.
     pub role: String,
-    /// What was said.
+    /// Text of the message.
     pub content: String,
-    /// Its tokens.
+    /// Tokens, by this server's count.
     pub token_count: u32,
-    /// When.
+    /// When it was said, in RFC 3339.
     pub created_at: String,
 }
 
@@ -128,48 +128,48 @@ impl ConversationView {
     }
 }
 
-/// A stored starting point for a persona.
+/// A stored persona that contexts can be created from.
 #[derive(Debug, Clone, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PresetView {
-    /// Its id.
+    /// Id of the preset.
     pub id: String,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
     /// What it is good for.
     pub description: String,
-    /// The prompt that makes the persona.
+    /// System prompt of the persona.
     pub system_prompt: String,
-    /// The persona's character.
+    /// Character of the persona, in a sentence; may be empty.
     pub default_personality: String,
-    /// Settings of contexts made from it.
+    /// Settings of contexts created from it.
     pub default_settings: SettingsView,
-    /// When it was made.
+    /// When it was created, in RFC 3339.
     pub created_at: String,
-    /// When it was last changed.
+    /// When it was last changed, in RFC 3339.
     pub updated_at: String,
-    /// Whether it is offered.
+    /// Whether contexts can be created from it.
     pub is_active: bool,
-    /// Whether it comes with the product.
+    /// Whether it is part of Throughline.
     pub is_built_in: bool,
     /// Whether its wording may still change.
     pub experimental: bool,
-    /// Arbitrary data kept with it.
+    /// Arbitrary data of the application.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
 }
 
-/// Settings that a preset gives.
+/// Settings of contexts created from a preset.
 #[derive(Debug, Clone, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsView {
-    /// 0.0–1.0.
+    /// Sampling temperature, 0–1.
     pub temperature: f64,
-    /// The longest reply, in tokens.
+    /// Most tokens of a reply.
     pub max_tokens: u32,
-    /// The most history, in tokens.
+    /// Most tokens of history in a request.
     pub max_history_tokens: u32,
-    /// Days until expiry.
+    /// Days from the last interaction until a context expires.
     pub expiry_days: u32,
 }
 
@@ -198,25 +198,25 @@ impl From<Preset> for PresetView {
     }
 }
 
-/// How likely a persona's prompt is to work.
+/// Review of a persona's prompt.
 #[derive(Debug, Clone, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewView {
-    /// 0–100.
+    /// Score, 0–100.
     pub score: u8,
-    /// Whether it is good enough as it is.
+    /// Whether the prompt can be used as it is: a score of at least 70.
     pub effective: bool,
-    /// What to change, the weightiest first.
+    /// Suggestions, most important first.
     pub advice: Vec<AdviceView>,
 }
 
-/// One thing to change.
+/// A suggestion.
 #[derive(Debug, Clone, Serialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdviceView {
-    /// What it is about: `length`, `role`, `pressure`…
+    /// What it is about, such as `length`, `role` or `pressure`.
     pub aspect: String,
-    /// What to write.
+    /// What to write instead.
     pub advice: String,
 }
 

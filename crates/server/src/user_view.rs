@@ -1,4 +1,4 @@
-//! A user's data as REST and the command line tell it: what an erasure removed, and the lines of an export.
+//! A user's data in REST and on the command line: what an erasure removed, and the lines of an export.
 
 use std::sync::Arc;
 
@@ -15,37 +15,37 @@ use utoipa::ToSchema;
 use crate::access::Keys;
 use crate::memory_view::Memory;
 
-/// What the first line of an export says.
+/// Format in the first line of an export.
 pub const FORMAT: &str = "throughline.user/1";
 
 /// What the erasure of a user removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ErasedUser {
-    /// Who.
+    /// Id of the user.
     pub user_id: String,
-    /// When.
+    /// When the erasure finished.
     pub at: Timestamp,
     /// Sessions.
     pub sessions: u64,
     /// Memories.
     pub memories: u64,
-    /// Files of memory tools.
+    /// Files of the memory tool.
     pub files: u64,
-    /// Presets of the user's own.
+    /// The user's own presets.
     pub presets: u64,
-    /// API keys; they open nothing any more.
+    /// API keys; they are no longer valid.
     pub keys: u64,
-    /// Other records: decisions about tools, answers to keyed calls.
+    /// Other records, such as tool permissions and stored responses of idempotent calls.
     pub others: u64,
-    /// Documents that the search index removed.
+    /// Documents removed from the search index.
     pub index_documents: u64,
-    /// Files, objects, rows or keys that held all this.
+    /// Stored records that were removed: files, objects, rows or keys.
     pub records: u64,
-    /// Bytes removed.
+    /// Bytes that were removed.
     pub bytes: u64,
-    /// Copies that the store could not remove, or that go later by themselves.
+    /// Copies that the store could not remove now; some are removed later.
     pub left: u64,
-    /// What is to be known of those, one sentence each.
+    /// Remarks on those copies, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl ErasedUser {
     }
 }
 
-/// Erases a user's data, then the user's keys, then what was written meanwhile.
+/// Erases a user's data, then the user's keys, then whatever was written in between.
 pub async fn erase(
     engine: &Engine,
     keys: &Keys,
@@ -89,8 +89,8 @@ fn nobody(user: &UserId) -> Error {
     Error::Missing { kind: "user", name: user.to_string(), known: Vec::new() }
 }
 
-/// Everything that is kept of a user, a JSON value a line: who, then memories, files and presets, then each session in
-/// the form that `POST /import` takes.
+/// Everything stored about a user, one JSON value per line: the user, memories, files, presets, and each
+/// session in the form that `POST /import` accepts.
 pub async fn export(
     engine: Arc<Engine>,
     caller: &Caller,
@@ -114,7 +114,7 @@ pub async fn export(
         async move {
             match engine.export(&caller, &id).await {
                 Ok(export) => Ok(json!({"kind": "session", "session": export})),
-                // What cannot be read is named, and the rest is handed over.
+                // An unreadable session is reported; the export continues.
                 Err(error) => {
                     Ok(json!({"kind": "unreadable", "session_id": id, "reason": error.to_string()}))
                 }

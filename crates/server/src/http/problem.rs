@@ -1,9 +1,9 @@
-//! Errors as `application/problem+json`: what failed, a stable code, and what to try.
+//! Errors as `application/problem+json`.
 //!
-//! The one place where a failure becomes a status. Handlers return `Result<_, Problem>` and never build
-//! an error answer themselves.
+//! The only place that maps a failure to a status. Handlers return `Result<_, Problem>` and never build an
+//! error response themselves.
 //!
-//! Invariant: `code` is stable for ever; an internal failure shows no detail of the inside.
+//! Invariant: `code` never changes; an internal failure reveals no details.
 
 use axum::Json;
 use axum::http::{Extensions, HeaderValue, StatusCode, header};
@@ -14,35 +14,35 @@ use throughline_engine::error::{Error, Fault};
 use throughline_engine::id::InvalidName;
 use utoipa::ToSchema;
 
-/// The media type of errors.
+/// Media type of errors.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-/// An error answer.
+/// An error response (RFC 9457).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
-    /// A name for this type of problem.
+    /// URN of the problem type, `urn:throughline:problem:` and the code.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The status in words.
+    /// Reason phrase of the status.
     pub title: String,
-    /// The HTTP status.
+    /// HTTP status code.
     pub status: u16,
-    /// What failed, with the name.
+    /// What failed, for people.
     pub detail: String,
-    /// A stable name for programs.
+    /// Stable code for programs, such as `no_session`.
     pub code: String,
-    /// What to try.
+    /// What to try; may be empty.
     pub hint: String,
-    /// The version that the thing is at, on a version conflict.
+    /// Current version of the resource; only in version conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<u64>,
-    /// What the credential would have to allow; part of the answer's challenge.
+    /// Grants that the credential lacks; added to `WWW-Authenticate`.
     #[serde(skip)]
     pub needed: Option<Grants>,
 }
 
 impl Problem {
-    /// A problem with a status, a code, what failed and what to try.
+    /// A problem; its type is derived from `code`.
     pub fn new(
         status: StatusCode,
         code: &str,
@@ -61,12 +61,12 @@ impl Problem {
         }
     }
 
-    /// A part of the request is wrong.
+    /// A field of the request is invalid.
     pub fn invalid(field: &str, reason: impl Into<String>) -> Self {
         Error::invalid(field, reason).into()
     }
 
-    /// What the answer tells the layer that adds the challenge.
+    /// Extensions for the layer that adds `WWW-Authenticate`.
     pub fn challenge(&self) -> Extensions {
         let mut extensions = Extensions::new();
         if let Some(needed) = self.needed {
@@ -75,13 +75,13 @@ impl Problem {
         extensions
     }
 
-    /// The status to answer with.
+    /// The HTTP status; 500 if out of range.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 }
 
-/// A fault of ours, of which only the log knows more.
+/// An internal error; details are only in the log.
 pub fn internal() -> Problem {
     Problem::new(
         StatusCode::INTERNAL_SERVER_ERROR,
@@ -91,7 +91,7 @@ pub fn internal() -> Problem {
     )
 }
 
-/// The status for a kind of failure.
+/// Maps a fault to its status.
 pub fn status_of(fault: Fault) -> StatusCode {
     match fault {
         Fault::Missing => StatusCode::NOT_FOUND,

@@ -1,7 +1,7 @@
-//! What values of the engine look like on the wire, for the document.
+//! Schemas of values that the engine serialises itself.
 //!
-//! The engine serialises these itself; here they are only described, so that generated clients have types. A test
-//! calls every operation and checks the answers against them.
+//! They exist only for the OpenAPI document, so that generated clients have types. A test calls every operation
+//! and checks the responses against them.
 
 mod pieces;
 
@@ -14,15 +14,15 @@ use utoipa::ToSchema;
 
 pub use pieces::{ChangedPieceView, MovedPieceView, SourceView};
 
-/// How a reply came about.
+/// Who wrote the reply, and why no model did.
 #[derive(Serialize, ToSchema)]
 pub struct ReplyForm {
-    /// `caller`, `model`, `offline` or `sampling`.
+    /// `caller` (the application), `model`, `offline` (no model) or `sampling` (the MCP client's model).
     by: String,
-    /// The model, where one replied.
+    /// The model as `provider/model`; absent unless `by` is `model` or `sampling`.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// Why no model did.
+    /// Why no model replied; absent unless `by` is `offline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
@@ -30,173 +30,173 @@ pub struct ReplyForm {
 /// Why a turn failed.
 #[derive(Serialize, ToSchema)]
 pub struct TurnFailure {
-    /// A stable name.
+    /// Stable error code, such as `cancelled`.
     code: String,
-    /// What failed.
+    /// What failed, for people.
     message: String,
 }
 
-/// A thing that a turn is about.
+/// An entity that a turn is about.
 #[derive(Serialize, ToSchema)]
 pub struct MentionView {
-    /// Its type.
+    /// Entity type, such as `device`.
     #[serde(rename = "type")]
     kind: String,
-    /// Its name.
+    /// Entity name; empty if only an id was given.
     name: String,
-    /// Its id in the user's system.
+    /// Id in the user's system; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// How it was understood: `cue`, `pattern`, `known`, `reference`…
+    /// How it was recognised: `cue`, `pattern`, `name`, `alias`, `fuzzy`, `reference`, `found` or `given`.
     how: String,
-    /// 0–1; under 0.7 is unsure.
+    /// Confidence, 0–1; below 0.7 it should be confirmed.
     confidence: f32,
 }
 
-/// Tokens as a provider counted them.
+/// Token counts reported by the provider.
 #[derive(Serialize, ToSchema)]
 pub struct TokenUsage {
-    /// Of requests, without what was cached.
+    /// Input tokens, including cached ones.
     input_tokens: u64,
-    /// Of replies.
+    /// Output tokens.
     output_tokens: u64,
-    /// Read from the provider's cache.
+    /// Of the input tokens, those read from the provider's cache; 0 if not reported.
     #[serde(default)]
     cache_read_tokens: u64,
-    /// Written to the provider's cache.
+    /// Of the input tokens, those written to the provider's cache; 0 if not reported.
     #[serde(default)]
     cache_write_tokens: u64,
 }
 
-/// Tokens of a session.
+/// Token counts of a session, over all its turns.
 #[derive(Serialize, ToSchema)]
 pub struct SessionTokens {
-    /// As providers counted them.
+    /// Counts reported by providers.
     #[serde(flatten)]
     usage: TokenUsage,
-    /// Of messages and replies, by our count.
+    /// Tokens of all messages and replies, by this server's count.
     said_tokens: u64,
 }
 
-/// Tokens of a turn by our count.
+/// Tokens of a turn, by this server's count.
 #[derive(Serialize, ToSchema)]
 pub struct SaidTokens {
-    /// Of the message.
+    /// Tokens of the message.
     message: u32,
-    /// Of the reply.
+    /// Tokens of the reply.
     reply: u32,
 }
 
 /// A tool call that waits for approval.
 #[derive(Serialize, ToSchema)]
 pub struct AwaitedCallView {
-    /// The call's id.
+    /// Id of the call, for `POST /conversations/{id}/approvals/{call}`.
     id: String,
-    /// The server.
+    /// MCP server of the tool.
     server: String,
-    /// The tool.
+    /// Name of the tool.
     name: String,
-    /// The arguments.
+    /// Arguments of the call.
     arguments: BTreeMap<String, Value>,
-    /// Why somebody has to approve it.
+    /// Why the call needs approval.
     reason: String,
-    /// Which round of the turn.
+    /// Round of tool calls within the turn, from 1.
     round: u32,
-    /// What was said before the call.
+    /// What the model said before its calls in this round; absent if nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     said_before: Option<String>,
-    /// What was decided already.
+    /// The decision; absent until it is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<bool>,
 }
 
-/// What there was to spend, and what was spent.
+/// Token budget of a request.
 #[derive(Serialize, ToSchema)]
 pub struct BudgetView {
-    /// Tokens that the request could take.
+    /// Most tokens that the request may take: the model's context window less the reply.
     limit_tokens: u32,
-    /// Tokens of everything that was considered.
+    /// Tokens of all pieces that were considered.
     considered_tokens: u32,
-    /// Tokens that were sent.
+    /// Tokens of the pieces that were sent.
     used_tokens: u32,
-    /// `used_tokens` of the limit.
+    /// `used_tokens` divided by `limit_tokens`.
     share: f32,
-    /// Whether that is over the threshold.
+    /// Whether `share` is above `limits.warning_share`.
     warning: bool,
-    /// What the provider's count is of ours.
+    /// The provider's token count relative to this server's; 1 until it is learnt.
     factor: f32,
 }
 
-/// What the model was asked beside the request.
+/// Model parameters sent with a request.
 #[derive(Serialize, ToSchema)]
 pub struct ParametersView {
-    /// The longest reply, in tokens.
+    /// Most tokens of the reply.
     reply_tokens_max: u32,
-    /// The temperature.
+    /// Sampling temperature, 0–1.
     temperature: f32,
 }
 
-/// Items by how they came in.
+/// Number of items by include mode.
 #[derive(Serialize, ToSchema)]
 pub struct ModeCounts {
-    /// By their own mode.
+    /// Items that every session of the agent has.
     always: u32,
-    /// By hand.
+    /// Items added to the session by hand.
     manual: u32,
-    /// By search.
+    /// Items chosen for this request by search.
     agent: u32,
 }
 
-/// Items of a request, by kind.
+/// Number of items in a request, by type and include mode.
 #[derive(Serialize, ToSchema)]
 pub struct ItemCounts {
-    /// Rules.
+    /// Number of rules.
     rules: ModeCounts,
-    /// References.
+    /// Number of references.
     references: ModeCounts,
-    /// Tools.
+    /// Number of tools.
     tools: ModeCounts,
 }
 
-/// An item of a session.
+/// A rule, a reference or a tool of a session.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionItemView {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: String,
-    /// Its name.
+    /// Name of the item.
     name: String,
-    /// The server, for a tool.
+    /// MCP server of a tool; absent for rules and references.
     #[serde(skip_serializing_if = "Option::is_none")]
     server_name: Option<String>,
     /// `always` or `manual`.
     include_mode: String,
-    /// Whether the agent does not offer it any more.
+    /// `true` if the agent no longer offers the item; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<bool>,
 }
 
-/// An item that an agent offers.
+/// A rule, a reference or a tool that an agent offers.
 #[derive(Serialize, ToSchema)]
 pub struct OfferedItem {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: String,
-    /// Its name.
+    /// Name of the item.
     name: String,
-    /// The server, for a tool.
+    /// MCP server of a tool; absent for rules and references.
     #[serde(rename = "serverName", skip_serializing_if = "Option::is_none")]
     server_name: Option<String>,
-    /// `always`, `manual` or `agent`.
+    /// Include mode: `always` (in every session), `manual` (added by hand) or `agent` (chosen per request).
     include: String,
-    /// What it is about.
+    /// What it is about; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    /// Its text, for a rule or a reference.
+    /// Text of a rule or a reference; absent for tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Why it may not be used, for a tool.
+    /// Why the tool may not be called; absent if it may.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
 }
@@ -207,184 +207,184 @@ pub struct ItemUsageView {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: String,
-    /// Its name.
+    /// Name of the item.
     name: String,
-    /// The server, for a tool.
+    /// MCP server of a tool; absent for rules and references.
     #[serde(rename = "serverName", skip_serializing_if = "Option::is_none")]
     server_name: Option<String>,
-    /// Requests that it was sent with.
+    /// Requests that included the item.
     sent: u32,
-    /// Replies that referred to it.
+    /// Replies that used it: a tool was called, a rule or reference was named or followed in wording.
     used: u32,
-    /// Sessions that it was sent in, over an agent's sessions.
+    /// Sessions that sent it; absent in the counts of a single session.
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<u32>,
 }
 
-/// A tool's call that a session remembers.
+/// A tool call that the session remembers.
 #[derive(Serialize, ToSchema)]
 pub struct EarlierCall {
-    /// The server.
+    /// MCP server of the tool.
     server: String,
-    /// The tool.
+    /// Name of the tool.
     name: String,
-    /// The turn.
+    /// Turn of the call, from 1.
     turn: u64,
-    /// Which call of the turn, from 0.
+    /// Position among the calls of the turn, from 0.
     call: u32,
-    /// Whether it succeeded.
+    /// Whether the call succeeded.
     ok: bool,
 }
 
-/// History that was cut to fit.
+/// A request whose history did not fit.
 #[derive(Serialize, ToSchema)]
 pub struct PruningView {
-    /// When.
+    /// When the request was assembled.
     at: Timestamp,
-    /// The turn.
+    /// Turn of the request, from 1.
     turn: u64,
-    /// Tokens before.
+    /// Tokens of all pieces that were considered.
     tokens_before: u32,
-    /// Tokens after.
+    /// Tokens of the pieces that were sent.
     tokens_after: u32,
-    /// Pieces that were dropped.
+    /// Number of pieces that were dropped.
     dropped: usize,
-    /// How they were chosen.
+    /// How the dropped pieces were chosen, for people.
     strategy: String,
 }
 
-/// Where a session was forked from.
+/// Origin of a forked session.
 #[derive(Serialize, ToSchema)]
 pub struct ForkedFromView {
-    /// The session.
+    /// Id of the original session.
     session: String,
-    /// Up to this turn.
+    /// Last turn that was copied, from 1.
     turn: u64,
 }
 
-/// What the last turns are about.
+/// What the last turns are about; one of the fields is set.
 #[derive(Serialize, ToSchema)]
 pub struct TopicView {
-    /// A thing.
+    /// A single entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     entity: Option<TopicThing>,
-    /// Or a kind of things.
+    /// Several entities of this type.
     #[serde(skip_serializing_if = "Option::is_none")]
     about: Option<String>,
 }
 
-/// A thing by its type and name.
+/// An entity.
 #[derive(Serialize, ToSchema)]
 pub struct TopicThing {
-    /// Its type.
+    /// Entity type, such as `device`.
     #[serde(rename = "type")]
     kind: String,
-    /// Its name.
+    /// Entity name.
     name: String,
-    /// Its id in the user's system.
+    /// Id in the user's system; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
 }
 
-/// What a search found.
+/// A search hit.
 #[derive(Serialize, ToSchema)]
 pub struct SearchHitView {
-    /// The session.
+    /// Id of the session.
     session: String,
-    /// The turn, from 1; 0 for the title.
+    /// Turn, from 1; 0 if the title matched.
     turn: u64,
-    /// `title`, `message` or `reply`.
+    /// Where the words were found: `title`, `message` or `reply`.
     part: String,
-    /// The higher the better; comparable within one answer only.
+    /// Relevance, higher is better; comparable only within one response.
     score: f64,
-    /// The place in the text.
+    /// Excerpt around the matching words.
     snippet: SnippetView,
-    /// The session's title.
+    /// Title of the session; null if it has none.
     title: Option<String>,
 }
 
-/// A stretch of a text with the found words marked.
+/// An excerpt with the matching words marked.
 #[derive(Serialize, ToSchema)]
 pub struct SnippetView {
-    /// The stretch; an ellipsis stands where it was cut.
+    /// The excerpt; an ellipsis marks a cut.
     text: String,
-    /// Found words as byte ranges of `text`.
+    /// Matching words, as byte ranges of `text` in UTF-8.
     marks: Vec<MarkView>,
 }
 
 /// A range of bytes.
 #[derive(Serialize, ToSchema)]
 pub struct MarkView {
-    /// Its first byte.
+    /// Offset of the first byte.
     start: usize,
-    /// The byte after its last.
+    /// Offset after the last byte.
     end: usize,
 }
 
-/// A session that is about a thing.
+/// A session that mentions an entity.
 #[derive(Serialize, ToSchema)]
 pub struct SessionAbout {
-    /// The session.
+    /// Id of the session.
     session_id: String,
-    /// Its title.
+    /// Title of the session; null if it has none.
     title: Option<String>,
-    /// How often it names the thing.
+    /// How often the user mentioned the entity there.
     mention_count: u64,
-    /// When it did last.
+    /// When it was last mentioned there.
     last_mentioned: Timestamp,
 }
 
-/// What the store is and promises.
+/// The store and its guarantees.
 #[derive(Serialize, ToSchema)]
 pub struct StoreFactsView {
-    /// Its kind.
+    /// `sqlite`, `files`, `redis`, `s3` or `memory`.
     backend: String,
-    /// Where it is, without secrets.
+    /// Location of the store, without secrets.
     location: String,
-    /// How long an acknowledged write lasts.
+    /// Durability of an acknowledged write: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`.
     durability: String,
-    /// Whether several copies of the server may use it.
+    /// Whether several servers may share it.
     many_writers: bool,
-    /// Threads that are known to be damaged.
+    /// Number of threads known to be damaged; `throughline check` names them.
     damaged: u64,
-    /// What was found out at the start.
+    /// Findings when the store was opened, such as its version.
     notes: Vec<String>,
 }
 
 /// An MCP server.
 #[derive(Serialize, ToSchema)]
 pub struct ServerStatusView {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     name: String,
-    /// How it is.
+    /// Connection state.
     state: ServerStateView,
-    /// Tools that it has.
+    /// Number of its tools.
     tools: usize,
 }
 
-/// How an MCP server is.
+/// Connection state of an MCP server.
 #[derive(Serialize, ToSchema)]
 pub struct ServerStateView {
     /// `idle`, `connected` or `failed`.
     state: String,
-    /// What it speaks, when connected.
+    /// MCP protocol version; absent unless connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     protocol_version: Option<String>,
-    /// Why it failed.
+    /// Why it failed; absent unless `state` is `failed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
-/// What a server says of a tool's effects; what it does not say is not there.
+/// Effects of a tool as its server declares them; undeclared ones are absent.
 #[derive(Serialize, ToSchema)]
 pub struct EffectsView {
-    /// It changes nothing.
+    /// Whether it only reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     read_only: Option<bool>,
-    /// It may destroy.
+    /// Whether it may destroy data.
     #[serde(skip_serializing_if = "Option::is_none")]
     destructive: Option<bool>,
-    /// The same call twice does no more than once.
+    /// Whether repeating a call has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     idempotent: Option<bool>,
 }

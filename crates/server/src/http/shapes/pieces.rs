@@ -1,83 +1,84 @@
-//! What a request was made of, on the wire: where each piece came from, and how two requests differ.
+//! Schemas of request pieces: where a piece came from, and how two requests differ.
 //!
-//! Described only, as the rest of [`super`]; a test holds the fields to those of every source that there is.
+//! A test checks that the fields cover every source of the engine.
 
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Where a piece of a request came from. `kind` says which of the other fields are there.
+/// Where a piece of a request came from; `kind` determines which other fields are present.
 #[derive(Serialize, ToSchema)]
 pub struct SourceView {
     /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
     /// `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
     kind: String,
-    /// Which part.
+    /// Name of the instruction, or `message`, `results` or `reply` of a quoted turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
-    /// Its name.
+    /// Name of the persona, item, entity or given text.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// How it came in.
+    /// Include mode of an item: `always`, `manual` or `agent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<String>,
-    /// The server, for a tool.
+    /// MCP server of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<String>,
-    /// The first turn of a summary.
+    /// First turn that a summary covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<u64>,
-    /// The last turn of a summary.
+    /// Last turn that a summary covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<u64>,
-    /// The turn.
+    /// The quoted turn, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<u64>,
-    /// The user's other session that the turn is of, for `elsewhere`.
+    /// Session of the quoted turn, for `elsewhere`.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// The day it was said, as `2026-03-01`.
+    /// Day in the user's time zone, such as `2026-03-01`.
     #[serde(skip_serializing_if = "Option::is_none")]
     on: Option<String>,
-    /// What the day is told of: `message`, `turn` or `above`.
+    /// What a `day` dates: `message` (the message after it), `turn` (the turn after it) or `above` (the turns
+    /// before it).
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<String>,
-    /// The memory's id, for `fact`.
+    /// Id of the memory, for `fact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// The version of the memory that was shown: when its text last changed.
+    /// Version of the memory that was sent: when its text last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
-    /// The size of what a client sent.
+    /// Size of the client's own request in bytes, for `client_request`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
-    /// The thing's type.
+    /// Entity type, for `entity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     entity: Option<String>,
 }
 
-/// A piece that one request sent and the other did not.
+/// A piece that one request sent and the other dropped, or that both dropped for different reasons.
 #[derive(Serialize, ToSchema)]
 pub struct MovedPieceView {
-    /// Where it came from.
+    /// Where the piece came from.
     source: SourceView,
-    /// Why the first did not send it; null where it did.
+    /// Why the first request dropped it; null if it was sent.
     first: Option<String>,
-    /// Why the second did not send it; null where it did.
+    /// Why the second request dropped it; null if it was sent.
     second: Option<String>,
-    /// Whether its text differs too.
+    /// Whether the text differs too.
     changed: bool,
 }
 
-/// A piece whose text differs.
+/// A piece whose text differs between the requests.
 #[derive(Serialize, ToSchema)]
 pub struct ChangedPieceView {
-    /// Where it came from.
+    /// Where the piece came from.
     source: SourceView,
-    /// Hash of the first text.
+    /// Hash of the text in the first request.
     first: String,
-    /// Hash of the second text.
+    /// Hash of the text in the second request.
     second: String,
-    /// Tokens of both.
+    /// Tokens in the first and in the second request.
     tokens: Vec<u32>,
 }
