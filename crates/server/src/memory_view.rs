@@ -111,7 +111,7 @@ pub struct Memory {
     pub kind: MemoryKind,
     /// Origin of the statement.
     pub trust: MemoryTrust,
-    /// The sentence it was extracted from; absent if it was told or imported.
+    /// The sentence it was extracted from; absent if it was not extracted from a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<MemorySource>,
     /// When it was first stored.

@@ -14,32 +14,32 @@ use crate::http::condition::IfMatch;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// What to change; what is absent stays.
+/// Changes to a session; absent fields are left as they are.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChangeBody {
-    /// A new title; null removes it.
+    /// New title, at most 200 characters; null removes it.
     #[serde(deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
     title: Option<Option<String>>,
-    /// New labels.
+    /// New tags, replacing the old ones; at most 32 of 1–200 characters.
     tags: Option<Vec<String>>,
-    /// New settings, replacing the old ones.
+    /// New settings, replacing all old ones.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     settings: Option<SettingsBody>,
-    /// A new persona; null removes it.
+    /// New persona; null removes it.
     #[serde(deserialize_with = "present")]
     #[schema(value_type = Option<PersonaBody>)]
     persona: Option<Option<PersonaBody>>,
-    /// `false` archives it, `true` brings it back.
+    /// `false` archives the session, `true` restores it.
     active: Option<bool>,
-    /// Days from now until it expires, 1–3650.
+    /// Expire this many days from now, 1–3650.
     extend_days: Option<u32>,
-    /// A new agent.
+    /// Name of the new agent.
     agent: Option<String>,
 }
 
-/// A field that is there, be it null or not.
+/// Distinguishes a null field from an absent one.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -48,8 +48,8 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 /// Changes a session, if it is still at the version in `If-Match`.
 #[utoipa::path(patch, path = "/conversations/{id}", tag = "conversations", request_body = ChangeBody,
-    params(("id" = String, Path, description = "The session's id"),
-        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem),
         (status = 409, body = Problem)))]
 pub async fn change(

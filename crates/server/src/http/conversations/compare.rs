@@ -1,4 +1,4 @@
-//! `GET /conversations/{id}/turns/{turn}/context/diff`: what the model saw on two turns, compared.
+//! `GET /conversations/{id}/turns/{turn}/context/diff`: compares what the model saw on two turns.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,36 +15,35 @@ use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// What to compare with.
+/// The turn to compare with.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
-    /// The other turn.
+    /// The second turn, from 1.
     with: u64,
-    /// The other turn's session; default: the same session.
+    /// Session of the second turn; default: the same session.
     session: Option<String>,
 }
 
-/// What differs between the turn in the path, the first, and the other, the second.
+/// Differences between the first turn (in the path) and the second (in the query).
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Comparison {
-    /// Pieces that only the first has.
+    /// Pieces that only the first turn has.
     pub only_first: Vec<PieceView>,
-    /// Pieces that only the second has.
+    /// Pieces that only the second turn has.
     pub only_second: Vec<PieceView>,
-    /// Pieces that were sent in one and not in the other, or dropped for another reason: `source`, `first`
-    /// and `second` (why not sent; null where it was), and whether the text `changed` too.
+    /// Pieces that one turn sent and the other dropped, or that both dropped for different reasons.
     #[schema(value_type = Vec<shapes::MovedPieceView>)]
     pub moved: Raw,
-    /// Pieces of the same source with another text: `source`, both hashes and both counts of tokens.
+    /// Pieces of the same source whose text differs.
     #[schema(value_type = Vec<shapes::ChangedPieceView>)]
     pub changed: Raw,
-    /// How many pieces are the same.
+    /// Number of pieces that are equal.
     pub same: usize,
-    /// Tokens sent, in the first and in the second.
+    /// Tokens sent in the first and in the second turn.
     pub used_tokens: [u32; 2],
-    /// Whether both made the same request, to the byte.
+    /// Whether both requests are equal, byte for byte.
     pub same_request: bool,
 }
 
@@ -64,8 +63,8 @@ impl From<&ReceiptDiff> for Comparison {
 
 /// Compares what the model saw on two turns.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/context/diff", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The first turn, from 1"), CompareQuery),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("turn" = u64, Path, description = "First turn, from 1"), CompareQuery),
     responses((status = 200, body = Comparison), (status = 404, body = Problem)))]
 pub async fn compare(
     State(app): State<App>,

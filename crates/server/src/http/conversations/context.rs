@@ -24,74 +24,74 @@ use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// The header that names the hash of a request's bytes.
+/// Response header with the hash of the request's bytes.
 pub const REQUEST_HASH: HeaderName = HeaderName::from_static("x-request-hash");
 
 /// What a request was made of.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceiptView {
-    /// Names the receipt; also the hash of the request's bytes.
+    /// Id of the receipt, the hash of the request's bytes.
     pub id: String,
-    /// One line for people.
+    /// One sentence for people.
     pub summary: String,
-    /// Whether no model was asked: nothing was sent, and the pieces are what a model would be sent.
+    /// Whether no model was asked; the pieces are then what a model would have been sent.
     pub no_model: bool,
-    /// Calls of the turn, in order.
+    /// Tool calls of the turn, in order.
     pub calls: Vec<ReceiptCall>,
-    /// When it was assembled.
+    /// When the request was assembled.
     pub at: Timestamp,
-    /// The prompt mode.
+    /// Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`.
     pub mode: String,
-    /// Why that mode.
+    /// Why that mode was chosen.
     pub mode_why: String,
-    /// What there was to spend, and what was spent.
+    /// Token budget.
     #[schema(value_type = shapes::BudgetView)]
     pub budget: Raw,
-    /// Settings that went with it.
+    /// Model parameters sent with the request.
     #[schema(value_type = shapes::ParametersView)]
     pub parameters: Raw,
-    /// Rules, references and tools that were sent, by how they came in.
+    /// Number of items in the request, by type and include mode.
     #[schema(value_type = shapes::ItemCounts)]
     pub counts: Raw,
-    /// Rules, references and tools that were sent.
+    /// Rules, references and tools in the request.
     pub items: Vec<RequestItem>,
-    /// Every piece, sent or dropped, in the order of sending.
+    /// Every piece that was considered, sent or dropped, in the order of sending.
     pub pieces: Vec<PieceView>,
-    /// Tokens at the start that are the same as in the request before.
+    /// Tokens of the prefix that equals the previous request.
     pub stable_prefix_tokens: u32,
-    /// Tokens of the request, where one that a provider has cached costs a tenth.
+    /// Tokens of the request, with tokens of the stable prefix counted as a tenth.
     pub effective_tokens: f64,
-    /// Tokens of the whole conversation, had it been sent.
+    /// Tokens that sending the whole conversation would have taken.
     pub replay_tokens: u64,
-    /// The same, where one that a provider has cached costs a tenth.
+    /// The same, with tokens of the stable prefix counted as a tenth.
     pub replay_effective_tokens: f64,
-    /// The turn whose request this one begins with; null where it starts a prefix of its own.
+    /// Turn whose request this one extends; null if it starts a new prefix.
     pub continues: Option<u64>,
-    /// Why it does not begin with the request before.
+    /// Why it does not extend the previous request; null if it does.
     pub broken_by: Option<String>,
-    /// The first turn that is shown word for word.
+    /// First turn that is included verbatim.
     pub window_from: u64,
-    /// The layout that made the request.
+    /// Version of the layout that turned the pieces into a request.
     pub layout: u32,
 }
 
 /// A tool call of the turn, without its result.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceiptCall {
-    /// The server.
+    /// MCP server of the tool.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// The arguments.
+    /// Arguments of the call.
     #[schema(value_type = Value)]
     pub arguments: Value,
-    /// Whether it succeeded.
+    /// Whether the call succeeded.
     pub ok: bool,
-    /// Why it could not be made.
+    /// Why the call could not be made; null if it was made.
     pub error: Option<String>,
-    /// Characters of the answer, before anything was cut.
+    /// Characters of the result before any was cut; null without a result.
     pub result_characters: Option<u64>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub took_ms: u64,
 }
 
@@ -109,25 +109,25 @@ impl From<&CallRecord> for ReceiptCall {
     }
 }
 
-/// An item of a request.
+/// A rule, a reference or a tool in a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestItem {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Its name.
+    /// Name of the item.
     pub name: String,
-    /// The server, for a tool.
+    /// MCP server of a tool; absent for rules and references.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
-    /// How it came in.
+    /// `always`, `manual` or `agent`.
     #[schema(value_type = String)]
     pub include_mode: Raw,
-    /// Its match with the message, 0–1.
+    /// Similarity to the message, 0–1; absent if it was not searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity_score: Option<f32>,
-    /// Whether the reply referred to it.
+    /// Whether the reply used it.
     pub used: bool,
 }
 
@@ -150,36 +150,36 @@ impl RequestItem {
     }
 }
 
-/// One piece.
+/// A piece of a request: a text with its origin.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PieceView {
-    /// Where it came from.
+    /// Where the piece came from.
     #[schema(value_type = shapes::SourceView)]
     pub source: Raw,
     /// Why it was considered.
     pub why: String,
-    /// Where it stands.
+    /// Position in the request: `tools`, `system`, `preface`, `history`, `aside` or `message`.
     #[schema(value_type = String)]
     pub place: Raw,
-    /// Its rank: lower ranks are dropped first.
+    /// Rank, such as `required`; pieces of the lowest rank are dropped first.
     #[schema(value_type = String)]
     pub rank: Raw,
-    /// Its match with the message, 0–1.
+    /// Similarity to the message, 0–1; null if it was not searched for.
     pub score: Option<f32>,
-    /// Its tokens.
+    /// Tokens, by this server's count.
     pub tokens: u32,
-    /// Its hash; `…/contents/{hash}` has the text.
+    /// Hash of the text, for `…/contents/{hash}`.
     pub hash: String,
-    /// The turn with which it came into the request; null where that is this one.
+    /// Turn whose request first included it; null if this one is the first.
     pub since: Option<u64>,
     /// Whether it is part of the request.
     pub included: bool,
-    /// Whether a model was sent it: false for every piece where no model was asked.
+    /// Whether it was sent to a model; `false` for all pieces if no model was asked.
     pub sent: bool,
-    /// Why it is not part of the request.
+    /// Why it was dropped, such as `over_window` or `not_relevant`; null if it was not.
     #[schema(value_type = Option<String>)]
     pub dropped: Raw,
-    /// Whether the reply referred to it; only rules, references and tools are looked at.
+    /// Whether the reply used it; always `false` except for rules, references and tools.
     pub used: bool,
 }
 
@@ -238,8 +238,8 @@ impl From<&Receipt> for ReceiptView {
 
 /// What the model saw on that turn, and why.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/context", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The turn, from 1")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("turn" = u64, Path, description = "Turn, from 1")),
     responses((status = 200, body = ReceiptView), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,
@@ -252,32 +252,33 @@ pub async fn show(
     Ok(Json(ReceiptView { calls, ..ReceiptView::from(&receipt) }))
 }
 
-/// In whose words.
+/// Format of the request.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RequestQuery {
-    /// `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent.
+    /// `engine` for the bytes that the receipt's hash refers to, `provider` for the body as sent to the model's
+    /// provider.
     #[param(value_type = String, default = "engine", example = "provider")]
     format: RequestFormat,
 }
 
-/// A form of a request.
+/// Format of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestFormat {
     /// The same for every provider.
     #[default]
     Engine,
-    /// As the provider of the turn's model takes it.
+    /// As the provider of the turn's model receives it.
     Provider,
 }
 
-/// Rebuilds the request of that turn, to the byte; `x-request-hash` is its hash.
-// Of a turn that a drop-in endpoint handed on it is what the provider was sent, in its own format.
+/// Rebuilds the request of that turn, byte for byte. `x-request-hash` is its hash. A turn of a drop-in endpoint
+/// is returned as it was forwarded, in the provider's format.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/request", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The turn, from 1"), RequestQuery),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("turn" = u64, Path, description = "Turn, from 1"), RequestQuery),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 pub async fn request(
     State(app): State<App>,
@@ -301,7 +302,7 @@ pub async fn request(
     Ok(json_with_hash(bytes, &hash))
 }
 
-/// The configured model that answered.
+/// The configured model that replied.
 fn provider_of<'a>(app: &'a App, form: &ReplyForm) -> Option<&'a ModelConfig> {
     match form {
         ReplyForm::Model { model } => app.upstreams().called(model),
@@ -313,8 +314,8 @@ fn no_provider(turn: u64) -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         "no_provider_request",
-        format!("turn {turn} was not answered by a model that is configured now"),
-        "leave format out for the request as the engine made it",
+        format!("no configured model replied on turn {turn}"),
+        "omit format to get the engine's form",
     )
 }
 
@@ -325,11 +326,11 @@ fn json_with_hash(bytes: Vec<u8>, hash: &ContentHash) -> Response {
     ([(header::CONTENT_TYPE, json), (REQUEST_HASH, hash)], bytes).into_response()
 }
 
-/// The text of a piece as it was sent on that turn.
+/// The text of a piece, as it was sent on that turn.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/contents/{hash}", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The turn, from 1"),
-        ("hash" = String, Path, description = "The piece's hash")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("turn" = u64, Path, description = "Turn, from 1"),
+        ("hash" = String, Path, description = "Hash of the piece, from the receipt")),
     responses((status = 200, body = String, content_type = "text/plain"),
         (status = 404, body = Problem)))]
 pub async fn content(

@@ -13,24 +13,24 @@ use crate::http::body::Body;
 use crate::http::caller::Authenticated;
 use crate::http::problem::Problem;
 
-/// A session to be created.
+/// A session to create.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CreateBody {
-    /// Its id, 1–128 characters of `A–Z a–z 0–9 . _ -`; made here when absent.
+    /// Id of the session, 1–128 characters of `A–Z a–z 0–9 . _ -`; generated if absent.
     pub id: Option<String>,
-    /// The agent; the default one when absent.
+    /// Name of the agent; default: the default agent.
     pub agent: Option<String>,
-    /// A title.
+    /// Title, at most 200 characters; default: the start of the first message.
     pub title: Option<String>,
-    /// Labels.
+    /// Tags for filtering, at most 32 of 1–200 characters.
     pub tags: Vec<String>,
-    /// The assistant's character and manner.
+    /// Persona of the assistant; absent for none.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     pub persona: Option<PersonaBody>,
-    /// The preset that the persona is made from, where none is given.
+    /// Id of the preset to create the persona from; ignored if `persona` is given.
     pub preset: Option<String>,
-    /// Settings.
+    /// Settings of the session.
     #[serde(deserialize_with = "crate::http::body::object")]
     pub settings: SettingsBody,
 }

@@ -14,30 +14,30 @@ use crate::http::caller::Authenticated;
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 
-/// What an erasure removed.
+/// What the erasure of a session removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Erasure {
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// When.
+    /// When the erasure finished.
     pub at: Timestamp,
-    /// Heads removed.
+    /// Number of heads removed.
     pub heads: u64,
-    /// Turns removed.
+    /// Number of turns removed.
     pub turns: u64,
-    /// Files, objects, rows or keys that held them.
+    /// Stored records that were removed: files, objects, rows or keys.
     pub records: u64,
-    /// Bytes of heads and turns removed.
+    /// Bytes of the heads and turns that were removed.
     pub bytes: u64,
-    /// Copies that the store could not remove, or that go later by themselves.
+    /// Copies that the store could not remove now; some are removed later.
     pub left: u64,
-    /// What is to be known of those.
+    /// Remarks on those copies, one sentence each.
     pub notes: Vec<String>,
-    /// Documents that the search index removed.
+    /// Documents removed from the search index.
     pub index_documents: u64,
-    /// Memories that were gathered from it and are forgotten with it.
+    /// Memories extracted from the session that were forgotten with it.
     pub memories: u64,
-    /// What keeps it erased after a restore.
+    /// Id of the tombstone that erases the session again after a restore.
     pub tombstone: String,
 }
 
@@ -59,9 +59,9 @@ impl From<ErasureReceipt> for Erasure {
     }
 }
 
-/// Archives a session: it leaves the caches and is inactive, but PATCH restores it.
+/// Archives a session: it becomes inactive, and `PATCH` restores it.
 #[utoipa::path(delete, path = "/conversations/{id}", tag = "conversations",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
 pub async fn put_aside(
     State(app): State<App>,
@@ -72,9 +72,9 @@ pub async fn put_aside(
     Ok(versioned(&loaded, app.engine().now()))
 }
 
-/// Erases a session everywhere, and counts what was erased.
+/// Erases a session everywhere, and reports what was erased. It cannot be restored.
 #[utoipa::path(delete, path = "/conversations/{id}/permanent", tag = "conversations",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Erasure), (status = 404, body = Problem)))]
 pub async fn erase(
     State(app): State<App>,
@@ -84,42 +84,43 @@ pub async fn erase(
     Ok(Json(app.engine().erase(&caller, &id).await?.into()))
 }
 
-/// Whether the turn is meant.
+/// Confirmation of the erasure.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct TurnConfirmation {
-    /// The turn's number once more: its words cannot be brought back.
+    /// Number of the turn, repeated as a confirmation: the erasure cannot be undone.
     confirm: Option<u64>,
 }
 
 /// What the erasure of a turn removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TurnErasure {
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The turn; its number stays.
+    /// Number of the turn; it is not reused.
     pub turn: u64,
-    /// When.
+    /// When the erasure finished.
     pub at: Timestamp,
-    /// Turns whose content went: 1, or 0 where it was gone already.
+    /// Turns whose content was erased: 1, or 0 if it had been erased before.
     pub turns: u64,
-    /// Memories that were gathered from it and are forgotten with it.
+    /// Memories extracted from the turn that were forgotten with it.
     pub memories: u64,
-    /// Earlier versions of those.
+    /// Earlier versions of those memories that were erased.
     pub versions: u64,
-    /// Documents that the search index removed; it is made again without the turn.
+    /// Documents removed from the search index, which is then rebuilt without the turn.
     pub index_documents: u64,
-    /// Copies that the store could not remove, or that go later by themselves.
+    /// Copies that the store could not remove now; some are removed later.
     pub left: u64,
-    /// What is to be known of those.
+    /// Remarks on those copies, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Erases the content of a turn and what was gathered from it, and counts what was erased. The turn keeps its number.
+/// Erases the content of a turn and the memories extracted from it, and reports what was erased. The turn keeps
+/// its number.
 #[utoipa::path(delete, path = "/conversations/{id}/turns/{turn}", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The turn, from 1"), TurnConfirmation),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("turn" = u64, Path, description = "Turn, from 1"), TurnConfirmation),
     responses((status = 200, body = TurnErasure), (status = 400, body = Problem),
         (status = 404, body = Problem)))]
 pub async fn erase_turn(

@@ -17,15 +17,15 @@ use crate::http::problem::Problem;
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForkBody {
-    /// The last turn to take along; all of them when absent.
+    /// Last turn to copy, from 1; default: the last turn of the session.
     turn: Option<u64>,
-    /// The new session's id; made here when absent.
+    /// Id of the new session; generated if absent.
     id: Option<String>,
 }
 
 /// Forks a session: creates a new one with the turns up to a given turn.
 #[utoipa::path(post, path = "/conversations/{id}/fork", tag = "conversations",
-    request_body = ForkBody, params(("id" = String, Path, description = "The session's id")),
+    request_body = ForkBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 201, body = Conversation), (status = 404, body = Problem)))]
 pub async fn fork(
     State(app): State<App>,

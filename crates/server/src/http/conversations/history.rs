@@ -13,18 +13,18 @@ use crate::http::caller::Authenticated;
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 
-/// Which turns.
+/// Selects turns.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryParameters {
-    /// The maximum number of results, 1–1000.
+    /// Most turns to return, 1–1000.
     #[param(default = 50)]
     limit: u64,
     /// `asc` for oldest first, `desc` for newest first.
     #[param(default = "asc")]
     order: Direction,
-    /// `next_cursor` of the previous answer.
+    /// `next_cursor` of the previous response; absent for the first page.
     cursor: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Default for HistoryParameters {
     }
 }
 
-/// Which way to page.
+/// Order of turns.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -44,18 +44,18 @@ pub enum Direction {
     Desc,
 }
 
-/// Some turns.
+/// A page of turns.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct History {
-    /// The turns in the order that was asked for.
+    /// The turns, in the requested order.
     pub turns: Vec<TurnBrief>,
-    /// Where the next answer begins; null at the end.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A session's turns, paged both ways.
+/// Lists the turns of a session, oldest or newest first.
 #[utoipa::path(get, path = "/conversations/{id}/history", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"), HistoryParameters),
+    params(("id" = String, Path, description = "Id of the session"), HistoryParameters),
     responses((status = 200, body = History), (status = 404, body = Problem)))]
 pub async fn history(
     State(app): State<App>,
@@ -71,7 +71,7 @@ pub async fn history(
 }
 
 impl HistoryParameters {
-    /// What to ask the engine for.
+    /// The engine's query.
     pub fn query(&self) -> Result<HistoryQuery, Problem> {
         let from = self.cursor.as_deref().map(turn_of).transpose()?;
         let order = match self.order {
@@ -85,6 +85,6 @@ impl HistoryParameters {
 fn turn_of(cursor: &str) -> Result<u64, Problem> {
     match cursor.parse() {
         Ok(turn) if turn > 0 => Ok(turn),
-        _ => Err(Problem::invalid("cursor", "it is not the next_cursor of an answer")),
+        _ => Err(Problem::invalid("cursor", "it is not a next_cursor of this endpoint")),
     }
 }

@@ -17,21 +17,21 @@ use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// A rule, a reference or a tool.
+/// Names a rule, a reference or a tool.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ItemBody {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: ItemKind,
-    /// Its name.
+    /// Name of the item.
     name: String,
-    /// The server, for a tool.
+    /// MCP server of the tool; required for tools, not allowed otherwise.
     #[serde(default, rename = "serverName", alias = "server")]
     server: Option<String>,
 }
 
-/// What an item is.
+/// Type of an item.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemKind {
@@ -52,18 +52,18 @@ impl TryFrom<ItemBody> for ItemName {
             (ItemKind::Rule, None) => Ok(Self::Rule { name }),
             (ItemKind::Reference, None) => Ok(Self::Reference { name }),
             (ItemKind::Tool, Some(server)) => Ok(Self::Tool { server, name }),
-            (ItemKind::Tool, None) => Err(Problem::invalid("serverName", "a tool needs one")),
-            _ => Err(Problem::invalid("serverName", "only a tool has one")),
+            (ItemKind::Tool, None) => Err(Problem::invalid("serverName", "required for a tool")),
+            _ => Err(Problem::invalid("serverName", "only allowed for a tool")),
         }
     }
 }
 
-/// The items of a session.
+/// Items of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionItems {
-    /// The session's version.
+    /// Version of the session; also the `ETag`.
     pub version: u64,
-    /// The items: `type`, `name`, `serverName` for tools, `includeMode`, and whether they are missing.
+    /// Rules, references and tools.
     #[schema(value_type = Vec<shapes::SessionItemView>)]
     pub items: Raw,
 }
@@ -73,9 +73,9 @@ fn answer(loaded: &LoadedSession, items: Raw) -> Versioned<SessionItems> {
     (etag(version), Json(SessionItems { version, items }))
 }
 
-/// Lists the items of a session, and whether they still exist.
+/// Lists the items of a session, and whether the agent still offers them.
 #[utoipa::path(get, path = "/conversations/{id}/context", tag = "items",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
 pub async fn list(
     State(app): State<App>,
@@ -86,10 +86,10 @@ pub async fn list(
     Ok(answer(&loaded, json(&items)))
 }
 
-/// Adds an item of the agent, regardless of its mode.
+/// Adds an item that the agent offers, whatever its include mode.
 #[utoipa::path(post, path = "/conversations/{id}/context", tag = "items", request_body = ItemBody,
-    params(("id" = String, Path, description = "The session's id"),
-        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
 pub async fn add(
     State(app): State<App>,
@@ -104,11 +104,11 @@ pub async fn add(
     Ok(answer(&loaded, items))
 }
 
-/// Removes an item.
+/// Removes an item from a session.
 #[utoipa::path(delete, path = "/conversations/{id}/context", tag = "items",
     request_body = ItemBody,
-    params(("id" = String, Path, description = "The session's id"),
-        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
 pub async fn remove(
     State(app): State<App>,

@@ -14,19 +14,19 @@ use crate::http::caller::Authenticated;
 use crate::http::part::Query;
 use crate::http::problem::Problem;
 
-/// Which sessions.
+/// Selects sessions.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// The maximum number of results, 1–1000.
+    /// Most sessions to return, 1–1000.
     #[param(default = 50)]
     limit: usize,
-    /// `next_cursor` of the previous answer.
+    /// `next_cursor` of the previous response; absent for the first page.
     cursor: Option<String>,
-    /// Only sessions with this label.
+    /// Only sessions with this tag.
     tag: Option<String>,
-    /// Include archived and expired sessions.
+    /// Whether to include archived and expired sessions; default `false`.
     inactive: bool,
 }
 
@@ -36,12 +36,12 @@ impl Default for ListQuery {
     }
 }
 
-/// Some sessions.
+/// A page of sessions.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Conversations {
     /// The sessions, most recently changed first.
     pub conversations: Vec<Conversation>,
-    /// Where the next answer begins; null at the end.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -69,5 +69,5 @@ fn mark(cursor: &str) -> Result<PageMark, Problem> {
         let (at, id) = cursor.split_once('~')?;
         Some(PageMark { changed_at: at.parse().ok()?, id: ThreadId::new(id).ok()? })
     };
-    parsed().ok_or_else(|| Problem::invalid("cursor", "it is not the next_cursor of an answer"))
+    parsed().ok_or_else(|| Problem::invalid("cursor", "it is not a next_cursor of this endpoint"))
 }

@@ -1,4 +1,4 @@
-//! Conversations: a file a verb.
+//! Routes of conversations, one file per operation.
 
 mod change;
 mod compare;

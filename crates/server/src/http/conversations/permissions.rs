@@ -1,5 +1,5 @@
-//! `GET /conversations/{id}/approvals` and `PUT`, `DELETE /conversations/{id}/permissions/{server}/{tool}`: what
-//! waits for a person, what was allowed or denied, and taking it back.
+//! `GET /conversations/{id}/approvals` and `PUT`, `DELETE /conversations/{id}/permissions/{server}/{tool}`:
+//! pending tool calls, and the permissions of tools in one session.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,19 +16,20 @@ use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// What waits, and which rules hold.
+/// Pending tool calls, and the rules that apply to tools.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Approvals {
-    /// Calls that wait for approval.
+    /// Tool calls that wait for approval, in the form of `AwaitedCallView`.
     #[schema(value_type = Vec<Object>)]
     pub awaiting_approval: Raw,
-    /// Rules that hold here: `tool`, `rule` (`allow`, `ask`, `deny`, `reads`), `scope` (`operator`, `agent`,
-    /// `everyone`, `user`, `session`), `by`, `at`, and whether they are `in_force`.
+    /// Rules of tools: `tool`, `rule` (`allow`, `ask`, `deny` or `reads`), `scope` (`operator`, `agent`,
+    /// `everyone`, `user` or `session`), `by`, `at` and `in_force`, which is `false` once the tool's definition
+    /// has changed.
     #[schema(value_type = Vec<Object>)]
     pub rules: Raw,
 }
 
-/// A decision about a tool in one session.
+/// Permission of a tool in one session.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionRuleBody {
@@ -37,9 +38,9 @@ pub struct SessionRuleBody {
     rule: Rule,
 }
 
-/// Lists the calls that wait for a person, and the tool rules that apply.
+/// Lists the tool calls that wait for approval, and the rules that apply to tools.
 #[utoipa::path(get, path = "/conversations/{id}/approvals", tag = "chat",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Approvals), (status = 404, body = Problem)))]
 pub async fn list(
     State(app): State<App>,
@@ -55,9 +56,9 @@ pub async fn list(
 /// Sets the permission of a tool in this session, for its current definition.
 #[utoipa::path(put, path = "/conversations/{id}/permissions/{server}/{tool}", tag = "chat",
     request_body = SessionRuleBody,
-    params(("id" = String, Path, description = "The session's id"),
-        ("server" = String, Path, description = "The server"),
-        ("tool" = String, Path, description = "The tool")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("server" = String, Path, description = "Name of the MCP server"),
+        ("tool" = String, Path, description = "Name of the tool")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
 pub async fn set(
     State(app): State<App>,
@@ -72,9 +73,9 @@ pub async fn set(
 
 /// Removes the permission of a tool in this session.
 #[utoipa::path(delete, path = "/conversations/{id}/permissions/{server}/{tool}", tag = "chat",
-    params(("id" = String, Path, description = "The session's id"),
-        ("server" = String, Path, description = "The server"),
-        ("tool" = String, Path, description = "The tool")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("server" = String, Path, description = "Name of the MCP server"),
+        ("tool" = String, Path, description = "Name of the tool")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
 pub async fn revoke(
     State(app): State<App>,

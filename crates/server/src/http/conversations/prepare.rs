@@ -19,26 +19,26 @@ use crate::http::problem::Problem;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrepareBody {
-    /// What the user said.
+    /// The user's message.
     message: String,
-    /// Tokens that the request may take.
+    /// Most tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
 }
 
-/// What to send to the model, and what it was made of.
+/// A request for the application's own model, and its receipt.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PreparedContext {
-    /// `system`, `messages` and `tools`.
+    /// `system`, `messages` and `tools`, to be sent to the model.
     #[schema(value_type = Object)]
     pub request: Raw,
-    /// What it was made of; give its id when the exchange is recorded.
+    /// What the request is made of. Its id can be given within 15 minutes when the exchange is recorded.
     pub receipt: ReceiptView,
 }
 
-/// The context for an application that calls its own model. Changes nothing.
+/// Assembles a request for an application that calls its own model. Changes nothing.
 #[utoipa::path(post, path = "/conversations/{id}/prepare", tag = "turns",
-    request_body = PrepareBody, params(("id" = String, Path, description = "The session's id")),
+    request_body = PrepareBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = PreparedContext), (status = 404, body = Problem)))]
 pub async fn prepare(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! `POST /conversations/{id}/turns`: an exchange that the application made with its own model.
+//! `POST /conversations/{id}/turns`: records an exchange that the application had with its own model.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,59 +21,59 @@ use crate::http::idempotency::IdempotencyKey;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// An exchange.
+/// An exchange to record.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordBody {
-    /// What the user said.
+    /// The user's message.
     message: String,
-    /// What the assistant said.
+    /// The assistant's reply; default: empty.
     #[serde(default)]
     reply: String,
-    /// When it was said, for a conversation that happened before; now when absent.
+    /// When it was said; default: now. Must not be before the last turn.
     #[serde(default)]
     at: Option<Timestamp>,
-    /// What the tools did.
+    /// Tool calls of the exchange, in order; at most 64.
     #[serde(default)]
     tool_executions: Vec<ExecutionBody>,
-    /// The failure, for a failed exchange.
+    /// Why the exchange failed; absent if it did not.
     #[serde(default)]
     error: Option<ErrorBody>,
-    /// Arbitrary data of the application to keep with it.
+    /// Arbitrary data of the application to store with the turn, at most 64 KiB.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     metadata: Option<Value>,
-    /// The receipt that `prepare` answered, or its id.
+    /// Receipt of the prepared request, or its id; absent if it was not prepared here.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     receipt: Option<Value>,
 }
 
-/// What a tool did.
+/// A tool call with its result.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecutionBody {
-    /// The call's id; numbered here when absent.
+    /// Id of the call; default: `call_` and its number.
     #[serde(default)]
     id: Option<String>,
-    /// The server.
+    /// MCP server of the tool; default: empty.
     #[serde(default)]
     server: String,
-    /// The tool.
+    /// Name of the tool.
     #[serde(alias = "tool", alias = "tool_name")]
     name: String,
-    /// The arguments.
+    /// Arguments of the call; default: null.
     #[serde(default)]
     #[schema(value_type = Value)]
     arguments: Value,
-    /// What it answered: text or JSON.
+    /// Result of the call, text or JSON; absent if it could not be made.
     #[serde(default)]
     #[schema(value_type = Value)]
     result: Option<Value>,
-    /// Why it failed.
+    /// Why the call failed; absent if it succeeded.
     #[serde(default)]
     error: Option<String>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds; default: 0.
     #[serde(default)]
     took_ms: u64,
 }
@@ -82,10 +82,10 @@ pub struct ExecutionBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorBody {
-    /// A stable name.
+    /// Error code of the application; default: `failed`.
     #[serde(default = "failed")]
     code: String,
-    /// What happened.
+    /// What failed, for people.
     message: String,
 }
 
@@ -93,26 +93,27 @@ fn failed() -> String {
     "failed".into()
 }
 
-/// Where the exchange stands now.
+/// The recorded turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RecordedView {
-    /// Its turn.
+    /// Number of the turn, from 1.
     pub turn: u64,
-    /// The session's version with it.
+    /// Version of the session after this turn.
     pub version: u64,
-    /// How long it lasts: `fsync`, `replicated`, `buffered`, `memory`…
+    /// Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`.
     #[schema(value_type = String)]
     pub durability: Raw,
-    /// `kept` or `unknown`, where the request named a receipt.
+    /// `kept` if the receipt was stored with the turn, `unknown` if it is no longer known; absent if none was
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<&'static str>,
 }
 
 /// Records an exchange. Repeating an `Idempotency-Key` returns 200 with the same body.
 #[utoipa::path(post, path = "/conversations/{id}/turns", tag = "turns", request_body = RecordBody,
-    params(("id" = String, Path, description = "The session's id"),
-        ("idempotency-key" = Option<String>, Header, description = "Names this request"),
-        ("if-match" = Option<String>, Header, description = "The version it must be at, in quotes")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result"),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
     responses((status = 201, body = RecordedView), (status = 200, body = RecordedView),
         (status = 404, body = Problem), (status = 409, body = Problem),
         (status = 422, body = Problem)))]
@@ -141,7 +142,7 @@ pub async fn record(
 fn receipt_id(receipt: &Value) -> Result<String, Problem> {
     let id = receipt.as_str().or_else(|| receipt.get("id")?.as_str());
     id.map(str::to_owned)
-        .ok_or_else(|| Problem::invalid("receipt", "it is neither a receipt nor a receipt's id"))
+        .ok_or_else(|| Problem::invalid("receipt", "it is neither a receipt nor the id of one"))
 }
 
 impl RecordBody {

@@ -1,6 +1,6 @@
 //! `POST`, `GET /conversations/{id}/shares` and `DELETE /conversations/{id}/shares/{share}`: read-only links.
 //!
-//! What a visitor sees of one is in [`crate::http::shared`].
+//! [`crate::http::shared`] serves them to visitors.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,45 +19,45 @@ use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// How long a link opens.
+/// Lifetime of a link.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShareBody {
-    /// Days until it expires: 7 when absent, at most `limits.share_days_max`.
+    /// Days until the link expires, 1 to `limits.share_days_max`; default: 7.
     expires_in_days: Option<u32>,
 }
 
 /// A read-only link, as its owner sees it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Share {
-    /// Its id, which opens nothing.
+    /// Id of the link, for revoking it; it does not open the link.
     pub id: String,
-    /// The last turn that it shows.
+    /// Last turn that the link shows.
     pub up_to_turn: u64,
-    /// The title that it shows.
+    /// Title that the link shows; null if it has none.
     pub title: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// A link that was just made.
+/// A new link.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NewShare {
-    /// The link.
+    /// The link, without its token.
     #[serde(flatten)]
     pub share: Share,
-    /// What opens it. It is stored nowhere and shown only here.
+    /// Token that opens the link. It is not stored and returned only once.
     pub token: String,
-    /// Where it opens on this server's page, such as `/#/shared/share_…`.
+    /// Path of the link on this server, such as `/#/shared/share_…`.
     pub path: String,
 }
 
-/// The links of a session.
+/// Links of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Shares {
-    /// Those that open, the newest last.
+    /// Valid links, newest last.
     pub shares: Vec<Share>,
 }
 
@@ -79,10 +79,10 @@ impl From<Vec<share::Share>> for Shares {
     }
 }
 
-/// Makes a read-only link to what was said so far. Anybody who has it can read until it expires or is revoked; nothing that
-/// is said later is shown.
+/// Creates a read-only link to the conversation so far. Anybody who has it can read until it expires or is
+/// revoked; later turns are not shown.
 #[utoipa::path(post, path = "/conversations/{id}/shares", tag = "shares",
-    request_body = ShareBody, params(("id" = String, Path, description = "The session's id")),
+    request_body = ShareBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 201, body = NewShare), (status = 400, body = Problem),
         (status = 404, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem)))]
 pub async fn create(
@@ -98,9 +98,9 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(NewShare { share: share.into(), token, path })))
 }
 
-/// The links of a session that open, without what opens them.
+/// Lists the valid links of a session, without their tokens.
 #[utoipa::path(get, path = "/conversations/{id}/shares", tag = "shares",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Shares), (status = 404, body = Problem)))]
 pub async fn list(
     State(app): State<App>,
@@ -110,10 +110,10 @@ pub async fn list(
     Ok(Json(app.engine().shares(&caller, &id).await?.into()))
 }
 
-/// Revokes a link: it opens nothing from now on. Answers those that still do.
+/// Revokes a link at once, and returns the remaining ones.
 #[utoipa::path(delete, path = "/conversations/{id}/shares/{share}", tag = "shares",
-    params(("id" = String, Path, description = "The session's id"),
-        ("share" = String, Path, description = "The link's id")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("share" = String, Path, description = "Id of the link")),
     responses((status = 200, body = Shares), (status = 404, body = Problem)))]
 pub async fn revoke(
     State(app): State<App>,

@@ -9,9 +9,9 @@ use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// A session's head.
+/// Returns a session.
 #[utoipa::path(get, path = "/conversations/{id}", tag = "conversations",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,

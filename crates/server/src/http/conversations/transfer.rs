@@ -16,7 +16,7 @@ use crate::http::caller::Authenticated;
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 
-/// How to take it out.
+/// Format of an export.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -26,53 +26,53 @@ pub struct ExportQuery {
     format: ExportFormat,
 }
 
-/// A form of export.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExportFormat {
-    /// Head and turns as they are stored.
+    /// Head and turns as stored.
     #[default]
     Json,
-    /// For people.
+    /// Text for people.
     Markdown,
 }
 
-/// What it is, and under which id to bring it in.
+/// Format of an import, and the id of the new session.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ImportQuery {
-    /// The id to use instead of the exported one; only for our own exports.
+    /// Id of the new session; default: the exported id. Only for exports of Throughline.
     id: Option<String>,
     /// `throughline`, `chatgpt`, `claude` or `markdown`; default: detected.
     format: Option<String>,
 }
 
-/// What came of bringing in the conversations of another product.
+/// Result of importing the conversations of another product.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Imported {
     /// New sessions.
     imported: Vec<ImportedConversation>,
-    /// Sessions that were there already: the same file again changes nothing.
+    /// Ids of sessions that had been imported before and are unchanged.
     already_there: Vec<String>,
-    /// Conversations that could not be brought in, with the reason.
+    /// Conversations that could not be imported, with the reason.
     skipped: Vec<String>,
 }
 
-/// A new session.
+/// An imported session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImportedConversation {
-    /// Its id.
+    /// Id of the session.
     id: String,
-    /// Its title.
+    /// Title of the session; null if it has none.
     title: Option<String>,
-    /// Its turns.
+    /// Number of turns.
     turns: u64,
 }
 
 /// Exports a session.
 #[utoipa::path(get, path = "/conversations/{id}/export", tag = "conversations",
-    params(("id" = String, Path, description = "The session's id"), ExportQuery),
+    params(("id" = String, Path, description = "Id of the session"), ExportQuery),
     responses((status = 200, content((Object = "application/json"), (String = "text/markdown"))), (status = 404, body = Problem)))]
 pub async fn export(
     State(app): State<App>,
@@ -93,11 +93,11 @@ pub async fn export(
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], bytes).into_response())
 }
 
-/// Imports an exported session, or the conversations of a chat product's data export.
+/// Imports an exported session, or the conversations in a chat product's data export.
 #[utoipa::path(post, path = "/import", tag = "conversations", request_body = Object,
     params(ImportQuery),
-    responses((status = 201, body = Conversation, description = "A session of ours"),
-        (status = 200, body = Imported, description = "Conversations of another product"),
+    responses((status = 201, body = Conversation, description = "The session was imported"),
+        (status = 200, body = Imported, description = "The conversations of another product were imported"),
         (status = 400, body = Problem), (status = 409, body = Problem)))]
 pub async fn import(
     State(app): State<App>,
@@ -116,7 +116,7 @@ pub async fn import(
         return Ok((StatusCode::CREATED, session).into_response());
     }
     if query.id.is_some() {
-        let reason = "it names one session, and this is a file of a chat product";
+        let reason = "only an export of Throughline can be given an id";
         return Err(Problem::invalid("id", reason));
     }
     let format = format.map(format_of).transpose()?;
@@ -124,13 +124,13 @@ pub async fn import(
     Ok(Json(Imported::from(report)).into_response())
 }
 
-/// The name of our own export.
+/// Name of our own format.
 const OURS: &str = "throughline";
 
 fn format_of(name: &str) -> Result<ChatFormat, Problem> {
     ChatFormat::from_name(name).ok_or_else(|| {
         let shown: String = name.chars().take(40).collect();
-        let reason = format!("{shown:?} is none of {OURS}, chatgpt, claude, markdown");
+        let reason = format!("{shown:?} is not one of {OURS}, chatgpt, claude, markdown");
         Problem::invalid("format", reason)
     })
 }

@@ -1,4 +1,4 @@
-//! `GET /conversations/{id}/turns/{turn}`, and how a turn looks from outside.
+//! `GET /conversations/{id}/turns/{turn}`, and the view of a turn.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,60 +19,60 @@ use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// What a message may bring besides files, by the names it has in receipts.
+/// Receipt names of what a message may carry besides files.
 pub const WORKFLOW_ID: &str = "workflow_id";
 /// See [`WORKFLOW_ID`].
 pub const WORKFLOW_SPEC: &str = "workflow_spec";
 
-/// A turn as the history shows it.
+/// A turn, without its tool results.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TurnBrief {
-    /// Its number, from 1 without gaps.
+    /// Number of the turn, from 1 without gaps.
     pub turn: u64,
-    /// When it was committed.
+    /// When it was said.
     pub at: Timestamp,
-    /// What made it: `recorded`, `chat`, `query`, `drop_in` or `imported`.
+    /// Origin: `recorded`, `chat`, `query`, `drop_in` or `imported`.
     #[schema(value_type = String)]
     pub kind: Raw,
-    /// What the user said.
+    /// The user's message; empty if erased.
     pub message: String,
-    /// What the assistant said.
+    /// The assistant's reply; empty if there is none.
     pub reply: String,
     /// `complete`, `partial`, `failed`, `refused` or `erased`.
     #[schema(value_type = String)]
     pub status: Raw,
-    /// Whether no request or search uses it any more: a memory that was said in it was forgotten.
+    /// Whether requests and searches no longer use it, because a memory that was said in it was forgotten.
     pub withheld: bool,
-    /// Why it failed.
+    /// Why it failed; null if it did not.
     #[schema(value_type = Option<shapes::TurnFailure>)]
     pub error: Raw,
-    /// How the reply came about.
+    /// Who wrote the reply.
     #[schema(value_type = shapes::ReplyForm)]
     pub form: Raw,
-    /// Whether a model answered without calling any of the tools that it was offered.
+    /// Whether the model was offered tools and called none.
     pub no_tool_called: bool,
     /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
-    /// Things the turn is about.
+    /// Entities that the turn is about.
     #[schema(value_type = Vec<shapes::MentionView>)]
     pub entities: Raw,
-    /// Tokens as the provider counted them.
+    /// Tokens as counted by the provider; null if no model was asked.
     #[schema(value_type = Option<shapes::TokenUsage>)]
     pub usage: Raw,
-    /// Tokens of message and reply, by our count.
+    /// Tokens of message and reply, by this server's count.
     #[schema(value_type = shapes::SaidTokens)]
     pub tokens: Raw,
-    /// One sentence about what the model was shown and what was left out.
+    /// One sentence about what the model was sent and what was dropped; null without a receipt.
     pub context: Option<String>,
-    /// Names of the files that came with the message.
+    /// Names of the files attached to the message.
     pub attachments: Vec<String>,
-    /// Arbitrary data that the application kept with it.
+    /// Arbitrary data of the application; null if there is none.
     #[schema(value_type = Option<Object>)]
     pub metadata: Raw,
 }
 
 impl TurnBrief {
-    /// A turn of a session with these withheld ones.
+    /// The view of a turn; `withheld` are the session's withheld turns.
     pub fn of(record: &TurnRecord, withheld: &Withheld) -> Self {
         Self { withheld: withheld.holds(record.turn), ..record.into() }
     }
@@ -102,7 +102,8 @@ impl From<&TurnRecord> for TurnBrief {
     }
 }
 
-/// The files of a chat message. What else may be given has names of ours, or came with a client's own request.
+/// Names of the files attached to a chat message. Other given texts have fixed names or belong to a drop-in
+/// request.
 fn attachments(record: &TurnRecord) -> Vec<String> {
     let receipt = record.receipt.iter().filter(|_| record.kind == TurnKind::Chat);
     let name = |piece: &ReceiptPiece| match &piece.source {
@@ -116,49 +117,49 @@ fn attachments(record: &TurnRecord) -> Vec<String> {
     receipt.flat_map(|receipt| &receipt.pieces).filter_map(name).collect()
 }
 
-/// A turn with its tool executions.
+/// A turn with its tool calls.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Turn {
-    /// What the history shows.
+    /// The turn without its tool results.
     #[serde(flatten)]
     pub brief: TurnBrief,
-    /// What the tools did.
+    /// Tool calls with their results, in order.
     pub tool_executions: Vec<ToolExecution>,
-    /// How long the reply took, in milliseconds.
+    /// Duration of the reply in milliseconds; null if it was not measured.
     pub took_ms: Option<u64>,
-    /// The turn as single messages with their kinds.
+    /// The turn as separate messages.
     pub messages: Vec<KindOfMessage>,
 }
 
-/// One message of a turn.
+/// A message of a turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KindOfMessage {
     /// `query`, `response`, `tool_result` or `error`.
     #[schema(value_type = String)]
     pub kind: Raw,
-    /// The text.
+    /// Text of the message.
     pub text: String,
 }
 
 /// A tool call with its result.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ToolExecution {
-    /// The call's id.
+    /// Id of the call.
     pub id: String,
-    /// The server.
+    /// MCP server of the tool.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// The arguments.
+    /// Arguments of the call.
     #[schema(value_type = Value)]
     pub arguments: Value,
-    /// Whether it succeeded.
+    /// Whether the call succeeded.
     pub ok: bool,
-    /// What the tool answered, or why it could not be called.
+    /// Result of the call, or why it could not be made.
     pub result: String,
-    /// Which round of the turn.
+    /// Round of tool calls within the turn, from 1.
     pub round: u32,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub took_ms: u64,
 }
 
@@ -191,10 +192,10 @@ impl From<&TurnRecord> for Turn {
     }
 }
 
-/// One turn.
+/// Returns a turn.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}", tag = "turns",
-    params(("id" = String, Path, description = "The session's id"),
-        ("turn" = u64, Path, description = "The turn, from 1")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("turn" = u64, Path, description = "Turn, from 1")),
     responses((status = 200, body = Turn), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,

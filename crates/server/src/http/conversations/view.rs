@@ -1,4 +1,4 @@
-//! How a session looks from outside.
+//! The view of a session.
 
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue};
@@ -21,87 +21,87 @@ use crate::http::problem::Problem;
 use crate::http::shapes;
 use crate::persona_view::expiry_warning;
 
-/// An answer with its version as `ETag`.
+/// A response with its version as `ETag`.
 pub type Versioned<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
 
-/// JSON that is shown as the engine wrote it, so that numbers keep their digits.
+/// JSON passed through as the engine serialised it, so that numbers keep their digits.
 pub type Raw = Box<RawValue>;
 
-/// A session's head.
+/// A session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Conversation {
-    /// Its id.
+    /// Id of the session.
     pub id: String,
-    /// Commits so far; also the `ETag`.
+    /// Number of commits so far; also the `ETag`.
     pub version: u64,
-    /// Turns so far.
+    /// Number of turns, including erased ones.
     pub turns: u64,
-    /// The agent; the default one when null.
+    /// Name of the agent; null for the default agent.
     pub agent: Option<String>,
-    /// A title for people.
+    /// Title; null if it has none.
     pub title: Option<String>,
-    /// Labels.
+    /// Tags for filtering.
     pub tags: Vec<String>,
-    /// Whether turns can be made: neither deleted nor expired.
+    /// Whether it accepts turns: neither archived nor expired.
     pub active: bool,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The last turn or change.
+    /// Last turn or change.
     pub last_activity: Timestamp,
-    /// When it was archived.
+    /// When it was archived; null if it was not.
     pub deleted_at: Option<Timestamp>,
-    /// When it expires.
+    /// When it expires; null if never.
     pub expires_at: Option<Timestamp>,
-    /// A sentence when that is near.
+    /// A warning when it expires within a day; null otherwise.
     pub expiry_warning: Option<String>,
-    /// Settings.
+    /// Settings of the session.
     pub settings: SettingsBody,
-    /// The assistant's character and manner.
+    /// Persona of the assistant; null if it has none.
     pub persona: Option<PersonaBody>,
     /// Rules, references and tools of the session.
     #[schema(value_type = Vec<shapes::SessionItemView>)]
     pub items: Raw,
-    /// What it is about.
+    /// What the last turns are about; null if not known.
     #[schema(value_type = Option<shapes::TopicView>)]
     pub topic: Raw,
-    /// The condensed older turns.
+    /// Summary of older turns: `from`, `to`, `text`, `tokens`, `by` and `at`; null if there is none.
     #[schema(value_type = Option<Object>)]
     pub summary: Raw,
-    /// The last tool executions.
+    /// The last tool calls, at most 20, newest last.
     #[schema(value_type = Vec<shapes::EarlierCall>)]
     pub tool_history: Raw,
-    /// Tokens over the whole conversation.
+    /// Token counts over the whole session.
     #[schema(value_type = shapes::SessionTokens)]
     pub usage: Raw,
-    /// Tokens of the last request.
+    /// Tokens of the last request, by this server's count.
     pub context_tokens: u32,
-    /// The last prompt mode.
+    /// Prompt mode of the last turn: `general`, `creation`, `search`, `modification` or `analysis`.
     pub mode: String,
-    /// When history did not fit.
+    /// The last requests whose history did not fit, at most 20, newest last.
     #[schema(value_type = Vec<shapes::PruningView>)]
     pub prunings: Raw,
-    /// Calls that wait for approval.
+    /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Raw,
-    /// The turn that they belong to; null where none waits.
+    /// The turn that waits for those calls; null if none does.
     pub paused: Option<PausedTurn>,
-    /// Where it was forked from.
+    /// Origin of a forked session; null if it was not forked.
     #[schema(value_type = Option<shapes::ForkedFromView>)]
     pub forked_from: Raw,
-    /// Turns whose content was erased.
+    /// Number of turns whose content was erased.
     pub erased_turns: u64,
 }
 
-/// A turn that goes on when its calls are decided.
+/// A turn that continues once its tool calls are decided.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PausedTurn {
-    /// What the user said.
+    /// The user's message.
     pub message: String,
-    /// What was answered so far.
+    /// The reply so far.
     pub said: String,
     /// When it paused.
     pub at: Timestamp,
-    /// When it is given up.
+    /// When it is abandoned if its calls are not decided.
     pub expires_at: Timestamp,
 }
 
@@ -109,58 +109,59 @@ pub struct PausedTurn {
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SettingsBody {
-    /// Tokens of the window, where it differs from the configured one.
+    /// Context window in tokens, 256–10000000; default: that of the model or the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
-    /// A prompt mode that is not inferred.
+    /// Fixed prompt mode: `general`, `creation`, `search`, `modification` or `analysis`; default: inferred from
+    /// each message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// The model, by its configured name.
+    /// Name of a configured model; default: that of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The user's time zone by its IANA name, such as `Europe/Berlin`.
+    /// The user's time zone, an IANA name such as `Europe/Berlin`; default: `limits.timezone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// How far the session remembers, where it differs from its agent: `off`, `session`, `agent` or `user`.
+    /// Scope of recall and memories: `off`, `session`, `agent` or `user`; default: that of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "session")]
     pub memory: Option<MemoryScope>,
-    /// Whether nothing of the session is remembered outside of it.
+    /// Whether nothing of the session is remembered outside of it; default `false`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// Preferences of the user, kept as they are.
+    /// Preferences of the user, included in requests as they are.
     #[schema(value_type = Object)]
     pub preferences: Map<String, Value>,
 }
 
-/// The assistant's character and manner.
+/// A persona: the assistant's character and manner.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaBody {
-    /// A name for people.
+    /// Display name.
     pub name: String,
-    /// The prompt that makes it.
+    /// System prompt.
     #[serde(alias = "systemPrompt")]
     pub system_prompt: String,
-    /// Its character.
+    /// Character, in a sentence; default: empty.
     #[serde(default)]
     pub personality: String,
-    /// 0.0–1.0.
+    /// Sampling temperature, 0–1; default: 0.7.
     #[serde(default = "temperature")]
     pub temperature: f32,
-    /// The longest reply.
+    /// Most tokens of a reply; default: 1000.
     #[serde(default = "reply_tokens", alias = "maxTokens")]
     pub reply_tokens_max: u32,
-    /// The most history it is shown.
+    /// Most tokens of history in a request; default: 15000.
     #[serde(default = "history_tokens", alias = "maxHistoryTokens")]
     pub history_tokens_max: u32,
-    /// Days from the last interaction until the session expires.
+    /// Days from the last interaction until the session expires; default: 7.
     #[serde(default = "expiry_days", alias = "expiryDays")]
     pub expiry_days: u32,
-    /// Whether heated messages bring the calm-keeping reminder.
+    /// Whether a heated message adds a reminder to stay calm; default `true`.
     #[serde(default = "yes", alias = "keepsCalm")]
     pub keeps_calm: bool,
-    /// The preset it started from.
+    /// Preset it was created from; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
 }
@@ -186,7 +187,7 @@ pub fn versioned(loaded: &LoadedSession, now: Timestamp) -> Versioned<Conversati
     (etag(loaded.version.number), Json(conversation(loaded, now)))
 }
 
-/// The session as it looks from outside.
+/// The view of a session as of `now`.
 pub fn conversation(loaded: &LoadedSession, now: Timestamp) -> Conversation {
     let head: &SessionHead = &loaded.head;
     let pending = head.pending.as_ref().filter(|pending| pending.expires_at > now);
@@ -222,7 +223,7 @@ pub fn conversation(loaded: &LoadedSession, now: Timestamp) -> Conversation {
     }
 }
 
-/// An engine's value as JSON, for the parts that are shown as they are.
+/// Serialises a value of the engine; null if that fails.
 pub fn json(value: &impl Serialize) -> Raw {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
@@ -258,12 +259,12 @@ impl TryFrom<SettingsBody> for Settings {
     fn try_from(body: SettingsBody) -> Result<Self, Problem> {
         let mode = body.mode.as_deref().map(mode_of).transpose()?;
         if body.context_tokens.is_some_and(|tokens| !(256..=10_000_000).contains(&tokens)) {
-            return Err(Problem::invalid("settings.context_tokens", "it is outside 256-10000000"));
+            return Err(Problem::invalid("settings.context_tokens", "must be 256-10000000"));
         }
         if let Some(zone) = &body.timezone
             && jiff::tz::TimeZone::get(zone).is_err()
         {
-            let reason = format!("{zone:?} is no IANA time zone, such as Europe/Berlin");
+            let reason = format!("{zone:?} is not an IANA time zone such as Europe/Berlin");
             return Err(Problem::invalid("settings.timezone", reason));
         }
         Ok(Self {
@@ -281,7 +282,7 @@ impl TryFrom<SettingsBody> for Settings {
 fn mode_of(name: &str) -> Result<PromptMode, Problem> {
     serde_json::from_value(Value::from(name)).map_err(|_| {
         let reason = format!(
-            "{:?} is none of general, creation, search, modification, analysis",
+            "{:?} is not one of general, creation, search, modification, analysis",
             name.chars().take(40).collect::<String>()
         );
         Error::invalid("settings.mode", reason).into()
