@@ -1,17 +1,17 @@
-//! The REST API and what stands around it.
+//! The REST API and the layers around it.
 //!
-//! A handler takes the request apart, calls the engine once and dresses the answer; nothing is decided
-//! here about conversations. [`run`] is given its listener, so that a test uses port 0.
+//! A handler parses the request, calls the engine once and formats the response; it decides nothing about
+//! conversations. [`run`] takes its listener, so that tests use port 0.
 //!
 //! # Layout
 //!
-//! - [`problem`]: errors. [`body`], [`part`]: requests, checked. [`condition`],
-//!   [`idempotency`]: headers. [`caller`]: who is asking. [`oauth`]: where tokens come from.
-//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, a file a verb.
-//!   [`shared`]: what a read-only link shows, to anybody who has it.
-//! - [`dropin`]: the endpoints of model providers, for their own clients.
-//! - [`connections`], [`stall`]: what a connection may cost. [`layers`], [`guard`]: what every request passes
-//!   through. [`admit`]: what a request needs before its handler runs.
+//! - [`problem`]: errors. [`body`], [`part`]: extractors. [`condition`], [`idempotency`]: headers. [`caller`]:
+//!   authentication. [`oauth`]: metadata for access tokens.
+//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, one file per
+//!   operation. [`shared`]: read-only links.
+//! - [`dropin`]: endpoints for unchanged OpenAI and Anthropic clients.
+//! - [`connections`], [`stall`]: limits of a connection. [`layers`], [`guard`]: layers around every request.
+//!   [`admit`]: checks before a handler runs.
 
 pub mod about;
 mod admit;
@@ -60,7 +60,7 @@ use about::health_cache::HealthCache;
 use dropin::Upstreams;
 use problem::Problem;
 
-/// What the handlers share.
+/// State shared by the handlers.
 #[derive(Clone)]
 pub struct App(Arc<AppParts>);
 
@@ -76,22 +76,21 @@ struct AppParts {
     giving_up: CancellationToken,
 }
 
-/// What an app is made of.
+/// Parts that an [`App`] is built from.
 pub struct Setup {
-    /// The engine.
     pub engine: Arc<Engine>,
-    /// Who may come in.
+    /// Authentication.
     pub gate: Gate,
     /// Limits of the transport.
     pub settings: ServerSettings,
-    /// MCP servers, for their state.
+    /// MCP servers, for their connection states.
     pub servers: Arc<McpProxy>,
-    /// Whether anything is counted.
+    /// Whether metrics are recorded.
     pub telemetry: TelemetrySettings,
 }
 
 impl App {
-    /// An app over an engine.
+    /// An app without upstreams; starts recording metrics if enabled.
     pub fn new(setup: Setup) -> Self {
         let figures = Arc::new(Figures::default());
         if setup.telemetry.enabled {
@@ -112,24 +111,23 @@ impl App {
         }))
     }
 
-    /// The same app with somewhere to hand drop-in requests on to; before it is shared.
+    /// Sets the providers of the drop-in endpoints; must be called before the app is cloned.
     pub fn with_upstreams(self, upstreams: Upstreams) -> Self {
         let mut parts = Arc::into_inner(self.0).expect("an app is made before it is shared");
         parts.upstreams = upstreams;
         Self(Arc::new(parts))
     }
 
-    /// Where drop-in requests are handed on to.
+    /// Providers of the drop-in endpoints.
     pub fn upstreams(&self) -> &Upstreams {
         &self.0.upstreams
     }
 
-    /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.0.setup.engine
     }
 
-    /// Who may come in.
+    /// Authentication.
     pub fn gate(&self) -> &Gate {
         &self.0.setup.gate
     }
@@ -139,12 +137,12 @@ impl App {
         &self.0.setup.settings
     }
 
-    /// Turns under way; they end by themselves when their client goes, and are waited for at the end.
+    /// Turns in progress; awaited at shutdown.
     pub fn turns(&self) -> &TaskTracker {
         &self.0.turns
     }
 
-    /// Does `work` to its end, though it takes longer than its request may.
+    /// Runs `work` to completion, even if the request times out.
     async fn to_the_end<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -153,55 +151,54 @@ impl App {
             Problem::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "stopped",
-                format!("it was stopped: {stopped}"),
-                "send the request again; it goes on with what is left",
+                format!("the work was stopped: {stopped}"),
+                "send the request again; it continues with the rest",
             )
         })
     }
 
-    /// Requests that may be served at once.
+    /// Permits for concurrent requests.
     pub fn places(&self) -> &Semaphore {
         &self.0.places
     }
 
-    /// Memory for the bodies of requests under way.
+    /// Memory for the bodies of requests in progress.
     fn body_memory(&self) -> &Arc<Semaphore> {
         &self.0.body_memory
     }
 
-    /// Whether the store can be written, with the reason where it cannot.
+    /// Whether the store can be written; the error is the reason.
     async fn probe_store(&self) -> Result<(), String> {
         let limit = Duration::from_secs(self.settings().health_seconds_max);
         self.0.health_cache.check(self.engine().store().probe_write(), limit).await
     }
 
-    /// MCP servers.
     pub fn servers(&self) -> &McpProxy {
         &self.0.setup.servers
     }
 
-    /// Figures of the last turns.
+    /// Statistics of the last turns.
     pub fn figures(&self) -> &Figures {
         &self.0.figures
     }
 
-    /// Whether anything is counted.
+    /// Whether metrics are recorded.
     pub fn telemetry_enabled(&self) -> bool {
         self.0.setup.telemetry.enabled
     }
 
-    /// Cancelled when the server begins to stop.
+    /// Cancelled when shutdown begins.
     pub fn stopping(&self) -> &CancellationToken {
         &self.0.stopping
     }
 
-    /// Cancelled when the time to stop is over; turns under way end with what they have.
+    /// Cancelled when the shutdown time is over; running turns end with what they have.
     pub fn giving_up(&self) -> &CancellationToken {
         &self.0.giving_up
     }
 }
 
-/// Serves `app` on `listener` until `shutdown`, then finishes what is under way within the limit.
+/// Serves `app` on `listener` until `shutdown`, then finishes requests and turns within the time limit.
 pub async fn run(
     listener: TcpListener,
     app: App,
@@ -219,16 +216,17 @@ pub async fn run(
     stopping.cancel();
     tracker.close();
     if tokio::time::timeout(limit, tracker.wait()).await.is_err() {
-        tracing::warn!(shutdown.seconds = limit.as_secs(), "requests were cut off at the end");
+        tracing::warn!(shutdown.seconds = limit.as_secs(), "requests were aborted at shutdown");
     }
     app.giving_up().cancel();
     app.turns().close();
     if tokio::time::timeout(limit, app.turns().wait()).await.is_err() {
-        tracing::warn!(turns = app.turns().len(), "turns were cut off at the end");
+        tracing::warn!(turns = app.turns().len(), "turns were aborted at shutdown");
     }
 }
 
-/// The documented routes for commands of this process: whoever calls puts the [`Caller`] into the request's extensions.
+/// The documented routes for commands of this process; the caller of a request puts a [`Caller`] into its
+/// extensions.
 ///
 /// [`Caller`]: throughline_engine::access::Caller
 pub fn in_process(app: &App) -> axum::Router {

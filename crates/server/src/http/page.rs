@@ -1,10 +1,9 @@
-//! The page at `/`: files built from `web/`, inside the binary.
+//! The web page at `/`, embedded from `web-dist/`.
 //!
-//! What is served is the committed `web-dist/`; nothing is built, compressed or changed here. Names under
-//! `assets/` carry a hash of their content, so a browser may keep them for ever; everything else is asked
-//! for again each time, and answered with 304 where it has not changed.
+//! Files are served as committed; nothing is built or compressed here. Names under `assets/` contain a hash of
+//! the content, so browsers may cache them for ever; all other files are revalidated with `ETag`.
 //!
-//! Invariant: the page's policy allows nothing from another host and no inline script or style.
+//! Invariant: the content policy allows nothing from other hosts, and no inline script or style.
 
 use axum::Router;
 use axum::extract::Path;
@@ -16,20 +15,19 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use super::App;
 use super::problem::Problem;
 
-/// What the page may do: talk to this server, and nothing else.
+/// The page may only talk to this server.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
-/// For files whose name changes with their content.
+/// For files whose name changes with the content.
 const KEEP: &str = "public, max-age=31536000, immutable";
-/// For files whose name stays.
+/// For files whose name does not change.
 const ASK_AGAIN: &str = "no-cache";
 
 #[derive(RustEmbed)]
 #[folder = "web-dist"]
 struct Files;
 
-/// The page's routes.
 pub fn routes() -> Router<App> {
     Router::new()
         .route("/", get(|headers: HeaderMap| async move { file("index.html", &headers) }))
@@ -42,7 +40,7 @@ async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
 }
 
 fn file(path: &str, headers: &HeaderMap) -> Response {
-    // A debug build reads the files from disk, where `..` would mean something.
+    // A debug build reads the files from disk, where `..` would leave the folder.
     match Files::get(path).filter(|_| !path.contains("..")) {
         Some(file) => answer(path, file, headers),
         None => no_file(path).into_response(),
@@ -77,7 +75,7 @@ fn answer(path: &str, file: EmbeddedFile, headers: &HeaderMap) -> Response {
     }
 }
 
-/// Half of the content's hash, in quotes.
+/// The first half of the content's hash, in quotes.
 fn tag_of(file: &EmbeddedFile) -> HeaderValue {
     let hash = file.metadata.sha256_hash();
     let digits: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();

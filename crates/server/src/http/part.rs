@@ -1,4 +1,4 @@
-//! Paths and queries, with our own answers when they are wrong.
+//! Path and query extractors that fail with a [`Problem`].
 
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::App;
 use super::problem::Problem;
 
-/// Names in the path.
+/// Parameters in the path.
 #[derive(Debug)]
 pub struct Path<T>(pub T);
 
@@ -28,7 +28,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Path<T> {
     }
 }
 
-/// Values after the question mark; unknown names are refused.
+/// Query parameters; unknown names are rejected.
 #[derive(Debug)]
 pub struct Query<T>(pub T);
 

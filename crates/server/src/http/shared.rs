@@ -1,9 +1,9 @@
-//! `GET /shared/{token}`: what a read-only link shows, to anybody who has it.
+//! `GET /shared/{token}`: what a read-only link shows to anybody who has it.
 //!
-//! Who made the link, in which session, what tools were given and answered, what a model was shown: none of that is
-//! part of it.
+//! It does not reveal who created the link, the session's id, tool arguments and results, or what a model was
+//! sent.
 //!
-//! Invariant: a token that never was, one that has expired and one that was revoked get the same answer.
+//! Invariant: an unknown, an expired and a revoked token get the same response.
 
 use axum::Json;
 use axum::extract::State;
@@ -30,33 +30,33 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(show))
 }
 
-/// A conversation as a link shows it.
+/// A conversation, as a link shows it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SharedConversation {
-    /// Its title.
+    /// Title of the conversation; null if it has none.
     pub title: Option<String>,
-    /// The last turn that is shown.
+    /// Last turn that the link shows.
     pub up_to_turn: u64,
-    /// When it was shared.
+    /// When the link was created.
     pub shared_at: Timestamp,
     /// When the link expires.
     pub expires_at: Timestamp,
-    /// The turns in the order that was asked for; those that were erased are not among them.
+    /// The turns, in the requested order; erased ones are omitted.
     pub turns: Vec<SharedTurn>,
-    /// Where the next answer begins; null at the end.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A turn as a link shows it.
+/// A turn, as a link shows it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SharedTurn {
-    /// Its number.
+    /// Number of the turn, from 1.
     pub turn: u64,
     /// When it was said.
     pub at: Timestamp,
-    /// What the user said.
+    /// The user's message.
     pub message: String,
-    /// What the assistant said.
+    /// The assistant's reply.
     pub reply: String,
     /// `complete`, `partial`, `failed` or `refused`.
     #[schema(value_type = String)]
@@ -91,9 +91,9 @@ impl From<&TurnRecord> for SharedTurn {
     }
 }
 
-/// What a read-only link shows, paged both ways. It needs no key: whoever has the link may read.
+/// Returns the conversation behind a read-only link. No key is needed.
 #[utoipa::path(get, path = "/shared/{token}", tag = "shares",
-    params(("token" = String, Path, description = "The link's token"), HistoryParameters),
+    params(("token" = String, Path, description = "Token of the link"), HistoryParameters),
     responses((status = 200, body = SharedConversation), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! All data of one user: `DELETE /users/{id}` and `GET /users/{id}/export`.
+//! All data of a user: `DELETE /users/{id}` and `GET /users/{id}/export`.
 
 use axum::Json;
 use axum::body::Body;
@@ -23,19 +23,19 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(erase)).routes(routes!(export))
 }
 
-/// Whether everything is meant.
+/// Confirmation of the erasure.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Confirmation {
-    /// The user's id once more.
+    /// Id of the user, repeated as a confirmation: the erasure cannot be undone.
     confirm: Option<String>,
 }
 
-/// Erases everything that is kept of a user: sessions, memories, files, presets, keys. Users may erase themselves, an
-/// administrator those of the same tenant.
+/// Erases everything stored about a user: sessions, memories, files, presets, keys. Users may erase themselves;
+/// administrators may erase any user of their tenant.
 #[utoipa::path(delete, path = "/users/{id}", tag = "users",
-    params(("id" = String, Path, description = "The user's id"), Confirmation),
+    params(("id" = String, Path, description = "Id of the user"), Confirmation),
     responses((status = 200, body = ErasedUser), (status = 400, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub async fn erase(
@@ -56,10 +56,10 @@ pub async fn erase(
     Ok(Json(erased??))
 }
 
-/// Hands over everything that is kept of a user, a JSON value a line: memories, files, presets, and each session in
-/// the form that `POST /import` takes.
+/// Exports everything stored about a user, one JSON value per line: memories, files, presets, and each session
+/// in the form that `POST /import` accepts.
 #[utoipa::path(get, path = "/users/{id}/export", tag = "users",
-    params(("id" = String, Path, description = "The user's id")),
+    params(("id" = String, Path, description = "Id of the user")),
     responses((status = 200, body = String, content_type = "application/x-ndjson"),
         (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub async fn export(

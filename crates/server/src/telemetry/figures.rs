@@ -1,6 +1,6 @@
-//! Figures of the last turns: tokens a part, share of the window, warnings.
+//! Statistics of the last turns: tokens by part, use of the window, warnings.
 //!
-//! Each turn that passes through this server is noted once; what is kept is bounded and holds no text.
+//! Every turn is recorded once; the data is bounded and contains no text.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,10 +14,10 @@ use utoipa::ToSchema;
 
 use super::metrics;
 
-/// Turns that are remembered.
+/// Most turns to remember.
 const TURNS_MAX: usize = 100;
 
-/// The last turns' figures.
+/// Statistics of the last turns.
 #[derive(Debug, Default)]
 pub struct Figures(Mutex<VecDeque<Figure>>);
 
@@ -29,27 +29,27 @@ struct Figure {
     warning: bool,
 }
 
-/// What the last turns came to.
+/// Use of the context window over the last turns.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ContextStatistics {
-    /// Turns looked at.
+    /// Number of turns counted, at most 100.
     pub turns: usize,
-    /// Share of the window that the last one took.
+    /// Share of the token budget that the last turn used, 0–1.
     pub last_share: f32,
-    /// The mean share.
+    /// Mean share, 0–1.
     pub mean_share: f32,
-    /// The largest share.
+    /// Largest share, 0–1.
     pub largest_share: f32,
     /// Tokens of the last request.
     pub last_tokens: u32,
-    /// Share of the sent tokens that repeated the turn before, which a provider's cache can serve.
+    /// Share of sent tokens in the stable prefix, which a provider's cache can serve, 0–1.
     pub stable_prefix_share: f32,
-    /// Turns over the warning threshold.
+    /// Turns above the warning threshold.
     pub warnings: usize,
 }
 
 impl Figures {
-    /// Notes a turn that was just committed.
+    /// Records a committed turn.
     pub fn note(&self, record: &TurnRecord, sent: &[Arc<SentPiece>]) {
         let took = record.took_ms.map(Duration::from_millis);
         metrics::turn(record.kind.as_str(), record.status.as_str(), took);
@@ -102,7 +102,7 @@ impl Figures {
     }
 }
 
-/// Tokens that were sent, by the part they belong to.
+/// Tokens sent, by part of the request.
 pub fn tokens_by_part<'a>(
     sent: impl Iterator<Item = (&'a Source, u32)>,
 ) -> BTreeMap<&'static str, u64> {

@@ -1,6 +1,6 @@
-//! `GET /health`: the parts, and whether they answer; `/health/live` and `/health/ready` for schedulers.
+//! `GET /health`: the state of the parts; `/health/live` and `/health/ready` for schedulers.
 //!
-//! It asks for no key, so it holds nothing about anybody's conversations.
+//! No key is required, so nothing here reveals conversations.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,46 +14,46 @@ use crate::http::conversations::view::{Raw, json};
 use crate::http::shapes;
 use crate::telemetry::figures::ContextStatistics;
 
-/// Reports the server's health.
+/// Health of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
-    /// `ok`, `degraded` when an MCP server failed or something stored is damaged, `unavailable` when the store
-    /// cannot be reached or written to.
+    /// `ok`, `degraded` if an MCP server failed or stored data is damaged, `unavailable` if the store cannot be
+    /// written.
     pub status: &'static str,
-    /// The server's version.
+    /// Version of the server.
     pub version: &'static str,
-    /// What the store is and promises.
+    /// The store and its guarantees.
     #[schema(value_type = shapes::StoreFactsView)]
     pub store: Raw,
-    /// Names of the configured models; with none, replies are made offline.
+    /// Names of the configured models; if empty, replies are made without a model.
     pub models: Vec<String>,
-    /// MCP servers: name, state, tools.
+    /// Connection states of the MCP servers.
     #[schema(value_type = Vec<shapes::ServerStatusView>)]
     pub servers: Raw,
-    /// What the last turns took of their windows.
+    /// Use of the context window by the last turns.
     pub context: ContextStatistics,
-    /// What is wrong, in sentences.
+    /// What is wrong, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Whether the server runs, or can serve.
+/// Result of a liveness or readiness probe.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Readiness {
-    /// `ok`, or `unavailable`.
+    /// `ok` or `unavailable`.
     #[schema(example = "ok")]
     pub status: &'static str,
-    /// Why it is not `ok`.
+    /// Why it is not `ok`; empty if it is.
     pub reasons: Vec<String>,
 }
 
-/// Succeeds while the process runs. It checks nothing else, so an unreachable store causes no restart.
+/// Succeeds while the process runs. Checks nothing else, so an unreachable store causes no restart.
 #[utoipa::path(get, path = "/health/live", tag = "server",
     responses((status = 200, description = "The process runs", body = Readiness)))]
 pub async fn live() -> Json<Readiness> {
     Json(Readiness { status: "ok", reasons: Vec::new() })
 }
 
-/// Whether requests can be served: the store can be written, and the server is not stopping.
+/// Succeeds if the store can be written and the server is not stopping.
 #[utoipa::path(get, path = "/health/ready", tag = "server",
     responses((status = 200, description = "Requests can be served", body = Readiness),
         (status = 503, description = "Requests cannot be served", body = Readiness)))]
@@ -81,7 +81,7 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
         Ok(()) if facts.damaged == 0 => (StatusCode::OK, "ok"),
         Ok(()) => {
             let damaged = facts.damaged;
-            warnings.push(format!("{damaged} threads are damaged; throughline check names them"));
+            warnings.push(format!("{damaged} threads are damaged; run throughline check to list them"));
             (StatusCode::OK, "degraded")
         }
         Err(reason) => {
@@ -92,13 +92,13 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let servers = app.servers().status().await;
     for server in &servers {
         let ServerState::Failed { reason } = &server.state else { continue };
-        warnings.push(format!("the MCP server {} failed: {reason}", server.name));
+        warnings.push(format!("MCP server {} failed: {reason}", server.name));
         status = if status == "ok" { "degraded" } else { status };
     }
     let context = app.figures().statistics();
     if context.warnings > 0 {
         let (over, all) = (context.warnings, context.turns);
-        warnings.push(format!("{over} of the last {all} requests were near the window's end"));
+        warnings.push(format!("{over} of the last {all} requests nearly filled the context window"));
     }
     let health = Health {
         status,

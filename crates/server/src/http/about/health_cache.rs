@@ -1,7 +1,7 @@
-//! Whether the store can be written, asked at most once a second and never for long.
+//! Write probes of the store, at most one per second and with a time limit.
 //!
-//! Probes of a scheduler come often and from several sides, and a store that is away may take many seconds to say
-//! so. Whoever asks while a probe is under way waits for that one; nobody waits beyond the limit.
+//! Schedulers probe often, and an unreachable store may take many seconds to fail. Concurrent callers share one
+//! probe.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use throughline_engine::store::StoreError;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// How long an answer holds.
+/// How long a result is reused.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The last answer.
+/// The last result.
 #[derive(Debug, Default)]
 pub struct HealthCache(Mutex<Option<(Instant, Result<(), String>)>>);
 
 impl HealthCache {
-    /// The reason why the store cannot be written, if it cannot: what `probe` says, given up after `limit`.
+    /// Runs `probe` unless a recent result exists; the error is the reason why the store cannot be written.
     pub async fn check(
         &self,
         probe: impl Future<Output = Result<(), StoreError>>,
@@ -33,7 +33,7 @@ impl HealthCache {
             Ok(answer) => answer.map_err(|error| error.to_string()),
             Err(_) => Err(format!("the store did not answer within {} seconds", limit.as_secs())),
         };
-        // From the end of the probe: a slow one must not be asked for again at once.
+        // Counted from the end of the probe, so that a slow one is not repeated at once.
         *last = Some((Instant::now(), answer.clone()));
         answer
     }
@@ -52,7 +52,7 @@ mod tests {
         let cache = HealthCache::default();
         let reason = cache.check(pending(), LIMIT).await.expect_err("it never answers");
         assert_eq!(reason, "the store did not answer within 1 seconds");
-        // Nobody asks it again while the answer holds.
+        // The cached result is used.
         assert_eq!(cache.check(async { panic!("asked again") }, LIMIT).await, Err(reason));
         tokio::time::advance(HOLDS).await;
         assert_eq!(cache.check(ready(Ok(())), LIMIT).await, Ok(()));

@@ -1,4 +1,4 @@
-//! `GET /memory/stats`: cache and memory figures.
+//! `GET /memory/stats`: cache and memory statistics.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,46 +10,46 @@ use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::problem::Problem;
 
-/// Cache and memory figures.
+/// Cache and memory statistics.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MemoryStats {
-    /// Sessions in memory.
+    /// Sessions in the cache.
     pub cached_sessions: u64,
-    /// Their approximate size.
+    /// Approximate size of the cached sessions, in bytes.
     pub cached_bytes: u64,
-    /// Loads answered from memory, after the version was confirmed.
+    /// Loads answered from the cache, after confirming the version.
     pub hits: u64,
     /// Loads that read the store.
     pub misses: u64,
-    /// `hits` of all loads.
+    /// Share of loads answered from the cache, 0–1.
     pub hit_rate: f64,
-    /// Messages whose enrichment was in memory, for the same version of their session.
+    /// Messages whose enrichment was cached for the same version of the session.
     pub enrichment_hits: u64,
     /// Messages that were enriched anew.
     pub enrichment_misses: u64,
-    /// Look-ups of things through tools since the start.
+    /// Tool calls that looked up entities, since the start.
     pub look_ups_made: u64,
-    /// Of those, look-ups that failed or took too long.
+    /// Of those, calls that failed or timed out.
     pub look_ups_failed: u64,
-    /// Look-ups answered from memory, or by what another copy of the server had found.
+    /// Look-ups answered from the cache, including the one shared between servers.
     pub look_ups_spared: u64,
-    /// Of those, the ones that another copy had made.
+    /// Of those, answers that another server had stored.
     pub look_ups_shared: u64,
-    /// Questions to the cache that copies share which failed; each was a miss.
+    /// Failed requests to the shared cache; each counts as a miss.
     pub shared_cache_failures: u64,
-    /// Turns under way.
+    /// Turns in progress.
     pub turns_under_way: usize,
-    /// Sessions that wait for background work: indexing, summaries, look-ups.
+    /// Sessions waiting for background work: indexing, summaries, look-ups.
     pub jobs_waiting: u64,
     /// Sessions whose background work was done since the start.
     pub jobs_done: u64,
-    /// Attempts at background work that failed since the start.
+    /// Failed attempts at background work since the start.
     pub jobs_failed: u64,
-    /// Memory of the process, in bytes; null where the system does not tell.
+    /// Resident memory of the process, in bytes; null if the system does not report it.
     pub resident_bytes: Option<u64>,
 }
 
-/// Reports cache and memory statistics.
+/// Returns cache and memory statistics.
 #[utoipa::path(get, path = "/memory/stats", tag = "server",
     responses((status = 200, body = MemoryStats)))]
 pub async fn stats(
@@ -82,7 +82,7 @@ pub async fn stats(
     }))
 }
 
-/// What the kernel says this process holds in memory.
+/// Resident memory from `/proc`; `None` on systems without it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

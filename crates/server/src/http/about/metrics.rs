@@ -1,4 +1,4 @@
-//! `GET /metrics`: counters and histograms for Prometheus.
+//! `GET /metrics`: metrics for Prometheus.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -11,7 +11,7 @@ use crate::http::caller::Authenticated;
 use crate::http::problem::Problem;
 use crate::telemetry;
 
-/// Counters and histograms for Prometheus.
+/// Metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"),
         (status = 404, body = Problem)))]

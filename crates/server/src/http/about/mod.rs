@@ -1,4 +1,4 @@
-//! What the server says about itself.
+//! Health, statistics and metrics of the server.
 
 mod health;
 pub mod health_cache;
@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::App;
 
-/// The routes under the API.
+/// Routes under `/api/v1`.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(health::health))
@@ -22,7 +22,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(prompt::info))
 }
 
-/// The same answers where schedulers look first.
+/// The health routes at the paths that schedulers expect.
 pub fn health_routes() -> axum::Router<App> {
     axum::Router::new()
         .route("/health", get(health::health))
@@ -30,7 +30,7 @@ pub fn health_routes() -> axum::Router<App> {
         .route("/health/ready", get(health::ready))
 }
 
-/// The route beside it, where scrapers look.
+/// `/metrics`, at the path that scrapers expect.
 pub fn metrics_route() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(metrics::metrics))
 }

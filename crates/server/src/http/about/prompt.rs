@@ -18,43 +18,43 @@ use crate::http::problem::Problem;
 use crate::http::shapes;
 use crate::telemetry::figures::tokens_by_part;
 
-/// Which turn.
+/// Selects a turn.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PromptQuery {
-    /// The session; the one changed last when absent.
+    /// Id of the session; default: the most recently changed one.
     conversation_id: Option<String>,
-    /// The turn; the last one when absent.
+    /// Turn, from 1; default: the last one.
     turn: Option<u64>,
 }
 
-/// The prompt of a turn in figures.
+/// Prompt mode and token use of a turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PromptInfo {
-    /// The session.
+    /// Id of the session.
     pub conversation_id: String,
-    /// The turn.
+    /// Turn, from 1.
     pub turn: u64,
-    /// The prompt mode.
+    /// Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`.
     pub mode: String,
-    /// Why that mode.
+    /// Why that mode was chosen.
     pub mode_why: String,
-    /// What there was to spend, and what was spent.
+    /// Token budget.
     #[schema(value_type = shapes::BudgetView)]
     pub budget: Raw,
-    /// Tokens that were sent, by part.
+    /// Tokens sent by part, such as `instructions`, `history` or `tools`.
     #[schema(value_type = Object)]
     pub tokens_by_part: BTreeMap<&'static str, u64>,
-    /// Tokens at the start that are the same as in the turn before.
+    /// Tokens of the prefix that equals the previous request.
     pub stable_prefix_tokens: u32,
-    /// Pieces that were dropped.
+    /// Number of pieces that were dropped.
     pub dropped: usize,
-    /// One line for people.
+    /// One sentence for people.
     pub summary: String,
 }
 
-/// Prompt mode and token use of the last or a given turn.
+/// Returns prompt mode and token use of a turn.
 #[utoipa::path(get, path = "/debug/prompt-info", tag = "server", params(PromptQuery),
     responses((status = 200, body = PromptInfo), (status = 404, body = Problem)))]
 pub async fn info(

@@ -1,6 +1,6 @@
-//! `POST /demo/reset`: the demo's data as it was at the start, so that its tour can be taken again.
+//! `POST /demo/reset`: restores the demo's data, so that the tour can be repeated.
 //!
-//! It exists only with `serve --demo`; anywhere else there is nothing to reset.
+//! Only with `serve --demo`; 404 otherwise.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -32,7 +32,7 @@ pub async fn reset(
         tool: ToolName { server: demo::SERVER.into(), name: TOOL.into() },
         arguments: json!({}),
         key: None,
-        // Whoever sends this request wants it.
+        // The request itself is the approval.
         approved: true,
     };
     match app.engine().call_tool(&caller, request, CancellationToken::new()).await {

@@ -19,42 +19,42 @@ use crate::http::shapes;
 /// All agents.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Agents {
-    /// The agents by name.
+    /// The agents, by name.
     pub agents: Vec<AgentView>,
-    /// Files of agents that cannot be read as they are now, by name; their last good state is in use.
+    /// Agent files that cannot be read, with the reason; the last valid version is in use.
     pub problems: Vec<String>,
 }
 
-/// One agent.
+/// An agent.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AgentView {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Whether sessions that name no agent use it.
+    /// Whether sessions without an agent use it.
     pub default: bool,
-    /// Its rules.
+    /// Number of its rules.
     pub rules: usize,
-    /// Its references.
+    /// Number of its references.
     pub references: usize,
-    /// MCP servers it uses.
+    /// Names of the MCP servers it uses.
     pub servers: Vec<String>,
-    /// Packs it uses; all of them when empty.
+    /// Names of the packs it uses; all packs if empty.
     pub packs: Vec<String>,
-    /// The preset a new session starts from.
+    /// Id of the preset for new sessions; null if none.
     pub preset: Option<String>,
 }
 
-/// What an agent offers.
+/// Items that an agent offers.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Items {
-    /// Rules, references and tools with their include mode.
+    /// Rules, references and tools.
     #[schema(value_type = Vec<shapes::OfferedItem>)]
     pub items: Raw,
 }
 
-/// Lists agents.
+/// Lists the agents.
 #[utoipa::path(get, path = "/agents", tag = "agents", responses((status = 200, body = Agents)))]
 pub async fn list(
     State(app): State<App>,
@@ -75,9 +75,9 @@ pub async fn list(
     Ok(Json(Agents { agents: agents.collect(), problems: book.problems().to_vec() }))
 }
 
-/// Lists what an agent offers, and the mode of each item.
+/// Lists the items that an agent offers, with their include modes.
 #[utoipa::path(get, path = "/agents/{name}/items", tag = "agents",
-    params(("name" = String, Path, description = "The agent's name")),
+    params(("name" = String, Path, description = "Name of the agent")),
     responses((status = 200, body = Items), (status = 404, body = Problem)))]
 pub async fn items(
     State(app): State<App>,
@@ -88,7 +88,7 @@ pub async fn items(
     Ok(Json(Items { items: json(&items) }))
 }
 
-/// In a path, an agent that is not there is not found; in a body it makes the request wrong.
+/// An unknown agent in the path is 404, while in a body it is 400.
 pub(super) fn as_missing(error: Error) -> Problem {
     let missing = matches!(error, Error::NoAgent { .. });
     let problem = Problem::from(error);

@@ -1,4 +1,4 @@
-//! What is available: agents, their items, upstream tools.
+//! Routes of agents, their items, and the tools of MCP servers.
 
 mod demo;
 mod list;
@@ -11,7 +11,6 @@ use utoipa_axum::routes;
 
 use super::App;
 
-/// The routes.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list::list))

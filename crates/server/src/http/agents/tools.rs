@@ -1,4 +1,4 @@
-//! `GET /tools`, `POST /tools/{server}/{tool}/approve`, and what is decided about a tool beyond one session.
+//! `GET /tools`, and approval and permissions of tools beyond one session.
 
 use axum::Json;
 use axum::extract::State;
@@ -20,61 +20,61 @@ use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// The tools of all servers.
+/// Tools of all MCP servers.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ToolList {
     /// The tools.
     pub tools: Vec<ToolView>,
-    /// Servers that could not be asked.
+    /// Servers whose tools could not be listed.
     pub unavailable: Vec<Unavailable>,
 }
 
-/// A tool.
+/// A tool of an MCP server.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ToolView {
-    /// The server.
+    /// Name of the MCP server.
     pub server: String,
-    /// Its name there.
+    /// Name of the tool.
     pub name: String,
-    /// A title for people.
+    /// Display name; null if it has none.
     pub title: Option<String>,
-    /// What the server says it does.
+    /// Description by the server.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     #[schema(value_type = Object)]
     pub input_schema: Raw,
-    /// What the server says of its effects.
+    /// Effects, as declared by the server.
     #[schema(value_type = shapes::EffectsView)]
     pub effects: Raw,
-    /// Whether it may run as it is now defined.
+    /// Whether the current definition may be called.
     pub approved: bool,
-    /// Why it may not.
+    /// Why it may not be called; null if it may.
     pub refused: Option<String>,
-    /// What becomes of a plain call: `reads`, `allowed`, `asks` or `denied`.
+    /// What happens to a call without special arguments: `reads`, `allowed`, `asks` or `denied`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission: Option<&'static str>,
-    /// Why it asks, or is denied.
+    /// Why it asks or is denied; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Names the definition as it is now.
+    /// Hash of the current definition.
     pub fingerprint: String,
-    /// The definition that was approved, where it is not the present one.
+    /// The approved definition, if the current one differs; null otherwise.
     pub pinned: Option<Pinned>,
 }
 
-/// A definition that was approved before.
+/// A tool definition that was approved earlier.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Pinned {
-    /// Its title for people.
+    /// Display name; null if it had none.
     pub title: Option<String>,
-    /// What the server said it does.
+    /// Description by the server.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     #[schema(value_type = Object)]
     pub input_schema: Raw,
     /// When it was approved.
     pub approved_at: jiff::Timestamp,
-    /// By whom.
+    /// Who approved it.
     pub approved_by: String,
 }
 
@@ -90,27 +90,27 @@ impl From<&Pin> for Pinned {
     }
 }
 
-/// A server that could not be asked.
+/// A server whose tools could not be listed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Unavailable {
-    /// The server.
+    /// Name of the MCP server.
     pub server: String,
-    /// Why.
+    /// Why it failed.
     pub reason: String,
 }
 
-/// An approval.
+/// The approval of a tool.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Approved {
-    /// The server.
+    /// Name of the MCP server.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// The definition that was approved.
+    /// Hash of the approved definition.
     pub fingerprint: String,
-    /// When.
+    /// When it was approved.
     pub approved_at: jiff::Timestamp,
-    /// By whom.
+    /// Who approved it.
     pub approved_by: String,
 }
 
@@ -127,7 +127,7 @@ impl From<Pin> for Approved {
 }
 
 impl ToolView {
-    /// The same, with what becomes of a call.
+    /// Adds what happens to a call.
     pub fn with(self, permission: &Permission) -> Self {
         let (name, why) = permission_name(permission);
         Self { permission: Some(name), why: why.map(str::to_owned), ..self }
@@ -163,7 +163,7 @@ impl From<KnownTool> for ToolView {
     }
 }
 
-/// Lists the tools of all servers, with their approval status.
+/// Lists the tools of all MCP servers, with approval and permission.
 #[utoipa::path(get, path = "/tools", tag = "agents", operation_id = "tools", responses((status = 200, body = ToolList)))]
 pub async fn list(
     State(app): State<App>,
@@ -179,42 +179,42 @@ pub async fn list(
     Ok(Json(ToolList { tools, unavailable }))
 }
 
-/// A decision about a tool.
+/// Permission of a tool.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleBody {
     /// `allow`, `ask`, `deny`, or `reads` for a tool that only reads.
     #[schema(value_type = String)]
     pub rule: Rule,
-    /// Whether it holds for everybody, which only an administrator may say.
+    /// Whether it applies to all users, which only administrators may set; default `false`.
     #[serde(default)]
     pub everyone: bool,
 }
 
-/// Whose decision is taken back.
+/// Whose permission to remove.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RevokeQuery {
-    /// That for everybody, not one's own.
+    /// Whether to remove the one for all users instead of the caller's own; default `false`.
     everyone: bool,
 }
 
-/// A decision that was kept.
+/// The stored permission of a tool.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DecisionView {
-    /// The server.
+    /// Name of the MCP server.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// What was decided.
+    /// `allow`, `ask`, `deny` or `reads`.
     #[schema(value_type = String)]
     pub rule: Rule,
-    /// The definition that it holds for.
+    /// Hash of the definition that it applies to.
     pub fingerprint: String,
-    /// When.
+    /// When it was set.
     pub at: jiff::Timestamp,
-    /// By whom.
+    /// Who set it.
     pub by: String,
 }
 
@@ -235,10 +235,10 @@ fn scope(everyone: bool) -> DecisionScope {
     if everyone { DecisionScope::Everyone } else { DecisionScope::User }
 }
 
-/// Sets the permission of a tool for all sessions of the caller, or of everybody, for its current definition.
+/// Sets the permission of a tool in all sessions of the caller, or of all users, for its current definition.
 #[utoipa::path(put, path = "/tools/{server}/{tool}/permission", tag = "agents", request_body = RuleBody,
-    params(("server" = String, Path, description = "The server"),
-        ("tool" = String, Path, description = "The tool")),
+    params(("server" = String, Path, description = "Name of the MCP server"),
+        ("tool" = String, Path, description = "Name of the tool")),
     responses((status = 200, body = DecisionView), (status = 403, body = Problem),
         (status = 404, body = Problem)))]
 pub async fn permit(
@@ -253,10 +253,10 @@ pub async fn permit(
     Ok(Json(decision.into()))
 }
 
-/// Removes such a permission.
+/// Removes the permission of a tool.
 #[utoipa::path(delete, path = "/tools/{server}/{tool}/permission", tag = "agents",
-    params(("server" = String, Path, description = "The server"),
-        ("tool" = String, Path, description = "The tool"), RevokeQuery),
+    params(("server" = String, Path, description = "Name of the MCP server"),
+        ("tool" = String, Path, description = "Name of the tool"), RevokeQuery),
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub async fn revoke(
     State(app): State<App>,
@@ -271,8 +271,8 @@ pub async fn revoke(
 
 /// Approves the current definition of a tool.
 #[utoipa::path(post, path = "/tools/{server}/{tool}/approve", tag = "agents",
-    params(("server" = String, Path, description = "The server"),
-        ("tool" = String, Path, description = "The tool")),
+    params(("server" = String, Path, description = "Name of the MCP server"),
+        ("tool" = String, Path, description = "Name of the tool")),
     responses((status = 200, body = Approved), (status = 403, body = Problem),
         (status = 404, body = Problem)))]
 pub async fn approve(

@@ -1,5 +1,5 @@
-//! `GET /agents/{name}/usage` and `GET /conversations/{id}/context/usage`: which items were used, as JSON
-//! or, for a spreadsheet, as CSV.
+//! `GET /agents/{name}/usage` and `GET /conversations/{id}/context/usage`: how often items were used, as JSON
+//! or CSV.
 
 use std::fmt::Write;
 
@@ -22,34 +22,34 @@ use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// In which form.
+/// Format of the counts.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct UsageQuery {
-    /// `json`, or `csv` for a spreadsheet.
+    /// `json`, or `csv` for spreadsheets.
     #[param(default = "json")]
     format: UsageFormat,
 }
 
-/// A form of the counts.
+/// Format of the counts.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UsageFormat {
     /// For programs.
     #[default]
     Json,
-    /// For a spreadsheet.
+    /// For spreadsheets.
     Csv,
 }
 
-/// How often items were sent and used in one session.
+/// Use of items in a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionUsageView {
-    /// Each item with `sent` and `used`.
+    /// All items that were sent.
     #[schema(value_type = Vec<shapes::ItemUsageView>)]
     pub items: Raw,
-    /// Session items that were sent often and never used: worth removing.
+    /// Items of the session that were sent at least five times and never used; candidates for removal.
     #[schema(value_type = Vec<shapes::ItemUsageView>)]
     pub unused: Raw,
 }
@@ -60,12 +60,12 @@ impl From<&engine::SessionUsage> for SessionUsageView {
     }
 }
 
-/// How often items were sent and used over all sessions with an agent.
+/// Use of items over all sessions of an agent.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AgentUsageView {
-    /// Sessions that were counted.
+    /// Number of sessions counted.
     pub sessions: usize,
-    /// Each item with `sent`, `used` and the number of `sessions` that sent it.
+    /// All items that were sent.
     #[schema(value_type = Vec<shapes::ItemUsageView>)]
     pub items: Raw,
 }
@@ -76,9 +76,9 @@ impl From<&AgentUsage> for AgentUsageView {
     }
 }
 
-/// Counts how often a session's items were used in replies.
+/// Counts how often items were sent and used in a session.
 #[utoipa::path(get, path = "/conversations/{id}/context/usage", tag = "items",
-    params(("id" = String, Path, description = "The session's id"), UsageQuery),
+    params(("id" = String, Path, description = "Id of the session"), UsageQuery),
     responses((status = 200, content((SessionUsageView = "application/json"), (String = "text/csv"))), (status = 404, body = Problem)))]
 pub async fn of_session(
     State(app): State<App>,
@@ -93,9 +93,9 @@ pub async fn of_session(
     })
 }
 
-/// Counts how often an agent's items were used, over the caller's sessions.
+/// Counts how often an agent's items were sent and used, over the caller's sessions.
 #[utoipa::path(get, path = "/agents/{name}/usage", tag = "agents",
-    params(("name" = String, Path, description = "The agent's name"), UsageQuery),
+    params(("name" = String, Path, description = "Name of the agent"), UsageQuery),
     responses((status = 200, content((AgentUsageView = "application/json"), (String = "text/csv"))), (status = 404, body = Problem)))]
 pub async fn of_agent(
     State(app): State<App>,
@@ -143,7 +143,7 @@ fn fields(usage: &ItemUsage) -> String {
     format!("{kind},{},{},{},{}", field(server), field(name), usage.sent, usage.used)
 }
 
-/// A text as a field. A tool's name is its server's choice: it must not become a formula.
+/// A CSV field. Tool names come from servers, so spreadsheet formulas are escaped.
 fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let guard = if formula { "'" } else { "" };

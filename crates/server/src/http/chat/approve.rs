@@ -19,19 +19,20 @@ use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// A decision.
+/// Decision about a tool call.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionBody {
-    /// `true` lets the call run, `false` refuses it.
+    /// `true` runs the call, `false` refuses it.
     #[serde(alias = "approved")]
     approve: bool,
-    /// What an approval holds for beyond this call: `session`, or `user` for all sessions of the caller.
+    /// Where the approval applies beyond this call: `session`, or `user` for all sessions of the caller;
+    /// default: this call only.
     #[serde(default, alias = "remember")]
     scope: Option<ScopeBody>,
 }
 
-/// What an approval holds for.
+/// Where an approval applies.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeBody {
@@ -51,12 +52,12 @@ impl From<DecisionBody> for Approval {
     }
 }
 
-/// Decides a call that waits; the frozen request context goes on when all are decided. With
-/// `accept: text/event-stream` the rest of the turn is streamed.
+/// Decides a tool call that waits for approval. The turn continues once all its calls are decided; with
+/// `accept: text/event-stream` the rest is streamed.
 #[utoipa::path(post, path = "/conversations/{id}/approvals/{call}", tag = "chat",
     request_body = DecisionBody,
-    params(("id" = String, Path, description = "The session's id"),
-        ("call" = String, Path, description = "The call's id")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("call" = String, Path, description = "Id of the call")),
     responses((status = 200, content((ChatReply = "application/json"), (String = "text/event-stream"))), (status = 202, body = ChatReply),
         (status = 404, body = Problem)))]
 pub async fn approve(

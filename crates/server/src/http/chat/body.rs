@@ -1,4 +1,4 @@
-//! What a chat request says.
+//! The body of a chat request.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,71 +14,71 @@ use crate::http::conversations::turn::{WORKFLOW_ID, WORKFLOW_SPEC};
 use crate::http::conversations::view::PersonaBody;
 use crate::http::problem::Problem;
 
-/// The type of the things that `workflow_id` and `workflow_spec` name.
+/// Entity type of `workflow_id` and `workflow_spec`.
 const WORKFLOW: &str = "workflow";
-/// Files that may come with one message.
+/// Most files per message.
 const ATTACHMENTS_MAX: usize = 8;
-/// The longest file.
+/// Largest file, in bytes.
 const ATTACHMENT_BYTES_MAX: usize = 256 << 10;
-/// The longest name of a file.
+/// Longest file name, in characters.
 const NAME_CHARACTERS_MAX: usize = 200;
 
-/// A text file that comes with a message.
+/// A text file attached to a message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachmentBody {
-    /// Its name, 1–200 characters.
+    /// File name, 1–200 characters.
     name: String,
-    /// Its text, at most 256 KiB.
+    /// Content, at most 256 KiB.
     text: String,
 }
 
 impl AttachmentBody {
     fn check(self) -> Result<(String, String), Problem> {
         if !(1..=NAME_CHARACTERS_MAX).contains(&self.name.chars().count()) {
-            let reason = format!("a file's name has 1-{NAME_CHARACTERS_MAX} characters");
+            let reason = format!("a file name must have 1-{NAME_CHARACTERS_MAX} characters");
             return Err(Problem::invalid("attachments", reason));
         }
         if self.text.len() > ATTACHMENT_BYTES_MAX {
-            let reason = format!("a file has at most {} KiB", ATTACHMENT_BYTES_MAX >> 10);
+            let reason = format!("a file may have at most {} KiB", ATTACHMENT_BYTES_MAX >> 10);
             return Err(Problem::invalid("attachments", reason));
         }
         Ok((self.name, self.text))
     }
 }
 
-/// A message.
+/// A message to answer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChatBody {
-    /// What the user says.
+    /// The user's message.
     message: String,
-    /// The session; a new one when absent.
+    /// Id of the session; created if it does not exist, generated if absent.
     #[serde(default, alias = "session_id")]
     conversation_id: Option<String>,
-    /// The agent of a new session.
+    /// Name of the agent for a new session; default: the default agent.
     #[serde(default)]
     agent: Option<String>,
-    /// The persona of a new session.
+    /// Persona for a new session.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     persona: Option<PersonaBody>,
-    /// The preset of a new session, where no persona is given.
+    /// Id of the preset for a new session; ignored if `persona` is given.
     #[serde(default)]
     preset: Option<String>,
-    /// The workflow that the message is about.
+    /// Id of the workflow that the message is about.
     #[serde(default)]
     workflow_id: Option<String>,
-    /// That workflow's specification, shown to the model as data.
+    /// Specification of that workflow, included in the request as data.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     workflow_spec: Option<Value>,
-    /// Text files that the message is about, at most 8; shown to the model as data.
+    /// Text files that the message is about, at most 8, included in the request as data.
     #[serde(default)]
     attachments: Vec<AttachmentBody>,
-    /// Tokens that the request may take.
+    /// Most tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
-    /// Whether a heated message brings the calm-keeping reminder, for this message.
+    /// Whether a heated message adds a reminder to stay calm; default: that of the persona.
     #[serde(default, alias = "maintainPersonality")]
     keeps_calm: Option<bool>,
 }
@@ -97,7 +97,7 @@ impl ChatBody {
         given.extend(self.workflow_id.map(|id| (WORKFLOW_ID.to_owned(), id)));
         given.extend(self.workflow_spec.map(|spec| (WORKFLOW_SPEC.to_owned(), spec.to_string())));
         if self.attachments.len() > ATTACHMENTS_MAX {
-            let reason = format!("at most {ATTACHMENTS_MAX} files come with a message");
+            let reason = format!("at most {ATTACHMENTS_MAX} files per message");
             return Err(Problem::invalid("attachments", reason));
         }
         for attachment in self.attachments {

@@ -1,4 +1,4 @@
-//! What a stream says while a turn runs.
+//! Server-sent events of a running turn.
 
 use axum::response::sse::Event;
 use serde::Serialize;
@@ -10,21 +10,21 @@ use utoipa::ToSchema;
 use crate::http::conversations::view::{self, Raw};
 use crate::http::shapes;
 
-/// What the model saw, in brief; `…/turns/{turn}/context` has it all.
+/// What the model saw, in brief; `…/turns/{turn}/context` has the details.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ContextBrief {
-    /// Names the receipt.
+    /// Id of the receipt.
     pub id: String,
-    /// One line for people.
+    /// One sentence for people.
     pub summary: String,
-    /// The prompt mode.
+    /// Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`.
     pub mode: String,
-    /// Why that mode.
+    /// Why that mode was chosen.
     pub mode_why: String,
-    /// What there was to spend, and what was spent.
+    /// Token budget.
     #[schema(value_type = shapes::BudgetView)]
     pub budget: Raw,
-    /// Tokens at the start that are the same as in the turn before.
+    /// Tokens of the prefix that equals the previous request.
     pub stable_prefix_tokens: u32,
 }
 
@@ -41,7 +41,7 @@ impl From<&Receipt> for ContextBrief {
     }
 }
 
-/// An event of a turn on the wire.
+/// Converts an event of the engine.
 pub fn wire(event: &TurnEvent) -> Event {
     match event {
         TurnEvent::Context(receipt) => named("context", &ContextBrief::from(receipt.as_ref())),
@@ -61,6 +61,6 @@ pub fn wire(event: &TurnEvent) -> Event {
 
 /// An event with a name and JSON data.
 pub fn named(name: &str, data: &impl Serialize) -> Event {
-    // Data goes out as one line: JSON has no raw line break.
+    // Serialised JSON has no raw line break, so one data line suffices.
     Event::default().event(name).data(view::json(data).get())
 }

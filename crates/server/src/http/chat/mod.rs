@@ -1,7 +1,7 @@
 //! Turns that the engine answers: chat, streamed chat, queries and approvals.
 //!
-//! A turn runs as a task of its own. When its client goes, it is told to stop, and what was said so far
-//! is kept; it is not torn down in the middle of a commit.
+//! A turn runs as its own task. When its client disconnects it is cancelled, and the reply so far is kept; a
+//! commit is never interrupted.
 
 mod approve;
 mod body;
@@ -16,7 +16,6 @@ use utoipa_axum::routes;
 
 use super::App;
 
-/// The routes.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(reply::chat))

@@ -1,4 +1,4 @@
-//! `POST /query`: one tool, chosen with history in hand, called, and its result worded.
+//! `POST /query`: selects one tool, calls it, and answers from its result.
 
 use axum::Json;
 use axum::extract::State;
@@ -26,44 +26,45 @@ use crate::http::shapes;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueryBody {
-    /// What the user wants.
+    /// What the user asks for.
     query: String,
-    /// The session; a new one when absent.
+    /// Id of the session; created if it does not exist, generated if absent.
     #[serde(default)]
     session_id: Option<String>,
-    /// The agent of a new session.
+    /// Name of the agent for a new session; default: the default agent.
     #[serde(default)]
     agent: Option<String>,
 }
 
-/// What a query came to.
+/// Result of a query.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct QueryReply {
-    /// The result in words.
+    /// The answer; may be partial while a call waits for approval.
     pub response: String,
-    /// Whether it was answered.
+    /// Whether the query was answered.
     pub success: bool,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The tool that was called; null when none was needed or none fits.
+    /// Name of the tool that was called or waits for approval; null if there is none.
     pub tool_name: Option<String>,
-    /// Why it was not answered.
+    /// Why the query was not answered; null if it was.
     pub error: Option<String>,
-    /// The server of that tool.
+    /// MCP server of that tool; null if there is none.
     pub tool_server: Option<String>,
-    /// Things that the query was understood to mean; `confidence` under 0.7 is unsure.
+    /// Entities recognised in the query; `confidence` below 0.7 should be confirmed.
     #[schema(value_type = Vec<shapes::MentionView>)]
     pub entities: Raw,
-    /// The turn; null while it waits for approval.
+    /// Number of the turn; null while a call waits for approval.
     pub turn: Option<u64>,
-    /// Calls that wait for approval.
+    /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Raw,
 }
 
-/// Selects one tool with history, calls it, words the result. The exchange is kept either way.
+/// Selects one tool using the history, calls it, and answers from its result. The exchange is stored even if it
+/// fails.
 #[utoipa::path(post, path = "/query", tag = "chat", request_body = QueryBody,
-    params(("idempotency-key" = Option<String>, Header, description = "Names this request")),
+    params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 200, body = QueryReply), (status = 202, body = QueryReply),
         (status = 422, body = Problem)))]
 pub async fn query(

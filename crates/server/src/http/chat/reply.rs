@@ -1,4 +1,4 @@
-//! `POST /chat`, and how a turn's outcome looks from outside.
+//! `POST /chat`, and the view of a turn's outcome.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,48 +21,48 @@ use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// A turn's outcome.
+/// Outcome of a turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ChatReply {
-    /// The session.
+    /// Id of the session.
     pub conversation_id: String,
-    /// The session's version now.
+    /// Version of the session after the turn.
     pub version: u64,
-    /// The turn; null while it waits for approval.
+    /// Number of the turn; null while a call waits for approval.
     pub turn: Option<u64>,
-    /// What the assistant said.
+    /// The assistant's reply, or the part of it so far.
     pub reply: String,
     /// `complete`, `partial`, `failed`, `refused` or `awaiting_approval`.
     #[schema(value_type = String)]
     pub status: Raw,
-    /// Why it failed.
+    /// Why it failed; null if it did not.
     #[schema(value_type = Option<shapes::TurnFailure>)]
     pub error: Raw,
-    /// How the reply came about: by which model, or offline and why.
+    /// Who wrote the reply; null while a call waits for approval.
     #[schema(value_type = shapes::ReplyForm)]
     pub form: Raw,
-    /// Things that the message was understood to mean; `confidence` under 0.7 is unsure.
+    /// Entities recognised in the message; `confidence` below 0.7 should be confirmed.
     #[schema(value_type = Vec<shapes::MentionView>)]
     pub entities: Raw,
-    /// Tools that were called, as `server:tool`.
+    /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
-    /// What they answered.
+    /// Tool calls with their results, in order.
     pub tool_executions: Vec<ToolExecution>,
-    /// Calls that wait for approval.
+    /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Raw,
-    /// Tokens as the provider counted them.
+    /// Tokens as counted by the provider; null if no model was asked.
     #[schema(value_type = Option<shapes::TokenUsage>)]
     pub usage: Raw,
-    /// What the model saw, in brief.
+    /// What the model saw, in brief; null without a receipt.
     pub context: Option<ContextBrief>,
-    /// How long the turn lasts in the store.
+    /// Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`.
     #[schema(value_type = String)]
     pub durability: Raw,
 }
 
 impl ChatReply {
-    /// The outcome as it looks from outside.
+    /// The view of an outcome.
     pub fn of(app: &App, outcome: &TurnOutcome) -> Self {
         let durability = json(&app.engine().store().facts().durability);
         match outcome {
@@ -102,7 +102,7 @@ impl ChatReply {
     }
 }
 
-/// The status of an outcome: accepted while it waits for approval.
+/// 200, or 202 while a call waits for approval.
 pub fn status(outcome: &TurnOutcome) -> StatusCode {
     match outcome {
         TurnOutcome::Finished { .. } => StatusCode::OK,
@@ -112,7 +112,7 @@ pub fn status(outcome: &TurnOutcome) -> StatusCode {
 
 /// Answers a message.
 #[utoipa::path(post, path = "/chat", tag = "chat", request_body = ChatBody,
-    params(("idempotency-key" = Option<String>, Header, description = "Names this request")),
+    params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 200, body = ChatReply), (status = 202, body = ChatReply),
         (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub async fn chat(

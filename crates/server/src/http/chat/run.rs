@@ -1,4 +1,4 @@
-//! Running a turn so that it outlives a client that goes away, but does not go on without one.
+//! Runs a turn as its own task, and cancels it when the client disconnects.
 
 use opentelemetry::context::FutureExt as _;
 use throughline_engine::access::Caller;
@@ -12,13 +12,13 @@ use tokio_util::sync::DropGuard;
 use crate::http::App;
 use crate::http::problem::Problem;
 
-/// A turn under way. Dropping it asks the turn to stop; what was said so far is kept.
+/// A running turn. Dropping it cancels the turn; the reply so far is kept.
 pub struct Running {
     task: JoinHandle<Result<TurnOutcome>>,
     _stop_when_dropped: DropGuard,
 }
 
-/// Answers a message.
+/// Starts answering a message.
 pub fn converse(app: &App, caller: Caller, request: TurnRequest, events: Events) -> Running {
     let cancel = app.giving_up().child_token();
     let guard = cancel.clone().drop_guard();
@@ -29,7 +29,7 @@ pub fn converse(app: &App, caller: Caller, request: TurnRequest, events: Events)
     Running { task, _stop_when_dropped: guard }
 }
 
-/// Decides a call that waits, and goes on with its turn.
+/// Decides a pending call, and continues its turn.
 pub fn decide(
     app: &App,
     caller: Caller,
@@ -49,7 +49,7 @@ pub fn decide(
 }
 
 impl Running {
-    /// What became of it.
+    /// Waits for the outcome.
     pub async fn outcome(self) -> Result<TurnOutcome, Problem> {
         match self.task.await {
             Ok(outcome) => Ok(outcome?),

@@ -1,7 +1,7 @@
-//! `POST /chat/stream`: the same as chat, told while it happens.
+//! `POST /chat/stream`: chat as server-sent events.
 //!
-//! A failure before anything happened is an ordinary error answer; after that it is an `error` event.
-//! Closing the stream asks the turn to stop, and what was said so far is kept.
+//! A failure before the first event is an ordinary error response; afterwards it is an `error` event. Closing
+//! the stream cancels the turn, and the reply so far is kept.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use crate::http::caller::Authenticated;
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
 
-/// How often a silent stream shows that it is alive.
+/// Interval of keep-alive comments.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// Answers a message as server-sent events: context, tool_call, tool_result, approval, delta, usage,
-/// done, error.
+/// Answers a message as server-sent events: context, tool_call, tool_result, approval, delta, usage, done,
+/// error.
 #[utoipa::path(post, path = "/chat/stream", tag = "chat", request_body = ChatBody,
-    params(("idempotency-key" = Option<String>, Header, description = "Names this request")),
+    params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 200, content_type = "text/event-stream", body = String),
         (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub async fn chat_stream(
@@ -45,7 +45,7 @@ pub async fn chat_stream(
     respond(app, running, events).await
 }
 
-/// The stream of a running turn, once something has happened.
+/// Streams a running turn; waits for its first event, so that an early failure is an ordinary error.
 pub async fn respond(
     app: App,
     running: Running,

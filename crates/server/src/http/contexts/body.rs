@@ -1,4 +1,4 @@
-//! What requests about contexts say.
+//! Request bodies of contexts.
 
 use serde::Deserialize;
 use throughline_engine::engine::{ContextPatch, NewContext, StartingPoint};
@@ -8,57 +8,57 @@ use throughline_engine::preset::PersonaDraft;
 use throughline_engine::session::apply::RequestKey;
 use utoipa::ToSchema;
 
-/// A context to be created.
+/// A context to create.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct ContextBody {
-    /// Its id; made here when absent.
+    /// Id of the context, 1–128 characters of `A–Z a–z 0–9 . _ -`; generated if absent.
     id: Option<String>,
-    /// Its name; needed without a preset or template.
+    /// Display name; required without a preset or template.
     name: Option<String>,
-    /// The prompt; needed without a preset or template.
+    /// System prompt; required without a preset or template.
     system_prompt: Option<String>,
-    /// The character in a sentence.
+    /// Character, in a sentence.
     personality: Option<String>,
-    /// 0.0–1.0.
+    /// Sampling temperature, 0–1; default: that of the preset or template, else `limits.temperature`.
     temperature: Option<f64>,
-    /// The longest reply, 1–200000 tokens.
+    /// Most tokens of a reply, 1–200000.
     max_tokens: Option<i64>,
-    /// The most history, 1–2000000 tokens.
+    /// Most tokens of history in a request, 1–2000000.
     max_history_tokens: Option<i64>,
     /// Days from the last interaction until it expires, 1–3650.
     expiry_days: Option<i64>,
-    /// The preset to start from.
+    /// Id of the preset to start from; excludes `templateId`.
     preset_id: Option<String>,
-    /// The template to start from.
+    /// Id of the template to start from; excludes `presetId`.
     template_id: Option<String>,
-    /// Labels.
+    /// Tags for filtering, at most 32 of 1–200 characters.
     tags: Vec<String>,
-    /// The agent; the default one when absent.
+    /// Name of the agent; default: the default agent.
     agent: Option<String>,
 }
 
-/// What to change of a context; what is absent stays.
+/// Changes to a context; absent fields are left as they are.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct ContextChange {
-    /// Its name.
+    /// New display name.
     name: Option<String>,
-    /// The prompt.
+    /// New system prompt.
     system_prompt: Option<String>,
-    /// The character in a sentence.
+    /// New character, in a sentence.
     personality: Option<String>,
-    /// 0.0–1.0.
+    /// New sampling temperature, 0–1.
     temperature: Option<f64>,
-    /// The longest reply, 1–200000 tokens.
+    /// Most tokens of a reply, 1–200000.
     max_tokens: Option<i64>,
-    /// The most history, 1–2000000 tokens.
+    /// Most tokens of history in a request, 1–2000000.
     max_history_tokens: Option<i64>,
     /// Days from the last interaction until it expires, 1–3650.
     expiry_days: Option<i64>,
-    /// Labels.
+    /// New tags, replacing the old ones; at most 32 of 1–200 characters.
     tags: Option<Vec<String>>,
-    /// `true` brings it back and extends it, `false` archives it.
+    /// `true` restores the context and extends it, `false` archives it.
     is_active: Option<bool>,
 }
 

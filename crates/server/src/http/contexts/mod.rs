@@ -1,4 +1,4 @@
-//! Contexts: sessions with a persona, with the field names of the requirement.
+//! Contexts: sessions with a persona, in the camel-case form that their clients expect.
 
 mod body;
 
@@ -30,36 +30,36 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(statistics))
 }
 
-/// Which contexts.
+/// Selects contexts.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Page, from 1.
+    /// Number of the page, from 1; default: 1.
     page: Option<usize>,
-    /// Contexts per page, 1–100; default 10.
+    /// Contexts per page, 1–100; default: 10.
     page_size: Option<usize>,
-    /// Include expired and deleted contexts.
+    /// Whether to include expired and archived contexts; default `false`.
     include_expired: bool,
 }
 
-/// Some contexts.
+/// A page of contexts.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Contexts {
-    /// The contexts, most recently used first.
+    /// The contexts, most recently changed first.
     contexts: Vec<ContextView>,
-    /// How many there are in all.
+    /// Number of contexts on all pages.
     total_count: usize,
 }
 
-/// A context and how likely its prompt is to work.
+/// A context with a review of its prompt.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewedContext {
     /// The context.
     #[serde(flatten)]
     context: ContextView,
-    /// What could be better.
+    /// Review of the prompt.
     review: ReviewView,
 }
 
@@ -88,7 +88,7 @@ pub async fn list(
     Ok(Json(Contexts { contexts, total_count: list.total }))
 }
 
-/// Creates a context: from a prompt, a preset or a template.
+/// Creates a context from a prompt, a preset or a template.
 #[utoipa::path(post, path = "/contexts", tag = "contexts", request_body = ContextBody,
     responses((status = 201, body = ReviewedContext), (status = 400, body = Problem)))]
 pub async fn create(
@@ -102,9 +102,9 @@ pub async fn create(
     Ok((StatusCode::CREATED, reviewed(&app, &loaded)?))
 }
 
-/// A context.
+/// Returns a context.
 #[utoipa::path(get, path = "/contexts/{id}", tag = "contexts",
-    params(("id" = String, Path, description = "The context's id")),
+    params(("id" = String, Path, description = "Id of the context")),
     responses((status = 200, body = ContextView), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,
@@ -115,9 +115,9 @@ pub async fn show(
     Ok(Json(view(&app, &loaded)?))
 }
 
-/// Changes a context; its expiry counts from now.
+/// Changes a context and extends its expiry.
 #[utoipa::path(patch, path = "/contexts/{id}", tag = "contexts", request_body = ContextChange,
-    params(("id" = String, Path, description = "The context's id")),
+    params(("id" = String, Path, description = "Id of the context")),
     responses((status = 200, body = ReviewedContext), (status = 404, body = Problem)))]
 pub async fn change(
     State(app): State<App>,
@@ -129,9 +129,9 @@ pub async fn change(
     Ok(reviewed(&app, &loaded)?)
 }
 
-/// Archives a context; PATCH with `isActive` brings it back until it is purged.
+/// Archives a context; `PATCH` with `isActive` restores it until it is purged.
 #[utoipa::path(delete, path = "/contexts/{id}", tag = "contexts",
-    params(("id" = String, Path, description = "The context's id")),
+    params(("id" = String, Path, description = "Id of the context")),
     responses((status = 200, body = ContextView), (status = 404, body = Problem)))]
 pub async fn delete(
     State(app): State<App>,
@@ -142,9 +142,9 @@ pub async fn delete(
     Ok(Json(view(&app, &loaded)?))
 }
 
-/// Statistics of a context, its summary and its topic.
+/// Returns the statistics of a context, its summary and its topic.
 #[utoipa::path(get, path = "/contexts/{id}/statistics", tag = "contexts",
-    params(("id" = String, Path, description = "The context's id")),
+    params(("id" = String, Path, description = "Id of the context")),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 pub async fn statistics(
     State(app): State<App>,

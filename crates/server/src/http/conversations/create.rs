@@ -28,7 +28,7 @@ pub struct CreateBody {
     /// Persona of the assistant; absent for none.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     pub persona: Option<PersonaBody>,
-    /// Id of the preset to create the persona from; ignored if `persona` is given.
+    /// Id of the preset to create the persona from, unless `persona` is given; default: that of the agent.
     pub preset: Option<String>,
     /// Settings of the session.
     #[serde(deserialize_with = "crate::http::body::object")]

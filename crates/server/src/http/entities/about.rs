@@ -12,18 +12,18 @@ use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// Sessions that are about a thing.
+/// Sessions that mention an entity.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct About {
-    /// `session_id`, `title`, `mention_count` and `last_mentioned` each; most recently changed first.
+    /// The sessions, most recently changed first.
     #[schema(value_type = Vec<shapes::SessionAbout>)]
     pub conversations: Raw,
 }
 
-/// Lists the caller's sessions that are about an entity.
+/// Lists the caller's sessions that mention an entity.
 #[utoipa::path(get, path = "/entities/{type}/{name}/conversations", tag = "entities",
-    params(("type" = String, Path, description = "The entity's type"),
-        ("name" = String, Path, description = "Its name or id")),
+    params(("type" = String, Path, description = "Entity type, such as `device`"),
+        ("name" = String, Path, description = "Name or id of the entity")),
     responses((status = 200, body = About)))]
 pub async fn entity(
     State(app): State<App>,
@@ -36,7 +36,7 @@ pub async fn entity(
 
 /// Lists the caller's sessions that refer to a workflow.
 #[utoipa::path(get, path = "/workflows/{spec_id}/conversations", tag = "entities",
-    params(("spec_id" = String, Path, description = "The workflow's id or name")),
+    params(("spec_id" = String, Path, description = "Id or name of the workflow")),
     responses((status = 200, body = About)))]
 pub async fn workflow(
     State(app): State<App>,

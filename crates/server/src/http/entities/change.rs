@@ -1,5 +1,5 @@
 //! `DELETE /conversations/{id}/entities/{type}/{name}` and `POST /conversations/{id}/entities/correction`:
-//! putting right what a session takes itself to be about.
+//! corrects the entities of a session.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,20 +17,20 @@ use crate::http::conversations::view::Versioned;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 
-/// A session after its things changed.
+/// A session after its entities changed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ThingsChanged {
-    /// The session's version now.
+    /// Version of the session; also the `ETag`.
     pub version: u64,
-    /// Things in its head now.
+    /// Number of entities in its head.
     pub entities: usize,
 }
 
-/// What was understood, and what was meant.
+/// A misunderstood entity, and the intended one.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CorrectionBody {
-    /// What was understood.
+    /// What was understood; absent if nothing was.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     wrong: Option<Thing>,
     /// What was meant.
@@ -38,17 +38,17 @@ pub struct CorrectionBody {
     right: Thing,
 }
 
-/// A thing by its type and name or id.
+/// An entity; a name or an id is required.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Thing {
-    /// Its type.
+    /// Entity type, such as `device`.
     #[serde(rename = "type")]
     kind: String,
-    /// Its name.
+    /// Entity name; may be empty if there is an id.
     #[serde(default)]
     name: String,
-    /// Its id in the user's system.
+    /// Id in the user's system.
     #[serde(default)]
     id: Option<String>,
 }
@@ -58,7 +58,7 @@ impl TryFrom<Thing> for EntityRef {
 
     fn try_from(thing: Thing) -> Result<Self, Problem> {
         if thing.name.trim().is_empty() && thing.id.is_none() {
-            return Err(Problem::invalid("name", "a thing needs a name or an id"));
+            return Err(Problem::invalid("name", "an entity needs a name or an id"));
         }
         Ok(Self { kind: Kind::new(thing.kind), name: thing.name, id: thing.id })
     }
@@ -70,11 +70,11 @@ fn changed(loaded: &LoadedSession) -> Versioned<ThingsChanged> {
     (etag(version), Json(ThingsChanged { version, entities }))
 }
 
-/// Forgets an entity: what the session knows about it is removed; what was said stays.
+/// Forgets an entity: removes what the session knows about it. The turns are unchanged.
 #[utoipa::path(delete, path = "/conversations/{id}/entities/{type}/{name}", tag = "entities",
-    params(("id" = String, Path, description = "The session's id"),
-        ("type" = String, Path, description = "The entity's type"),
-        ("name" = String, Path, description = "Its name or id")),
+    params(("id" = String, Path, description = "Id of the session"),
+        ("type" = String, Path, description = "Entity type, such as `device`"),
+        ("name" = String, Path, description = "Name or id of the entity")),
     responses((status = 200, body = ThingsChanged), (status = 404, body = Problem)))]
 pub async fn forget(
     State(app): State<App>,
@@ -84,10 +84,10 @@ pub async fn forget(
     Ok(changed(&app.engine().forget_entity(&caller, &id, &kind, &name).await?))
 }
 
-/// Corrects what a message was understood to mean; the next message starts from there.
+/// Corrects a misunderstood entity; the next message uses the corrected one.
 #[utoipa::path(post, path = "/conversations/{id}/entities/correction", tag = "entities",
     request_body = CorrectionBody,
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = ThingsChanged), (status = 404, body = Problem)))]
 pub async fn correct(
     State(app): State<App>,

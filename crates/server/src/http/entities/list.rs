@@ -12,41 +12,42 @@ use crate::http::conversations::view::{Raw, json};
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 
-/// The type whose references are workflows.
+/// Entity type of workflows.
 const WORKFLOW: &str = "workflow";
 
-/// Things of a session.
+/// Entities of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Entities {
-    /// The most relevant first, with relations and relevance.
+    /// The most relevant entities first: type, name, id, relations, mentions, data, `relevanceScore`, `trust`
+    /// and `active`.
     #[schema(value_type = Vec<Object>)]
     pub entities: Raw,
-    /// What the conversation is about now.
+    /// Current topic; null if not known.
     pub topic: Option<String>,
-    /// Things known from the log beyond these.
+    /// Number of further entities known from the log.
     pub more_known: usize,
 }
 
-/// Workflow references of a session.
+/// Workflows of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Workflows {
-    /// `spec_id`, `name`, `mentioned_at`, `action` and `aliases` each.
+    /// Each with `spec_id`, `name`, `mentioned_at`, `action` and `aliases`.
     #[schema(value_type = Vec<Object>)]
     pub workflows: Raw,
 }
 
-/// Which references.
+/// Selects workflows.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ReferenceQuery {
-    /// A name, an alias or a part of one.
+    /// Name, alias or part of one; default: all workflows.
     q: Option<String>,
 }
 
 /// Lists the entities of a session, with relations and relevance.
 #[utoipa::path(get, path = "/conversations/{id}/entities", tag = "entities",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Entities), (status = 404, body = Problem)))]
 pub async fn entities(
     State(app): State<App>,
@@ -60,7 +61,7 @@ pub async fn entities(
 
 /// Lists the workflows that a session refers to.
 #[utoipa::path(get, path = "/conversations/{id}/workflows", tag = "entities",
-    params(("id" = String, Path, description = "The session's id"), ReferenceQuery),
+    params(("id" = String, Path, description = "Id of the session"), ReferenceQuery),
     responses((status = 200, body = Workflows), (status = 404, body = Problem)))]
 pub async fn workflows(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! Things that conversations are about, and finding conversations.
+//! Routes of entities and of search.
 
 mod about;
 mod change;
@@ -10,7 +10,6 @@ use utoipa_axum::routes;
 
 use super::App;
 
-/// The routes.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list::entities))

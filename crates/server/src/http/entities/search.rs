@@ -1,4 +1,4 @@
-//! `GET /search`: across the caller's sessions.
+//! `GET /search`: searches the caller's sessions.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,18 +12,18 @@ use crate::http::part::Query;
 use crate::http::problem::Problem;
 use crate::http::shapes;
 
-/// What to look for.
+/// A search.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// Words.
+    /// Words or a description to search for; at least one visible character.
     q: String,
-    /// The maximum number of hits, 1–100.
+    /// Most hits to return, 1–100.
     #[serde(default = "limit")]
     #[param(default = 20)]
     limit: usize,
-    /// Hits to skip.
+    /// Hits to skip, 0–1000000; default: 0.
     #[serde(default)]
     offset: usize,
 }
@@ -32,13 +32,13 @@ fn limit() -> usize {
     20
 }
 
-/// What was found.
+/// A page of hits.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Found {
-    /// Session, turn, part, snippet, score and title each; best first.
+    /// The hits, best first.
     #[schema(value_type = Vec<shapes::SearchHitView>)]
     pub hits: Raw,
-    /// Sessions whose last changes are not in the index yet.
+    /// Sessions whose last changes are not indexed yet.
     pub sessions_behind: u64,
 }
 

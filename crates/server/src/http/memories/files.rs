@@ -1,4 +1,4 @@
-//! `POST /memories/tool`: the commands of Anthropic's memory tool, so that an application's tool is one call.
+//! `POST /memories/tool`: runs commands of Anthropic's memory tool, so that an application needs one call.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,55 +11,55 @@ use crate::http::body::Body;
 use crate::http::caller::Authenticated;
 use crate::http::problem::Problem;
 
-/// The tool's input, as the model wrote it.
+/// Input of the tool, as the model wrote it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolCommand {
-    /// A folder's listing, or a file with line numbers.
+    /// Lists a folder, or shows a file with line numbers.
     View {
-        /// The file or folder, below `/memories`.
+        /// Path of the file or folder, below `/memories`.
         path: String,
-        /// First and last line; -1 is the end.
+        /// First and last line, from 1; -1 is the end. Default: the whole file.
         #[serde(default)]
         #[schema(value_type = Option<Vec<i64>>)]
         view_range: Option<[i64; 2]>,
     },
-    /// A new file.
+    /// Creates a file.
     Create {
-        /// The file.
+        /// Path of the file, below `/memories`.
         path: String,
-        /// Its text.
+        /// Content of the file, at most 128 KiB.
         file_text: String,
     },
-    /// Replaces a text that occurs once.
+    /// Replaces a text that occurs exactly once.
     StrReplace {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The text to replace.
+        /// Text to replace.
         old_str: String,
-        /// What stands there then; nothing when absent.
+        /// New text; default: empty, which removes the old one.
         #[serde(default)]
         new_str: String,
     },
     /// Inserts a text after a line.
     Insert {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The line, 0 for the beginning.
+        /// Line to insert after; 0 for the beginning.
         insert_line: i64,
-        /// The text.
+        /// Text to insert.
         insert_text: String,
     },
     /// Erases a file, or a folder with all its files.
     Delete {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: String,
     },
     /// Renames a file or folder.
     Rename {
-        /// What it is called.
+        /// Current path.
         old_path: String,
-        /// What it will be called.
+        /// New path.
         new_path: String,
     },
 }
@@ -81,16 +81,16 @@ impl From<ToolCommand> for FileCommand {
     }
 }
 
-/// The tool's result, for a `tool_result` block.
+/// Result of the tool, for a `tool_result` block.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ToolResult {
-    /// The text for the model.
+    /// Text for the model.
     content: String,
-    /// Whether the command failed; the text says why.
+    /// Whether the command failed; `content` says why.
     is_error: bool,
 }
 
-/// Carries out a command of Anthropic's memory tool (`memory_20250818`) on the caller's files below `/memories`.
+/// Runs a command of Anthropic's memory tool (`memory_20250818`) on the caller's files below `/memories`.
 #[utoipa::path(post, path = "/memories/tool", tag = "memories", request_body = ToolCommand,
     responses((status = 200, body = ToolResult), (status = 400, body = Problem),
         (status = 413, body = Problem)))]

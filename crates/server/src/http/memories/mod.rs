@@ -1,6 +1,6 @@
-//! What is known about a user beyond sessions: `/memories`.
+//! `/memories`: what is known about a user beyond single sessions.
 //!
-//! Whose memories they are follows from the credential alone; no field of a request names a user.
+//! The credential determines the user; no field of a request names one.
 
 mod files;
 mod transfer;
@@ -39,25 +39,26 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(history))
 }
 
-/// Which memories.
+/// Selects memories.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// The maximum number of results, 1–100.
+    /// Most memories to return, 1–100.
     #[param(default = 50)]
     limit: usize,
-    /// `next_cursor` of the previous answer.
+    /// `next_cursor` of the previous response; absent for the first page. Ignored with `q`.
     cursor: Option<String>,
-    /// Only memories that match these words, best first; the same as `/memories/search`.
+    /// Words to search for, as in `/memories/search`; results are then best first and the other filters are
+    /// ignored.
     q: Option<String>,
     /// Only memories of this kind.
     kind: Option<MemoryKind>,
     /// Only memories about this subject.
     subject: Option<String>,
-    /// Only memories gathered in this session.
+    /// Only memories extracted from this session.
     session: Option<String>,
-    /// Include superseded memories.
+    /// Whether to include superseded memories.
     #[param(default = false)]
     superseded: bool,
 }
@@ -76,25 +77,25 @@ impl Default for ListQuery {
     }
 }
 
-/// Some memories.
+/// A page of memories.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Memories {
-    /// The memories, most recently changed first.
+    /// The memories, most recently changed first; best first with `q`.
     memories: Vec<Memory>,
-    /// Where the next answer goes on; null at the end.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
-    /// How many there are in all.
+    /// Number of memories on all pages; with `q`, the number returned.
     total: usize,
 }
 
-/// What to look for.
+/// A search.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// The words to search for, or a description.
+    /// Words or a description to search for.
     q: String,
-    /// The maximum number of results, 1–100.
+    /// Most memories to return, 1–100.
     #[serde(default = "ten")]
     #[param(default = 10)]
     limit: usize,
@@ -104,7 +105,7 @@ fn ten() -> usize {
     10
 }
 
-/// What a search found.
+/// Search results.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MemoryHits {
     /// The memories, best first.
@@ -115,54 +116,54 @@ pub struct MemoryHits {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryBody {
-    /// What is to be remembered, as a sentence; at most 2,000 bytes.
+    /// The statement, as a sentence; at most 2000 bytes.
     text: String,
-    /// What it is about; a newer memory about the same subject supersedes the older one.
+    /// Subject; a newer memory about the same subject supersedes an older one. At most 200 characters.
     #[serde(default)]
     subject: Option<String>,
-    /// What sort of statement it is; `fact` unless said otherwise.
+    /// What the statement is about; default: `fact`.
     #[serde(default)]
     kind: Option<MemoryKind>,
 }
 
-/// A correction; what is absent stays.
+/// Changes to a memory; absent fields are left as they are.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryChange {
-    /// The new text.
+    /// New text, at most 2000 bytes.
     text: Option<String>,
-    /// The new subject; an empty one removes it.
+    /// New subject; an empty one removes it.
     subject: Option<String>,
-    /// The new kind.
+    /// New kind.
     kind: Option<MemoryKind>,
 }
 
-/// Versions of what is known about one thing.
+/// Versions of a memory.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MemoryHistory {
-    /// Oldest first: memories that it supersedes, its own earlier versions, and the memory as it is.
+    /// Oldest first: the memories it supersedes, its own earlier versions, and its current version.
     versions: Vec<Memory>,
 }
 
-/// A word that stands between a request and the loss of everything.
+/// Confirmation of forgetting everything.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Confirmation {
     /// Must be `all`, as a confirmation.
     confirm: Option<String>,
-    /// What happens to the turns in which they were said; default: `withheld`.
+    /// What happens to the turns in which the memories were said: `withheld` (default) or `erased`.
     #[param(inline)]
     turns: SaidTurn,
 }
 
-/// How a memory is forgotten.
+/// How to forget a memory.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Forgetting {
-    /// What becomes of the turns in which it was said: `withheld`, so that they stay in the conversation and no
-    /// request or search uses them, which is the default, or `erased`.
+    /// What happens to the turns in which the memory was said: `withheld` (default), so that no request or
+    /// search uses them, or `erased`.
     #[param(inline)]
     turns: SaidTurn,
 }
@@ -201,10 +202,10 @@ fn mark(cursor: &str) -> Result<PageMark, Problem> {
         let (at, id) = cursor.split_once('~')?;
         Some(PageMark { changed_at: at.parse().ok()?, id: ThreadId::new(id).ok()? })
     };
-    parsed().ok_or_else(|| Problem::invalid("cursor", "it is not the next_cursor of an answer"))
+    parsed().ok_or_else(|| Problem::invalid("cursor", "it is not a next_cursor of this endpoint"))
 }
 
-/// Remembers a statement. Adding it again returns the existing memory.
+/// Adds a memory. Adding it again returns the existing one.
 #[utoipa::path(post, path = "/memories", tag = "memories", request_body = MemoryBody,
     responses((status = 201, body = KeptMemory), (status = 200, body = KeptMemory, description = "It was already known"),
         (status = 400, body = Problem), (status = 413, body = Problem)))]
@@ -221,7 +222,7 @@ pub async fn add(
     Ok((status, Json(added.into())))
 }
 
-/// Searches memories by words or by meaning.
+/// Searches memories by words and by meaning.
 #[utoipa::path(get, path = "/memories/search", tag = "memories", params(SearchQuery),
     responses((status = 200, body = MemoryHits), (status = 400, body = Problem)))]
 pub async fn search(
@@ -233,9 +234,9 @@ pub async fn search(
     Ok(Json(MemoryHits { hits: hits.into_iter().map(Into::into).collect() }))
 }
 
-/// A memory, also a superseded one.
+/// Returns a memory, including a superseded one.
 #[utoipa::path(get, path = "/memories/{id}", tag = "memories",
-    params(("id" = String, Path, description = "The memory's id")),
+    params(("id" = String, Path, description = "Id of the memory")),
     responses((status = 200, body = Memory), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,
@@ -245,9 +246,9 @@ pub async fn show(
     Ok(Json(app.engine().facts().get(&caller, &id).await?.into()))
 }
 
-/// Corrects a memory; the earlier version stays in its history.
+/// Changes a memory; the earlier version is kept in its history.
 #[utoipa::path(patch, path = "/memories/{id}", tag = "memories", request_body = MemoryChange,
-    params(("id" = String, Path, description = "The memory's id")),
+    params(("id" = String, Path, description = "Id of the memory")),
     responses((status = 200, body = KeptMemory), (status = 404, body = Problem)))]
 pub async fn change(
     State(app): State<App>,
@@ -260,9 +261,10 @@ pub async fn change(
     Ok(Json(app.engine().facts().change(&caller, &id, &patch).await?.into()))
 }
 
-/// Forgets a memory and its earlier versions, and counts what was erased. The turns in which it was said are no longer used.
+/// Forgets a memory and its earlier versions, and reports what was erased. The turns in which it was said are
+/// no longer used.
 #[utoipa::path(delete, path = "/memories/{id}", tag = "memories",
-    params(("id" = String, Path, description = "The memory's id"), Forgetting),
+    params(("id" = String, Path, description = "Id of the memory"), Forgetting),
     responses((status = 200, body = ForgottenMemories), (status = 400, body = Problem),
         (status = 404, body = Problem)))]
 pub async fn forget(
@@ -293,9 +295,9 @@ pub async fn forget_all(
     Ok(Json(app.to_the_end(forgetting).await??.into()))
 }
 
-/// Lists earlier versions, oldest first.
+/// Lists the versions of a memory, oldest first.
 #[utoipa::path(get, path = "/memories/{id}/history", tag = "memories",
-    params(("id" = String, Path, description = "The memory's id")),
+    params(("id" = String, Path, description = "Id of the memory")),
     responses((status = 200, body = MemoryHistory), (status = 404, body = Problem)))]
 pub async fn history(
     State(app): State<App>,

@@ -11,12 +11,12 @@ use crate::http::caller::Authenticated;
 use crate::http::problem::Problem;
 use crate::memory_view::{ImportedMemories, Memory};
 
-/// A user's memories outside the store; the import takes it.
+/// All memories of a user, in the form that the import accepts.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MemoryExport {
-    /// `throughline.memories/1`.
+    /// Always `throughline.memories/1`.
     format: String,
-    /// The memories, superseded ones included, oldest first.
+    /// The memories, including superseded ones, oldest first.
     memories: Vec<Memory>,
 }
 
@@ -32,8 +32,8 @@ pub async fn export(
     Ok(Json(MemoryExport { format: export.format, memories }))
 }
 
-/// Brings memories in, all or none: an export of ours, mem0's JSON, or the graph of the official MCP memory server as
-/// JSON or as its file of lines (`application/x-ndjson`).
+/// Imports memories, all or none: an export of Throughline, mem0's JSON, or the graph of the official MCP
+/// memory server as JSON or as its JSON lines (`application/x-ndjson`).
 #[utoipa::path(post, path = "/memories/import", tag = "memories", request_body = Object,
     responses((status = 200, body = ImportedMemories), (status = 400, body = Problem),
         (status = 413, body = Problem)))]

@@ -1,4 +1,4 @@
-//! Presets: starting points for personas, with the field names of the requirement.
+//! Presets: stored personas that contexts are created from.
 
 use axum::Json;
 use axum::extract::State;
@@ -27,74 +27,74 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(restore))
 }
 
-/// Which presets.
+/// Selects presets.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Page, from 1.
+    /// Number of the page, from 1; default: 1.
     page: Option<usize>,
-    /// Presets per page, 1–100; default 10.
+    /// Presets per page, 1–100; default: 10.
     page_size: Option<usize>,
-    /// Include deactivated presets.
+    /// Whether to include deactivated presets; default `false`.
     include_inactive: bool,
 }
 
-/// Some presets.
+/// A page of presets.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Presets {
     /// The presets, built-in ones first.
     presets: Vec<PresetView>,
-    /// How many there are in all.
+    /// Number of presets on all pages.
     total_count: usize,
 }
 
-/// A preset and how likely its prompt is to work.
+/// A preset with a review of its prompt.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewedPreset {
     /// The preset.
     #[serde(flatten)]
     preset: PresetView,
-    /// What could be better.
+    /// Review of the prompt.
     review: ReviewView,
 }
 
-/// A preset as it is written.
+/// A preset to create, or changes to one; when changing, absent fields are left as they are.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct PresetBody {
-    /// Its id; made from the name when absent. Only when creating.
+    /// Id of the preset; default: derived from the name. Only when creating.
     id: Option<String>,
-    /// Its name.
+    /// Display name; required when creating.
     name: Option<String>,
     /// What it is good for.
     description: Option<String>,
-    /// The prompt.
+    /// System prompt; required when creating.
     system_prompt: Option<String>,
-    /// The character in a sentence.
+    /// Character, in a sentence.
     default_personality: Option<String>,
-    /// Settings of contexts made from it.
+    /// Settings of contexts created from it.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     default_settings: Option<PresetSettingsBody>,
-    /// Arbitrary data to keep with it.
+    /// Arbitrary data of the application.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Map<String, Value>>,
-    /// Whether it is offered.
+    /// Whether contexts can be created from it; default `true`.
     is_active: Option<bool>,
 }
 
-/// Settings of contexts made from a preset.
+/// Settings of contexts created from a preset.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct PresetSettingsBody {
-    /// 0.0–1.0.
+    /// Sampling temperature, 0–1; default: 0.7.
     temperature: Option<f64>,
-    /// 1–200000.
+    /// Most tokens of a reply, 1–200000.
     max_tokens: Option<i64>,
-    /// 1–2000000.
+    /// Most tokens of history in a request, 1–2000000.
     max_history_tokens: Option<i64>,
-    /// 1–3650.
+    /// Days from the last interaction until a context expires, 1–3650.
     expiry_days: Option<i64>,
 }
 
@@ -120,7 +120,7 @@ fn reviewed((preset, review): (Preset, Review)) -> Json<ReviewedPreset> {
     Json(ReviewedPreset { preset: preset.into(), review: review.into() })
 }
 
-/// Lists the caller's presets.
+/// Lists the presets that the caller can use.
 #[utoipa::path(get, path = "/presets", tag = "presets", params(ListQuery),
     responses((status = 200, body = Presets)))]
 pub async fn list(
@@ -150,9 +150,9 @@ pub async fn create(
     Ok((StatusCode::CREATED, reviewed(made)))
 }
 
-/// A preset, with a review of its prompt.
+/// Returns a preset with a review of its prompt.
 #[utoipa::path(get, path = "/presets/{id}", tag = "presets",
-    params(("id" = String, Path, description = "The preset's id")),
+    params(("id" = String, Path, description = "Id of the preset")),
     responses((status = 200, body = ReviewedPreset), (status = 404, body = Problem)))]
 pub async fn show(
     State(app): State<App>,
@@ -164,9 +164,9 @@ pub async fn show(
     Ok(reviewed((preset, review)))
 }
 
-/// Changes a preset; a built-in one for this user alone.
+/// Changes a preset; a built-in one is changed for this user only.
 #[utoipa::path(patch, path = "/presets/{id}", tag = "presets", request_body = PresetBody,
-    params(("id" = String, Path, description = "The preset's id")),
+    params(("id" = String, Path, description = "Id of the preset")),
     responses((status = 200, body = ReviewedPreset), (status = 404, body = Problem)))]
 pub async fn change(
     State(app): State<App>,
@@ -177,18 +177,18 @@ pub async fn change(
     Ok(reviewed(app.engine().presets().update(&caller, &id, body.value.draft()).await?))
 }
 
-/// What became of a deleted preset.
+/// Result of deleting a preset.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Gone {
-    /// Which.
+    /// Id of the preset.
     id: String,
-    /// `erased`, or `deactivated` for a built-in one, which can be restored.
+    /// `erased`, or `deactivated` for a built-in preset, which can be restored.
     outcome: &'static str,
 }
 
 /// Deletes a preset; a built-in one is deactivated for this user.
 #[utoipa::path(delete, path = "/presets/{id}", tag = "presets",
-    params(("id" = String, Path, description = "The preset's id")),
+    params(("id" = String, Path, description = "Id of the preset")),
     responses((status = 200, body = Gone), (status = 404, body = Problem)))]
 pub async fn delete(
     State(app): State<App>,
@@ -204,7 +204,7 @@ pub async fn delete(
 
 /// Restores a built-in preset to its original state.
 #[utoipa::path(post, path = "/presets/{id}/restore", tag = "presets",
-    params(("id" = String, Path, description = "The preset's id")),
+    params(("id" = String, Path, description = "Id of the preset")),
     responses((status = 200, body = PresetView), (status = 404, body = Problem)))]
 pub async fn restore(
     State(app): State<App>,
