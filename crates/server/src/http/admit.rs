@@ -1,11 +1,10 @@
-//! What a request needs before its handler runs: a caller, its body, a place.
+//! Checks before a handler runs: the caller, the body, a free place, in this order.
 //!
-//! In that order. Who is asking is decided from the head alone, so a stranger's body is never buffered: the
-//! handler refuses it unread. A body is then read at no less than a minimum rate and within a share of memory,
-//! and only a request that is here as a whole takes one of the places for work. So slow clients wait for
-//! themselves, and nobody waits for them.
+//! The caller is determined from the head alone, so a stranger's body is never buffered; the handler rejects it
+//! unread. A body must arrive at a minimum rate and within the memory for bodies. Only a complete request takes
+//! a place, so slow clients delay nobody else.
 //!
-//! Invariant: a request that holds a place does not wait for its client's bytes.
+//! Invariant: a request that holds a place never waits for its client's bytes.
 
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ use super::caller::authenticate;
 use super::dropin::refusal;
 use super::problem::Problem;
 
-/// Memory for bodies is shared out in blocks of this many bytes.
+/// Unit in which memory for bodies is reserved, in bytes.
 pub const BODY_BLOCK_BYTES: usize = 1024;
 
 /// Authenticates the caller, reads the body and takes a place, then runs the handler.
@@ -53,8 +52,8 @@ fn carries_body(parts: &Parts) -> bool {
     !matches!(parts.method, Method::GET | Method::HEAD)
 }
 
-/// Whether the sender was let in, so that their body is worth reading; the handler finds the caller in the
-/// request. While nobody needs a key, a credential may also be one for a model provider.
+/// Whether the body is worth reading: the sender is authenticated, or no key is required. The caller is stored
+/// in the request. Without keys, a credential may be meant for a model provider.
 async fn may_send(app: &App, parts: &mut Parts) -> bool {
     match authenticate(parts, app).await {
         Ok(caller) => {
@@ -65,7 +64,7 @@ async fn may_send(app: &App, parts: &mut Parts) -> bool {
     }
 }
 
-/// The memory that a body takes until its request is done.
+/// Memory reserved for a body until its request ends.
 #[derive(Default)]
 struct Memory {
     blocks: Option<OwnedSemaphorePermit>,
@@ -73,7 +72,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// The body's bytes, if they come fast enough and are not too many.
+    /// Reads the body, unless it is too slow or too large.
     async fn read(
         &mut self,
         app: &App,
@@ -101,7 +100,7 @@ impl Memory {
         }
     }
 
-    /// Room for `more` bytes.
+    /// Reserves memory for `more` bytes.
     fn grow(&mut self, app: &App, more: usize) -> Result<(), Problem> {
         let held = self.bytes.div_ceil(BODY_BLOCK_BYTES);
         self.bytes += more;
@@ -117,12 +116,12 @@ impl Memory {
     }
 }
 
-/// The size that a head announces for its body.
+/// Declared size of the body.
 fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// A body over the limit.
+/// The body exceeds `limit`.
 pub fn too_large(limit: usize) -> Problem {
     Problem::new(
         StatusCode::PAYLOAD_TOO_LARGE,
@@ -132,7 +131,7 @@ pub fn too_large(limit: usize) -> Problem {
     )
 }
 
-/// A body that broke off.
+/// The body was cut off.
 pub fn unreadable() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
@@ -145,7 +144,7 @@ pub fn unreadable() -> Problem {
 fn too_slow(app: &App) -> Problem {
     let settings = app.settings();
     let detail = format!(
-        "the body did not arrive within {} seconds and {} bytes a second",
+        "the body did not arrive within {} seconds, at {} bytes per second",
         settings.body_seconds_max, settings.body_bytes_per_second_min
     );
     let hint = "send it faster, or raise server.body_seconds_max";
@@ -156,7 +155,7 @@ fn no_memory(app: &App) -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "busy",
-        format!("requests under way hold {} bytes", app.settings().bodies_bytes_max),
+        format!("requests in progress hold {} bytes", app.settings().bodies_bytes_max),
         "try again in a second, or raise server.bodies_bytes_max",
     )
 }
@@ -165,7 +164,7 @@ fn busy(app: &App) -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "busy",
-        format!("{} requests are being served", app.settings().requests_at_once_max),
+        format!("{} requests are already being served", app.settings().requests_at_once_max),
         "try again in a second, or raise server.requests_at_once_max",
     )
 }

@@ -1,9 +1,8 @@
-//! A request's body: bounded, UTF-8, JSON of a bounded shape, with known fields only.
+//! Request bodies: bounded, UTF-8, JSON of a bounded shape, with known fields only.
 //!
-//! Everything a body can be wrong in is answered here with the name of what is wrong, before a handler
-//! runs.
+//! Every defect of a body is reported here by name, before a handler runs.
 //!
-//! Invariant: a handler's `T` was built from at most the configured number of bytes, depth and elements.
+//! Invariant: a handler's `T` was parsed within the configured limits of bytes, depth and elements.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -16,12 +15,12 @@ use super::problem::Problem;
 use super::{App, admit};
 use crate::json_limits::{self, OverShape, ShapeLimits};
 
-/// A body as JSON, and the bytes it was.
+/// A JSON body, parsed, and its bytes.
 #[derive(Debug)]
 pub struct Body<T> {
-    /// The value.
+    /// The parsed value.
     pub value: T,
-    /// What was sent.
+    /// The bytes as sent.
     pub bytes: Bytes,
 }
 
@@ -33,7 +32,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "not_json",
-                "the body is not announced as JSON",
+                "the content type is not JSON",
                 "send the header content-type: application/json",
             ));
         }
@@ -43,7 +42,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
-/// A file that somebody brings along: JSON of a bounded shape, or Markdown.
+/// An uploaded file: JSON of a bounded shape, or Markdown.
 #[derive(Debug)]
 pub struct Document(pub String);
 
@@ -56,7 +55,7 @@ impl FromRequest<App> for Document {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "not_a_document",
-                "the body is announced neither as JSON nor as Markdown",
+                "the content type is neither JSON nor Markdown",
                 "send the header content-type: application/json or text/markdown",
             ));
         }
@@ -68,7 +67,7 @@ impl FromRequest<App> for Document {
     }
 }
 
-/// A file that somebody brings along: JSON of a bounded shape, or lines of it.
+/// An uploaded file: JSON of a bounded shape, or JSON lines.
 #[derive(Debug)]
 pub struct Lines(pub String);
 
@@ -82,7 +81,7 @@ impl FromRequest<App> for Lines {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "not_a_document",
-                "the body is announced neither as JSON nor as lines of JSON",
+                "the content type is neither JSON nor JSON lines",
                 "send the header content-type: application/json or application/x-ndjson",
             ));
         }
@@ -92,31 +91,31 @@ impl FromRequest<App> for Lines {
     }
 }
 
-/// The body's bytes, which [`admit`] has read already.
+/// The bytes of the body, already read by [`admit`].
 async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
     bytes_of(request.into_body(), app.settings().body_bytes_max).await
 }
 
-/// The bytes of a body, which [`admit`] has read already.
+/// The bytes of a body, already read by [`admit`].
 pub async fn bytes_of(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
     axum::body::to_bytes(body, limit).await.map_err(|_| admit::unreadable())
 }
 
-/// JSON of a bounded shape from bytes.
+/// Parses JSON of a bounded shape.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T, Problem> {
     text(bytes)?;
     check_shape(bytes, limits)?;
     let wrong = |reason: &dyn std::fmt::Display| {
-        bad(format!("the body is not what this route takes: {reason}"), "see /api/openapi.json")
+        bad(format!("the body does not match this route: {reason}"), "see /api/openapi.json")
     };
-    // A list would pass as an object whose fields all have defaults.
+    // serde would accept a list for a struct whose fields all have defaults.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(wrong(&"it is a list, not an object"));
     }
     serde_json::from_slice(bytes).map_err(|error| wrong(&error))
 }
 
-/// A field that is an object: a derived reader would also take a list of the fields' values in their order.
+/// Deserialises an object only: a derived implementation also accepts a list of the fields' values.
 pub fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -150,12 +149,12 @@ fn check_shape(bytes: &[u8], limits: ShapeLimits) -> Result<(), Problem> {
             StatusCode::PAYLOAD_TOO_LARGE,
             "too_many_elements",
             format!("the body has more than {} values", limits.elements_max),
-            "send fewer at a time, or raise server.json_elements_max",
+            "send fewer at once, or raise server.json_elements_max",
         )),
     }
 }
 
-/// The announced kind, without its parameters.
+/// The content type, without its parameters.
 fn kind_of(headers: &HeaderMap) -> String {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()

@@ -1,7 +1,7 @@
-//! Who is asking: the holder of the key or token in the request, or the user that they act for.
+//! Authentication: the holder of the key or token, or the user they act for.
 //!
-//! An application that serves many users has one key and names each of them in `x-user-id`. With a key that takes one with
-//! the grant `admin`; while there are no keys, the person at this machine may name anybody.
+//! An application that serves many users has one key and names each user in `x-user-id`, which requires the
+//! grant `admin`. While there are no keys, anybody may be named.
 //!
 //! Invariant: a user is named only within the tenant of the credential.
 
@@ -16,7 +16,7 @@ use super::problem::Problem;
 use crate::access::{Refusal, TokenError};
 use crate::names::name_of;
 
-/// The header that names the user whom a request is for.
+/// Names the user that a request is for.
 pub const USER: &str = "x-user-id";
 
 /// A caller whose credential was checked.
@@ -34,14 +34,14 @@ impl FromRequestParts<App> for Authenticated {
     }
 }
 
-/// Who sent a request.
+/// Authenticates a request.
 pub async fn authenticate(parts: &Parts, app: &App) -> Result<Caller, Problem> {
     let key = credential(parts, app)?;
     let caller = app.gate().caller(key.as_deref()).await?;
     of_user(caller, &parts.headers)
 }
 
-/// `caller`, or the user whom the request names.
+/// `caller`, or the user named in the headers.
 pub fn of_user(caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
     match headers.get(USER).and_then(|id| name_of(id.as_bytes())) {
         Some(name) => Ok(acting_for(&caller, &UserId::new(name)?)?),
@@ -58,7 +58,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// The key or token in `Authorization: Bearer …` or `x-api-key`.
 fn credential(parts: &Parts, app: &App) -> Result<Option<String>, Problem> {
     let bearer = bearer(&parts.headers);
-    // A client of a model provider may send the provider's key in the other place.
+    // The other header may hold the client's key for a model provider.
     if let Some(key) = bearer.filter(|key| app.gate().is_ours(key)) {
         return Ok(Some(key.to_owned()));
     }
@@ -78,11 +78,11 @@ impl From<Refusal> for Problem {
             Refusal::Engine(error) => return error.into(),
             Refusal::NoKey | Refusal::NotAKey | Refusal::Invalid => (
                 StatusCode::UNAUTHORIZED,
-                "send the header authorization: Bearer tl_…; throughline key create makes a key",
+                "send the header authorization: Bearer tl_…; create one with throughline key create",
             ),
             Refusal::Token(TokenError::Invalid(_)) => (
                 StatusCode::UNAUTHORIZED,
-                "get a new token; /.well-known/oauth-protected-resource says where and for what",
+                "get a new token; see /.well-known/oauth-protected-resource",
             ),
             Refusal::Token(TokenError::NoScope(_)) => {
                 (StatusCode::FORBIDDEN, "ask the issuer for a token with that scope")

@@ -1,4 +1,4 @@
-//! `ETag` and `If-Match`: a head is changed only at the version that its changer has seen.
+//! `ETag` and `If-Match`: a session changes only at the version that its client has seen.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, header};
 use super::App;
 use super::problem::Problem;
 
-/// The version in `If-Match`; `None` without one, or with `*`.
+/// The version in `If-Match`; `None` if absent or `*`.
 #[derive(Debug, Clone, Copy)]
 pub struct IfMatch(pub Option<u64>);
 
@@ -25,13 +25,13 @@ impl FromRequestParts<App> for IfMatch {
             Some(Ok(version)) => Ok(Self(Some(version))),
             _ => Err(Problem::invalid(
                 "If-Match",
-                "it is neither * nor one version in quotes, such as \"3\"",
+                "must be * or one version in quotes, such as \"3\"",
             )),
         }
     }
 }
 
-/// A version as an `ETag`.
+/// The `ETag` of a version.
 pub fn etag(version: u64) -> [(header::HeaderName, HeaderValue); 1] {
     let value = HeaderValue::from_str(&format!("\"{version}\""))
         .expect("digits in quotes are a valid header value");

@@ -1,13 +1,12 @@
-//! Accepts connections and serves each with one shared service.
+//! Accepts connections and serves them with one shared service.
 //!
-//! A connection costs a task, a socket and hyper's two buffers; routes and layers are built once and shared.
-//! Every connection is bounded: how many there are in all and from one address, how long a request head may
-//! take, and how long a client may leave a response unread ([`super::stall`]). Bodies are bounded in
-//! [`super::admit`].
+//! A connection costs a task, a socket and hyper's two buffers; routes and layers are built once. Limits apply
+//! to the number of connections, in total and per address, to the time for a request head, and to the time a
+//! client may leave a response unread ([`super::stall`]). [`super::admit`] limits bodies.
 //!
-//! HTTP/1.1 only: there is no TLS here, and a proxy that speaks HTTP/2 to the outside speaks 1.1 to us.
+//! HTTP/1.1 only: TLS and HTTP/2 are left to a proxy, which talks HTTP/1.1 to this server.
 //!
-//! Invariant: no connection outlives [`serve`] by more than its caller allows; each is tracked.
+//! Invariant: every connection is tracked, so none outlives [`serve`] by more than its caller allows.
 
 use std::collections::HashMap;
 use std::io;
@@ -27,11 +26,11 @@ use super::stall::Stalling;
 use crate::config::ServerSettings;
 use crate::telemetry;
 
-/// The largest request head, in bytes; hyper answers 431 beyond it.
+/// Largest request head, in bytes; hyper responds with 431 beyond it.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// How long accepting pauses after the system refused a socket, usually because all file handles are in use.
+/// Pause after the system refused a socket, usually because all file descriptors are in use.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// What a connection over the limit is sent before it is closed.
+/// Response to a connection over the limit.
 const REFUSED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/problem+json\r\ncontent-length: 221\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
     {\"type\":\"urn:throughline:problem:too_many_connections\",\"title\":\"Service Unavailable\",\"status\":503,\
@@ -67,9 +66,9 @@ pub async fn serve(
             refuse(&stream);
             continue;
         };
-        // A turn is one small response to one small request; waiting to fill a packet only adds delay.
+        // Responses are small; waiting to fill a packet only adds delay.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
         let io = TokioIo::new(Stalling::new(stream, unread));
         let connection = http.serve_connection(io, TowerToHyperService::new(service.clone()));
@@ -85,29 +84,29 @@ pub async fn serve(
                 }
             };
             if let Err(error) = ended {
-                tracing::debug!(%error, "a connection ended early");
+                tracing::debug!(%error, "a connection failed");
             }
         });
     }
 }
 
-/// A failed handshake concerns one client; anything else concerns the machine and needs a moment.
+/// A failed handshake concerns one client; any other error concerns the machine and needs a pause.
 async fn pause_after(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         return;
     }
-    tracing::error!(%error, "a connection could not be accepted");
+    tracing::error!(%error, "cannot accept a connection");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }
 
 fn refuse(stream: &TcpStream) {
     telemetry::metrics::connection_refused();
-    // Best effort: a client that cannot take 400 bytes at once sees the connection close.
+    // Best effort: a client that cannot take 400 bytes at once only sees the connection close.
     let _ = stream.try_write(REFUSED);
 }
 
-/// The connections that are open, counted in all and by address.
+/// Open connections, in total and per address.
 struct Open {
     all_max: usize,
     address_max: usize,
@@ -120,7 +119,7 @@ struct Counts {
     by_address: HashMap<IpAddr, usize>,
 }
 
-/// One open connection; dropping it makes room for another.
+/// An open connection; dropping it frees its place.
 struct ConnectionPermit {
     open: Arc<Open>,
     address: IpAddr,
@@ -135,7 +134,7 @@ impl Open {
         }
     }
 
-    /// Room for one more connection from `address`, if there is any.
+    /// Takes a place for a connection from `address`, if there is one.
     fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
         let address = network_of(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -165,7 +164,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Whom an address belongs to: with IPv6 one subscriber has a whole /64.
+/// The network that counts as one client: with IPv6 a subscriber has a whole /64.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,7 +1,7 @@
-//! Which `Host` is ours, and which paths run a turn.
+//! The allowed `Host` names, and the paths that run a turn.
 //!
-//! On loopback the `Host` must be a loopback name, so that a web page whose name was pointed at this
-//! machine (DNS rebinding) cannot talk to it. Behind keys, credentials decide.
+//! A server bound to loopback only accepts loopback names and `server.hosts`, so that DNS rebinding cannot
+//! reach it from a web page. Any other server requires a key.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use super::App;
 use super::problem::Problem;
 
-/// Refuses a `Host` that is not ours while no keys protect the server.
+/// Rejects an unknown `Host` if the server is bound to loopback.
 pub async fn host(State(app): State<App>, request: Request, next: Next) -> Response {
     let host = named_host(&request);
     let known = |host: &str| {
@@ -54,7 +54,7 @@ fn is_loopback(host: &str) -> bool {
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether a path runs a turn, which may take as long as a turn may.
+/// Whether a path runs a turn, and may take as long as one.
 pub fn makes_a_turn(path: &str) -> bool {
     path.starts_with("/mcp")
         || path.starts_with("/api/v1/chat")

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: the same key answers the same turn, the same key with another body is refused.
+//! `Idempotency-Key`: a repeated key returns the first result; with a different body it is rejected.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -8,12 +8,12 @@ use super::App;
 use super::problem::Problem;
 use crate::request_key::request_key;
 
-/// The header's name.
+/// Name of the header.
 pub const HEADER: &str = "idempotency-key";
-/// The longest key.
+/// Longest key, in characters.
 const KEY_CHARACTERS_MAX: usize = 255;
 
-/// The request's key, if it has one.
+/// Key of the request, if any.
 #[derive(Debug, Clone)]
 pub struct IdempotencyKey(pub Option<String>);
 
@@ -27,7 +27,7 @@ impl FromRequestParts<App> for IdempotencyKey {
         if bytes.is_empty() || bytes.len() > KEY_CHARACTERS_MAX || !visible {
             return Err(Problem::invalid(
                 "Idempotency-Key",
-                format!("it must have 1-{KEY_CHARACTERS_MAX} visible ASCII characters"),
+                format!("must have 1-{KEY_CHARACTERS_MAX} visible ASCII characters"),
             ));
         }
         Ok(Self(Some(String::from_utf8_lossy(bytes).into_owned())))

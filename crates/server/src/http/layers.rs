@@ -1,4 +1,4 @@
-//! What every request passes through, outermost first.
+//! Layers around every request, outermost first.
 
 use std::any::Any;
 use std::time::{Duration, Instant};
@@ -22,11 +22,11 @@ use super::problem::Problem;
 use super::{App, guard, oauth};
 use crate::telemetry;
 
-/// What the page may load: nothing from elsewhere, and neither scripts nor styles within the text.
+/// Nothing from other hosts, no inline scripts or styles.
 const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
 
-/// `router` with everything around it, as one service: the layers are built once, not once a route.
+/// Wraps `router` in all layers, built once rather than per route.
 pub fn around(router: Router, app: &App) -> Router {
     let request_id = HeaderName::from_static("x-request-id");
     let csrf = CsrfLayer::new().with_rejection_response(|_| cross_site().into_response());
@@ -49,13 +49,13 @@ pub fn around(router: Router, app: &App) -> Router {
     Router::new().fallback_service(router).layer(layers)
 }
 
-/// A request in the log: never with its query, which may hold what somebody looks for, nor with the token of a link.
+/// The span of a request; never with its query, which may contain search words, nor with the token of a link.
 fn span_of<B>(request: &axum::http::Request<B>) -> tracing::Span {
     let path = without_tokens(request.uri().path());
     tracing::debug_span!("request", method = %request.method(), path = %path)
 }
 
-/// A path whose tokens of read-only links are taken out, also where somebody mistyped what stands around them.
+/// The path with the tokens of read-only links masked, even if the rest is mistyped.
 fn without_tokens(path: &str) -> String {
     let mut after_shared = false;
     let parts = path.split('/').map(|part| {
@@ -70,8 +70,8 @@ fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Header
     SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
 }
 
-/// Ends a request that takes too long. Turns have their own limit, which the engine keeps; here is
-/// only room for it. How long a model client waits for its model is the client's own decision.
+/// Ends a request that takes too long. The engine limits turns itself, so they get that time on top. A drop-in
+/// client decides itself how long to wait for its model.
 pub async fn within_time(
     axum::extract::State(app): axum::extract::State<App>,
     request: Request,
@@ -98,7 +98,7 @@ pub async fn within_time(
     })
 }
 
-/// Counts requests by their route, never by their path, so that the labels stay few.
+/// Counts requests by route, not by path, to keep the number of labels small.
 async fn counted(
     axum::extract::State(app): axum::extract::State<App>,
     request: Request,
@@ -117,7 +117,7 @@ async fn counted(
     response
 }
 
-/// Hands the matched route on to what stands around the router.
+/// Passes the matched route to the layers around the router.
 pub async fn routed(route: Option<MatchedPath>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Some(route) = route {
@@ -130,17 +130,17 @@ fn cross_site() -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
         "cross_site",
-        "a page of another site may not change anything here",
+        "requests from another site are not allowed",
         "call from the same origin, or from a program that sends no Origin header",
     )
 }
 
 fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
-    tracing::error!("a request panicked; the backtrace is above");
+    tracing::error!("a request panicked; see the backtrace above");
     super::problem::internal().into_response()
 }
 
-/// There is no such route.
+/// 404 for an unknown route.
 pub async fn no_route(uri: Uri, headers: HeaderMap) -> Response {
     let path: String = uri.path().chars().take(200).collect();
     let problem = Problem::new(
@@ -152,13 +152,13 @@ pub async fn no_route(uri: Uri, headers: HeaderMap) -> Response {
     refusal::for_client(uri.path(), &headers, &problem)
 }
 
-/// The route does not know the method.
+/// 405 for an unknown method.
 pub async fn no_method(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path: String = uri.path().chars().take(200).collect();
     let problem = Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "no_method",
-        format!("{path} does not answer {method}"),
+        format!("{path} does not support {method}"),
         "the methods are listed in /api/openapi.json",
     );
     refusal::for_client(uri.path(), &headers, &problem)

@@ -1,10 +1,10 @@
 //! Streamable HTTP at `/mcp`.
 //!
-//! Requests stand alone unless configured otherwise, so any copy of the server answers any of them. With
-//! sessions (one copy, or sticky routing) clients of the older era can also be asked back: sampling over
-//! HTTP needs that in the older era, and only there.
+//! Requests are stateless by default, so any server answers any of them. With `server.mcp_sessions` (a single
+//! server, or sticky routing) clients of protocol versions with sessions can also receive requests, which
+//! sampling over HTTP needs there.
 //!
-//! Invariant: a request without a valid credential, from a page of another site, or in a session of another caller
+//! Invariant: a request without a valid credential, from another site's page, or in another caller's session
 //! reaches no handler.
 
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use super::caller::Authenticated;
 use super::problem::Problem;
 use crate::mcp::{Mcp, Refused};
 
-/// The header that names a session.
+/// Names an MCP session.
 const SESSION: &str = "mcp-session-id";
-/// Sessions whose owner is known; beyond it the longest unused must be opened anew.
+/// Most MCP sessions whose owner is remembered; beyond it, the least recently used must be opened again.
 const SESSIONS_MAX: u64 = 10_000;
-/// How long an unused session has an owner.
+/// How long the owner of an idle session is remembered.
 const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The routes, for the server to mount.
+/// The routes at `/mcp`.
 pub fn routes(app: &App) -> Router<App> {
     let settings = app.settings();
     let mut hosts: Vec<String> =
@@ -48,7 +48,7 @@ pub fn routes(app: &App) -> Router<App> {
         .with_allowed_hosts(hosts)
         .enforce_origin_validation();
     if !settings.bind.ip().is_loopback() {
-        // Beyond loopback a key is needed anyway, and the name may be any.
+        // Beyond loopback a key is required, and any name is allowed.
         config = config.disable_allowed_hosts();
     }
     let mcp = Mcp::new(app.engine().clone());
@@ -62,7 +62,7 @@ pub fn routes(app: &App) -> Router<App> {
     Router::new().route_service("/mcp", service).layer(from_fn_with_state(state, with_caller))
 }
 
-/// Our own pages; a request that comes from any other one is refused.
+/// Allowed origins: pages of this server.
 fn origins(port: u16, hosts: &[String]) -> Vec<String> {
     let loopback = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
     let named = hosts
@@ -71,8 +71,7 @@ fn origins(port: u16, hosts: &[String]) -> Vec<String> {
     loopback.into_iter().chain(named).collect()
 }
 
-/// Who opened the sessions of clients of the older era. A session is its caller's: whoever else names it is told
-/// that there is none.
+/// Owners of MCP sessions. For any other caller the session does not exist.
 #[derive(Clone)]
 struct Owners(Cache<String, Scope>);
 
@@ -86,8 +85,8 @@ impl Owners {
     }
 }
 
-/// Finds out who is asking and lets the handler know. Where the credential does not allow what was asked and tokens are
-/// taken, the answer is 403.
+/// Authenticates the caller for the handler. If the credential lacks a grant and tokens are accepted, the
+/// response is 403.
 async fn with_caller(
     State((app, owners)): State<(App, Owners)>,
     request: Request,
@@ -109,7 +108,7 @@ async fn with_caller(
     if let Some(error) = refused.take()
         && app.gate().tokens().is_some()
     {
-        // A client that can ask for more scopes looks for this status.
+        // OAuth clients expect this status to request more scopes.
         return Problem::from(error).into_response();
     }
     if let (None, Some(opened)) = (named, session_of(response.headers())) {

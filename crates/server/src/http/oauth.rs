@@ -1,7 +1,7 @@
-//! What OAuth asks of a resource server: metadata that says where tokens come from (RFC 9728), and a challenge on every
-//! answer that refuses a credential (RFC 6750).
+//! OAuth resource server: protected-resource metadata (RFC 9728), and a challenge on every response that
+//! rejects a credential (RFC 6750).
 //!
-//! Tokens themselves are checked where keys are, at the gate.
+//! The gate checks the tokens.
 
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -17,29 +17,29 @@ use super::App;
 use super::problem::Problem;
 use crate::config::OauthSettings;
 
-/// Where RFC 9728 has the metadata.
+/// Path of the metadata (RFC 9728).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The metadata, in both places where clients look: at the root, and with the path of the resource behind it.
+/// Serves the metadata at the root, and with the path of the resource appended.
 pub fn routes() -> Router<App> {
     Router::new()
         .route(WELL_KNOWN, get(metadata))
         .route(&format!("{WELL_KNOWN}/{{*path}}"), get(metadata))
 }
 
-/// Where tokens for this server come from, and which scopes they need.
+/// The issuer of tokens for this server, and the scopes they need.
 async fn metadata(
     State(app): State<App>,
     path: Option<Path<String>>,
 ) -> Result<Json<Value>, Problem> {
     let settings = settings(&app).ok_or_else(|| {
         let hint = "send an API key, or set oauth.issuer in the configuration";
-        Problem::new(StatusCode::NOT_FOUND, "no_oauth", "this server takes no access tokens", hint)
+        Problem::new(StatusCode::NOT_FOUND, "no_oauth", "this server does not accept access tokens", hint)
     })?;
     let resource = resource_path(settings);
     if let Some(Path(path)) = path.filter(|Path(path)| *path != resource.trim_start_matches('/')) {
         let what = format!("there is no protected resource /{path}");
-        let hint = format!("there is {}", settings.resource);
+        let hint = format!("the resource is {}", settings.resource);
         return Err(Problem::new(StatusCode::NOT_FOUND, "no_route", what, hint));
     }
     Ok(Json(json!({
@@ -51,7 +51,7 @@ async fn metadata(
     })))
 }
 
-/// Adds `WWW-Authenticate` to an answer that refuses the credential, or the want of one.
+/// Adds `WWW-Authenticate` to a response that rejects a missing or insufficient credential.
 pub async fn challenge(State(app): State<App>, request: Request, next: Next) -> Response {
     let tried = has_credential(request.headers());
     let mut response = next.run(request).await;
@@ -83,7 +83,7 @@ fn parameters(settings: &OauthSettings, scope: &str) -> String {
     format!("resource_metadata=\"{}\"{scope}", metadata_address(settings))
 }
 
-/// The metadata's address as clients reach it: the well-known path goes between host and path of the resource.
+/// Public URL of the metadata: the well-known path stands between host and path of the resource.
 fn metadata_address(settings: &OauthSettings) -> String {
     match Url::parse(&settings.resource) {
         Ok(mut url) => {
@@ -94,7 +94,7 @@ fn metadata_address(settings: &OauthSettings) -> String {
     }
 }
 
-/// The path of the resource, without a slash at its end.
+/// Path of the resource, without a trailing slash.
 fn resource_path(settings: &OauthSettings) -> String {
     let url = Url::parse(&settings.resource);
     url.map_or(String::new(), |url| url.path().trim_end_matches('/').to_owned())

@@ -1,11 +1,9 @@
 //! A connection whose peer must keep reading.
 //!
-//! A client that asks and never reads fills the socket's buffers; from then on every write waits, and with it
-//! the response, its stream and the turn behind it. This ends such a connection: hyper drops the response body,
-//! which cancels the turn as any disconnect does.
+//! A client that never reads fills the socket buffers and blocks the response and the turn behind it. The write
+//! then fails here, hyper drops the response body, and the turn is cancelled as with any disconnect.
 //!
-//! It is not an idle time-out: a connection on which nothing is to be written may be silent for as long as the
-//! request head's own limit allows.
+//! This is not an idle timeout: a connection with nothing to write may stay silent.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A stream on which a write fails after it has waited for `limit`.
+/// A stream whose writes fail after waiting for `limit`.
 pub struct Stalling<S> {
     stream: S,
     limit: Duration,
@@ -24,12 +22,12 @@ pub struct Stalling<S> {
 }
 
 impl<S> Stalling<S> {
-    /// Wraps `stream`.
+    /// Wraps `stream`; a write may wait for `limit`.
     pub fn new(stream: S, limit: Duration) -> Self {
         Self { stream, limit, waiting: None }
     }
 
-    /// `polled`, or an error where it has been pending for too long.
+    /// `polled`, or an error if it has been pending for too long.
     fn bounded<T>(
         &mut self,
         context: &mut Context<'_>,

@@ -1,33 +1,32 @@
-//! What a provider's answer becomes on its way to the client: itself, itself under another id, or a response made from
-//! chat completions.
+//! Conversion of a provider's response for the client: none, another id, or Chat Completions to Responses.
 
 use bytes::Bytes;
 use serde_json::Value;
 use throughline_upstream::model::responses::{self, FromChat, Rename, ResponseWriter};
 
-/// The form of an answer.
+/// How a response is converted.
 pub enum AnswerForm {
-    /// As it came.
+    /// Passed on unchanged.
     AsItIs,
-    /// A response under another id.
+    /// A Responses response with another id.
     Renamed(Rename),
-    /// A response made from chat completions.
+    /// A Responses response converted from Chat Completions.
     FromChat(Box<Conversion>),
 }
 
-/// What a response is made with.
+/// Parameters of a conversion.
 pub struct Conversion {
-    /// Its id.
+    /// Id of the response.
     pub id: String,
-    /// The model that it names.
+    /// Model named in the response.
     pub model: String,
-    /// When, in seconds.
+    /// Creation time, in seconds since the epoch.
     pub created: i64,
-    /// What was asked for.
+    /// The client's request.
     pub request: Value,
-    /// Tools that are custom ones.
+    /// Names of the custom tools.
     pub custom: Vec<String>,
-    /// The stream so far.
+    /// State of a streamed conversion.
     pub stream: Option<FromChat>,
 }
 
@@ -38,7 +37,7 @@ impl Conversion {
 }
 
 impl AnswerForm {
-    /// A part of a stream.
+    /// Converts a chunk of a stream.
     pub fn stream(&mut self, chunk: Bytes) -> Bytes {
         match self {
             Self::AsItIs => chunk,
@@ -47,7 +46,7 @@ impl AnswerForm {
         }
     }
 
-    /// What a stream still owes when the provider has ended.
+    /// The rest of a stream after the provider has ended.
     pub fn end(&mut self) -> Bytes {
         match self {
             Self::AsItIs => Bytes::new(),
@@ -56,7 +55,7 @@ impl AnswerForm {
         }
     }
 
-    /// A whole answer.
+    /// Converts a complete response.
     pub fn whole(&self, body: Bytes) -> Bytes {
         match self {
             Self::AsItIs => body,

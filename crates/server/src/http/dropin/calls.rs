@@ -1,4 +1,4 @@
-//! Tool calls that a client ran since the user's last message, as its request tells them.
+//! Tool calls that a client ran since the user's last message, read from its request.
 
 use serde_json::Value;
 use throughline_engine::session::record::CallRecord;
@@ -7,16 +7,16 @@ use throughline_engine::tool::{ToolName, ToolOutput};
 use super::client_body::ClientBody;
 use super::user_words::words;
 
-/// The server that a client's own tools are kept under.
+/// Server name under which a client's own tools are stored.
 const SERVER: &str = "client";
 
-/// Calls and their results, in order.
+/// Calls with their results, in order.
 pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
     let mut calls: Vec<CallRecord> = Vec::new();
     let mut round = 0;
     for (_, message) in &body.messages[body.user_at + 1..] {
         if message["role"] == "assistant" || is_call(message) {
-            // Calls of one reply of Responses are items beside each other.
+            // In Responses, the calls of one reply are consecutive items.
             let goes_on =
                 is_call(message) && calls.last().is_some_and(|call| call.output.is_none());
             round += u32::from(!goes_on);
@@ -48,12 +48,12 @@ pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
     calls
 }
 
-/// Whether an item of Responses calls a tool.
+/// Whether a Responses item is a tool call.
 fn is_call(item: &Value) -> bool {
     matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"))
 }
 
-/// Calls of an assistant's message: id, name, arguments.
+/// Calls in an assistant message: id, name, arguments.
 fn made(message: &Value) -> Vec<(String, String, Value)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if is_call(message) {
@@ -74,7 +74,7 @@ fn made(message: &Value) -> Vec<(String, String, Value)> {
     openai.chain(anthropic).collect()
 }
 
-/// Results in a message: the call's id and what was answered.
+/// Results in a message: id of the call and output.
 fn answered(message: &Value) -> Vec<(String, ToolOutput)> {
     let kind = message["type"].as_str();
     if matches!(kind, Some("function_call_output" | "custom_tool_call_output")) {

@@ -1,10 +1,9 @@
-//! Who asks, and with whose credential the provider is asked.
+//! The caller of a drop-in request, and the credential for the provider.
 //!
-//! While there are no keys, the person at this machine asks, and whatever credential their client sends is the
-//! provider's. Once there are keys, or tokens are taken, one of the client's credentials must be ours; another one is the
-//! provider's.
+//! While there are no keys, the caller is the local user, and any credential of the client is for the provider.
+//! Once there are keys, or tokens are accepted, one credential must be ours; another one is for the provider.
 //!
-//! Invariant: what looks like a Throughline key, or like a token of the configured issuer, is never lent.
+//! Invariant: a Throughline key or a token of the configured issuer is never passed on.
 
 use axum::http::HeaderMap;
 use throughline_engine::access::{Action, Caller, authorize};
@@ -16,16 +15,16 @@ use crate::http::problem::Problem;
 
 /// A model client whose credential was checked.
 pub struct Client {
-    /// Whose sessions it reaches.
+    /// Whose sessions it can access.
     pub caller: Caller,
-    /// Whether a user is named, by a key or by a header, whose memory belongs to every request.
+    /// Whether a key or a header names a user, whose memory is then added to every request.
     pub has_user: bool,
-    /// Its own key for the provider.
+    /// Its own credential for the provider.
     pub lent: Option<LentKey>,
 }
 
 impl Client {
-    /// Whoever sent these headers.
+    /// Authenticates the sender of these headers.
     pub async fn of(app: &App, headers: &HeaderMap) -> Result<Self, Problem> {
         let bearer = bearer(headers);
         let key = headers.get("x-api-key").and_then(|key| key.to_str().ok());

@@ -1,9 +1,8 @@
-//! A client's request, read as far as memory needs it.
+//! A client's request, parsed as far as memory needs it.
 //!
-//! The text stays the authority: what is found carries its place in it, so that [`super::splice`] can
-//! add without writing anything anew.
+//! Everything found keeps its range in the text, so that [`super::splice`] can insert without reserialising.
 //!
-//! Invariant: reading changes nothing, and understands a field only to look at it.
+//! Invariant: parsing never changes the request.
 
 use std::ops::Range;
 
@@ -20,34 +19,34 @@ use super::user_words::{answers_tools, said, words};
 
 /// A request and what was found in it.
 pub struct ClientBody<'a> {
-    /// The request as it came.
+    /// The request as sent.
     pub text: &'a str,
-    /// Its format.
+    /// API of the request.
     pub api: Api,
-    /// The conversation, each message with its place.
+    /// The messages with their ranges in the text.
     pub messages: Vec<(Range<usize>, Value)>,
-    /// Which of them is the user's last one.
+    /// Index of the user's last message.
     pub user_at: usize,
-    /// Whether the conversation is one text, which stands where its list would.
+    /// Whether the input is a single string instead of a list.
     pub is_text: bool,
-    /// The model that it names, with its place.
+    /// The named model with its range.
     pub model: Option<(Range<usize>, String)>,
-    /// Whether the answer is to be streamed.
+    /// Whether to stream the response.
     pub streams: bool,
     /// The client's own instructions.
     pub system: String,
-    /// What it asks of the model beside that.
+    /// Model parameters of the request.
     pub asked: ModelParameters,
 }
 
-/// Why memory can do nothing with a request.
+/// Why a request cannot be used for memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
-    /// It cannot be read.
+    /// It cannot be parsed.
     Unreadable(String),
-    /// Nobody says anything in it.
+    /// It has no user message.
     NoUserMessage,
-    /// The program asks about the conversation.
+    /// The program asks about the conversation itself, for example for a title.
     Housekeeping,
 }
 
@@ -76,7 +75,7 @@ struct Outline<'a> {
 }
 
 impl<'a> ClientBody<'a> {
-    /// Reads `text`.
+    /// Parses `text`.
     pub fn read(api: Api, text: &'a str) -> Result<Self, Unusable> {
         let unreadable = |error: serde_json::Error| Unusable::Unreadable(error.to_string());
         let outline: Outline<'a> = serde_json::from_str(text).map_err(unreadable)?;
@@ -126,7 +125,7 @@ impl<'a> ClientBody<'a> {
         self.model.as_ref().map(|(_, name)| name.as_str())
     }
 
-    /// What memory needs of it.
+    /// The request as the engine needs it.
     pub fn request(&self) -> ClientRequest {
         let before = || self.messages[..self.user_at].iter().map(|(_, message)| message);
         let speaks = |message: &&Value| message["role"] == "user" || message["role"] == "assistant";
@@ -143,7 +142,7 @@ impl<'a> ClientBody<'a> {
         ClientRequest { message, earlier, users, body: self.text.to_owned(), tokens }
     }
 
-    /// The places of the user's earlier messages that have words.
+    /// Indexes of the user's earlier messages that have text.
     pub fn user_messages(&self) -> impl Iterator<Item = usize> {
         let before = self.messages[..self.user_at].iter().enumerate();
         let of_user = before.filter(|(_, (_, message))| {
@@ -152,7 +151,7 @@ impl<'a> ClientBody<'a> {
         of_user.map(|(at, _)| at)
     }
 
-    /// What the user said last; of a message without words, what it holds.
+    /// The user's last message; if it has no text, the types of its parts.
     pub fn message(&self) -> String {
         let content = &self.messages[self.user_at].1["content"];
         let text = said(content);
@@ -166,7 +165,7 @@ impl<'a> ClientBody<'a> {
 }
 
 impl Unusable {
-    /// Its name in the header that says so.
+    /// Code for the response header.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => "unreadable",
@@ -175,17 +174,17 @@ impl Unusable {
         }
     }
 
-    /// The reason.
+    /// Reason for the response header.
     pub fn reason(&self) -> String {
         match self {
             Self::Unreadable(reason) => reason.clone(),
-            Self::NoUserMessage => "no message of a user is in the request".into(),
+            Self::NoUserMessage => "the request has no user message".into(),
             Self::Housekeeping => "the program asks about the conversation itself".into(),
         }
     }
 }
 
-/// The model that a request names, and whether its answer is to be streamed, if it can be read at all.
+/// The named model and whether to stream; defaults if the request cannot be parsed.
 pub fn outline(bytes: &[u8]) -> (Option<String>, bool) {
     #[derive(Deserialize)]
     struct Named {
@@ -196,7 +195,7 @@ pub fn outline(bytes: &[u8]) -> (Option<String>, bool) {
     named.map_or((None, false), |named| (named.model, named.stream == Some(true)))
 }
 
-/// Where `part`, a slice of `whole`, stands in it.
+/// Range of `part`, a slice of `whole`.
 pub fn place(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()
@@ -206,7 +205,7 @@ fn instructs(message: &Value) -> bool {
     message["role"] == "system" || message["role"] == "developer"
 }
 
-/// Whether a message is the user's, and more than results of tools.
+/// Whether a message is from the user and not only tool results.
 fn is_users(message: &Value) -> bool {
     let content = &message["content"];
     let shows = || {

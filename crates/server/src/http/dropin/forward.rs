@@ -1,11 +1,11 @@
-//! The way to the provider and back: the answer goes on, byte for byte unless its form must change, while a copy is kept
-//! for memory.
+//! Forwards a request to the provider. The response is passed on byte for byte, unless it is converted, and a
+//! copy is kept for memory.
 //!
-//! It runs as a task of its own, so that a client that goes away ends the call upstream and what was
-//! said until then is still kept.
+//! This runs as its own task: if the client disconnects, the upstream call ends and the reply so far is still
+//! stored.
 //!
-//! Invariant: the last event of a stream reaches the client after its turn is in the log, so that the
-//! client's next request finds it there.
+//! Invariant: the last event of a stream reaches the client after its turn is committed, so that the client's
+//! next request sees it.
 
 use std::time::Duration;
 
@@ -28,33 +28,33 @@ use super::{headers, refusal};
 use crate::http::App;
 use crate::http::problem::{Problem, internal};
 
-/// The largest refusal that is handed on.
+/// Largest error response that is passed on, in bytes.
 const REFUSAL_BYTES_MAX: usize = 1024 * 1024;
-/// Chunks that may wait for a slow client.
+/// Chunks buffered for a slow client.
 const CHUNKS_WAITING_MAX: usize = 16;
-/// A stream's last event has one of these in it.
+/// Marks of a stream's last event.
 const LAST_EVENT_MARKS: [&[u8]; 4] =
     [b"data: [DONE]", b"message_stop", b"response.completed", b"response.incomplete"];
-/// Bytes before a chunk that a mark may begin in.
+/// Bytes before a chunk in which a mark may begin.
 const MARK_BYTES_MAX: usize = 24;
 
-/// A request on its way.
+/// A request to forward.
 pub struct Forward {
-    /// Where it goes.
+    /// The provider.
     pub upstream: PassThrough,
-    /// What is sent.
+    /// The call to make.
     pub call: ClientCall,
-    /// The client's format.
+    /// API of the client.
     pub api: Api,
-    /// What the answer becomes for the client.
+    /// How the response is converted.
     pub form: AnswerForm,
-    /// What the answer's headers say.
+    /// Response headers about memory.
     pub notes: Notes,
-    /// What it leaves behind.
+    /// What to store afterwards.
     pub remains: TurnToKeep,
 }
 
-/// What became of reading the answer.
+/// How reading the response ended.
 enum Read {
     Ended,
     Left,
@@ -62,7 +62,7 @@ enum Read {
 }
 
 impl Forward {
-    /// Sends it, and answers as soon as the provider does.
+    /// Sends the request, and responds as soon as the provider does.
     pub async fn run(self, app: &App) -> Response {
         let provider = self.api.provider();
         let (head, answer) = oneshot::channel();
@@ -105,7 +105,7 @@ impl Forward {
     }
 }
 
-/// An answer on its way back.
+/// A provider's response.
 struct UpstreamAnswer {
     app: App,
     upstream: PassThrough,
@@ -122,7 +122,7 @@ impl UpstreamAnswer {
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
     }
 
-    /// Whether nobody here looks at the answer.
+    /// Whether the response need not be parsed.
     fn may_pass_unread(&self) -> bool {
         self.remains.keeping.is_none() && matches!(self.form, AnswerForm::AsItIs)
     }
@@ -223,7 +223,7 @@ impl UpstreamAnswer {
         }
     }
 
-    /// Gives the client a part of the answer. One that does not read it in time has left.
+    /// Sends a chunk to the client. A client that does not read in time counts as disconnected.
     async fn hand_on(
         &mut self,
         client: &mpsc::Sender<std::io::Result<Bytes>>,
@@ -239,7 +239,7 @@ impl UpstreamAnswer {
         }
     }
 
-    /// How a stream ended, by the copy that was taken of it; without a session none was.
+    /// How a stream ended, from its copy; without a session there is none.
     async fn ending(&self, read: &Read, copy: Bytes) -> Ending {
         let parsed = match self.remains.keeping {
             Some(_) => parsed_answer::stream(self.api, copy).await,
@@ -253,7 +253,7 @@ impl UpstreamAnswer {
         }
     }
 
-    /// Takes a copy of `chunk`; when it ends the reply, the exchange is kept before the chunk goes on.
+    /// Copies `chunk`; if it ends the reply, the turn is committed before the chunk is passed on.
     async fn look_at(&mut self, copy: &mut BytesMut, chunk: &Bytes) {
         let room = self.remains.keeping.is_some()
             && copy.len() + chunk.len() <= self.upstream.config().reply_bytes_max;
@@ -272,7 +272,7 @@ impl UpstreamAnswer {
         }
     }
 
-    /// How long the provider may say nothing.
+    /// Longest silence of the provider.
     fn silence(&self) -> Duration {
         self.upstream.config().idle_timeout
     }
@@ -282,7 +282,7 @@ impl UpstreamAnswer {
     }
 }
 
-/// Answers with a problem of ours, after the failed exchange is kept.
+/// Responds with a problem, after the failed turn is committed.
 async fn refuse(
     mut remains: TurnToKeep,
     api: Api,
@@ -294,13 +294,13 @@ async fn refuse(
     let _ = head.send(refusal::in_format(api.provider(), problem));
 }
 
-/// A redirect would make the client send its credential elsewhere.
+/// A redirect would send the client's credential elsewhere.
 fn moved(status: StatusCode) -> Problem {
     Problem::new(
         StatusCode::BAD_GATEWAY,
         "upstream_moved",
         format!("the provider answered {status}; redirects are not followed"),
-        "set base_url to the address that it points to",
+        "set base_url to the new address",
     )
 }
 

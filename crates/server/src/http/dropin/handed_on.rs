@@ -1,6 +1,6 @@
-//! A request that was handed on to a provider, put together again to the byte.
+//! Rebuilds a forwarded request byte for byte.
 //!
-//! Invariant: the result has the hash of what was sent, or the answer is an error.
+//! Invariant: the result has the hash of what was sent; otherwise it is an error.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -15,7 +15,7 @@ use super::client_body::ClientBody;
 use super::reply::LIMIT_NAMES;
 use super::splice::{self, Insertion};
 
-/// What the provider was sent on that turn, and its hash; `None` where the turn was not handed on.
+/// What the provider was sent on that turn, and its hash; `None` if the turn was not forwarded.
 pub async fn again(
     engine: &Engine,
     caller: &Caller,
@@ -43,7 +43,7 @@ pub async fn again(
     }
     Err(Error::Unreadable {
         what: format!("the request of turn {turn} of session {id}"),
-        reason: format!("what is kept does not make the bytes of hash {}", kept.hash),
+        reason: format!("the stored data does not match the hash {}", kept.hash),
     })
 }
 

@@ -1,10 +1,10 @@
-//! Which headers of a provider's answer reach the client.
+//! Response headers of a provider that are passed on.
 //!
-//! Only those that say something about the answer: cookies, hop-by-hop headers and addresses stay here.
+//! Only headers about the response; no cookies, hop-by-hop headers or addresses.
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// Headers that pass.
+/// Headers that are passed on.
 const PASSED: [&str; 7] = [
     "content-type",
     "retry-after",
@@ -14,11 +14,11 @@ const PASSED: [&str; 7] = [
     "x-request-id",
     "apim-request-id",
 ];
-/// Beginnings of headers that pass.
+/// Prefixes of headers that are passed on.
 const PASSED_BEGINNINGS: [&str; 5] =
     ["x-ratelimit-", "x-rate-limit-", "ratelimit", "anthropic-", "openai-"];
 
-/// The headers of `answer` that pass.
+/// The headers of `answer` that are passed on.
 pub fn passed(answer: &HeaderMap) -> HeaderMap {
     let passes = |name: &HeaderName| {
         let name = name.as_str();

@@ -1,20 +1,20 @@
-//! Requests in which a program asks a model about its own conversation, for a title or tags: nobody says anything in them.
+//! Requests in which a program asks a model about its own conversation, such as for a title or tags.
 //!
-//! They come with the session's headers like every other request. Kept, they would be turns that nobody took, and their text
-//! would be recalled later. What is known here was seen on the wire (`docs/clients`); a program that words it otherwise gets
-//! turns, never an error.
+//! They carry the session's headers like any other request. Stored, they would become turns that nobody took,
+//! and would be recalled later. The patterns were observed on the wire (`docs/clients`); a program with other
+//! wording gets extra turns, never an error.
 //!
-//! Invariant: the conversation is quoted in such a message, so an ordinary question about titles is none.
+//! Invariant: such a message quotes the conversation, so an ordinary question about titles does not match.
 
 use serde_json::Value;
 
 use super::user_words::words;
 
-/// What a message begins with and what it holds: of Claude Code (titles) and of Open WebUI (titles, tags, suggestions).
+/// Start and content of such messages: Claude Code (titles), Open WebUI (titles, tags, suggestions).
 const SIGNS: [(&str, &str); 2] =
     [("<session>\n", "\n</session>"), ("### Task:\n", "<chat_history>")];
 
-/// Whether the content of the last message is one of these.
+/// Whether the last message is such a request.
 pub fn is_housekeeping(content: &Value) -> bool {
     let text = words(content);
     let text = text.trim_start();

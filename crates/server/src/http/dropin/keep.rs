@@ -1,9 +1,9 @@
-//! What a handed-on request leaves: the span of the call, and with a session a turn.
+//! What a forwarded request leaves: the span of its call and, with a session, a turn.
 //!
-//! An answer that ends in tool calls is not yet an exchange: it is kept when the client comes back with
-//! the results and the model has said its last word.
+//! A reply that ends in tool calls is not yet a turn; it is stored when the client has returned the results and
+//! the model has finished.
 //!
-//! Invariant: one request leaves at most one turn, and a failure to keep it does not break the answer.
+//! Invariant: a request leaves at most one turn, and a failure to store it does not affect the response.
 
 use serde_json::Value;
 use throughline_engine::model::StopReason;
@@ -14,44 +14,44 @@ use throughline_engine::turn::{DropInTurn, Exchange};
 use throughline_upstream::model::parsed_answer::ParsedAnswer;
 use tracing::Span;
 
-/// The largest conversation up to a reply that ends in calls, in bytes, that is kept for a client which only names it.
+/// Largest conversation, in bytes, that is stored for a client that only sends `previous_response_id`.
 const ROUND_BYTES_MAX: usize = 1024 * 1024;
 
-/// What is needed to keep an exchange.
+/// What is needed to store a turn.
 pub struct Keeping {
-    /// The turn.
+    /// The open turn.
     pub turn: DropInTurn,
     /// Calls that the client ran since its message.
     pub calls: Vec<CallRecord>,
     /// `provider/model`.
     pub model: String,
-    /// What a reply that ends in calls is kept with, for a client that will only name it: its id, and the items that
-    /// led to it.
+    /// For a reply that ends in calls: its id and the items that led to it, for a client that only refers to
+    /// the id.
     pub round: Option<(String, Vec<Value>)>,
 }
 
-/// What a request leaves when its answer has ended.
+/// What a request leaves when its response has ended.
 pub struct TurnToKeep {
-    /// The call of the provider's model, for a collector.
+    /// Span of the model call.
     pub call: Span,
-    /// What to keep of it; nothing without a session, and once it was kept.
+    /// The turn to store; `None` without a session, and once it is stored.
     pub keeping: Option<Keeping>,
 }
 
 impl TurnToKeep {
-    /// The remains of a request that is no model's call.
+    /// For a request that is not a model call.
     pub fn none() -> Self {
         Self { call: Span::none(), keeping: None }
     }
 
-    /// Tells of the ending, and keeps what was said. Once: later endings are those of the connection.
+    /// Closes the span and stores the turn. Only the first call has an effect.
     pub async fn end(&mut self, ending: Ending) {
         let call = std::mem::replace(&mut self.call, Span::none());
         let outcome = outcome(ending);
         if let Some(outcome) = &outcome {
             outcome.tell(&call);
         }
-        // The call is over; keeping it is another matter.
+        // The call ends here; storing is not part of it.
         drop(call);
         if let (Some(keeping), Some(outcome)) = (self.keeping.take(), outcome) {
             keeping.keep(outcome).await;
@@ -59,21 +59,21 @@ impl TurnToKeep {
     }
 }
 
-/// How the way back ended.
+/// How a response ended.
 pub enum Ending {
-    /// The answer went on without being looked at.
+    /// Passed on without being parsed.
     Passed,
-    /// The answer is whole, or at least all that the provider sent.
+    /// The provider sent everything.
     Over(ParsedAnswer),
-    /// The client went away.
+    /// The client disconnected.
     Left(ParsedAnswer),
-    /// The connection to the provider broke.
+    /// The connection to the provider failed.
     Broke(ParsedAnswer, String),
-    /// The provider refused.
+    /// The provider returned an error.
     Refused(TurnError),
 }
 
-/// What an answer came to.
+/// Result of a response.
 struct Outcome {
     parsed: ParsedAnswer,
     status: TurnStatus,
@@ -89,20 +89,20 @@ impl Outcome {
         trace::model_ended(call, self.parsed.usage, ended);
     }
 
-    /// An answer that ends in calls is not an exchange before the client has run them.
+    /// A reply that ends in calls is not a turn until the client has run them.
     fn waits_for_tools(&self) -> bool {
         self.parsed.stop == Some(StopReason::ToolUse) && self.parsed.calls > 0
     }
 }
 
 impl Keeping {
-    /// Keeps what was said, if it is an exchange.
+    /// Stores the turn, if it is complete.
     async fn keep(self, outcome: Outcome) {
         let session = self.turn.session().clone();
         if outcome.waits_for_tools() {
             let round = self.round.and_then(|(id, input)| round(id, input, outcome.parsed.items));
             if let Err(error) = self.turn.wait_for_tools(round).await {
-                tracing::error!(session.id = %session, %error, "calls under way could not be kept");
+                tracing::error!(session.id = %session, %error, "cannot store pending tool calls");
             }
             return;
         }
@@ -110,19 +110,19 @@ impl Keeping {
         let (calls, model, usage) = (self.calls, self.model, parsed.usage);
         let exchange = Exchange { reply: parsed.text, calls, status, error, model, usage };
         if let Err(error) = self.turn.commit(exchange).await {
-            tracing::error!(session.id = %session, %error, "an exchange could not be kept");
+            tracing::error!(session.id = %session, %error, "cannot store a turn");
         }
     }
 }
 
-/// What a client has to send again behind a reply that ends in calls; nothing where it is too large to be kept.
+/// What a client must send again after a reply that ends in calls; `None` if too large to store.
 fn round(reply: String, mut items: Vec<Value>, output: Vec<Value>) -> Option<ClientRound> {
     items.extend(output);
     let bytes: usize = items.iter().map(|item| item.to_string().len()).sum();
     (bytes <= ROUND_BYTES_MAX).then_some(ClientRound { reply, items })
 }
 
-/// What an answer came to; nothing where it was not looked at.
+/// Result of a response; `None` if it was not parsed.
 fn outcome(ending: Ending) -> Option<Outcome> {
     let failed = |message: String| TurnError { code: "upstream_failed".into(), message };
     let whole = |parsed, status| Outcome { parsed, status, error: None };

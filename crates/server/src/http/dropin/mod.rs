@@ -1,22 +1,21 @@
-//! Drop-in model endpoints: an unchanged OpenAI or Anthropic client with another base URL, and the
-//! header `x-session-id`, gains memory.
+//! Drop-in model endpoints: an unchanged OpenAI or Anthropic client gains memory with another base URL and the
+//! header `x-session-id`.
 //!
-//! A request is handed on as it came; with a session, what the client does not send itself is put in
-//! front of its last message, and the exchange is kept. Without one nothing is kept, and only what is known of a user
-//! who is named is added. A format that no configured model speaks is refused.
+//! A request is forwarded as sent. With a session, what the client does not send itself is inserted before its
+//! last message, and the exchange is stored. Without one nothing is stored, and only memories of a named user
+//! are added. An API that no configured model supports is rejected.
 //!
-//! Invariants: the provider's answer reaches the client byte for byte, unless it must change its format; a Throughline key
-//! never leaves; memory never makes a request fail that was valid without it.
+//! Invariants: the provider's response reaches the client byte for byte, unless it must be converted; a
+//! Throughline key is never passed on; memory never makes a valid request fail.
 //!
 //! # Layout
 //!
-//! - [`upstreams`]: where requests go. [`client`]: who asks, and with whose credential. [`thread`]: the session that a
-//!   request belongs to.
-//! - [`client_body`], [`user_words`], [`splice`], [`calls`]: a request read, and added to without touching the rest.
-//!   [`housekeeping`]: requests that are left as they are.
-//! - [`reply`], [`through`]: the routes. [`forward`], [`keep`]: the way there and back, and the turn that is left.
-//!   [`answer_form`]: what an answer becomes. [`headers`], [`notes`]: what passes, and what we say.
-//! - [`handed_on`]: a request that was handed on, again. [`stored`]: an answer again. [`refusal`]: errors.
+//! - [`upstreams`]: the providers. [`client`]: caller and credentials. [`thread`]: the session of a request.
+//! - [`client_body`], [`user_words`], [`splice`], [`calls`]: parsing a request and inserting into it.
+//!   [`housekeeping`]: requests that get no memory.
+//! - [`reply`], [`through`]: the routes. [`forward`], [`keep`]: forwarding, and storing the turn.
+//!   [`answer_form`]: conversion of responses. [`headers`], [`notes`]: response headers.
+//! - [`handed_on`]: rebuilds a forwarded request. [`stored`]: repeats a stored response. [`refusal`]: errors.
 
 mod answer_form;
 mod calls;
@@ -44,10 +43,10 @@ use super::App;
 
 pub use upstreams::Upstreams;
 
-/// The header that names the session.
+/// Names the session.
 pub const SESSION: &str = "x-session-id";
 
-/// The routes, where providers' own clients expect them.
+/// The routes, at the paths that providers' clients expect.
 pub fn routes() -> Router<App> {
     Router::new()
         .route("/v1/chat/completions", post(reply::openai))

@@ -1,12 +1,12 @@
-//! What an answer's headers say of memory.
+//! Response headers about memory.
 //!
-//! | header | what it says |
+//! | header | meaning |
 //! |---|---|
-//! | `x-session-id` | the session that keeps the exchange |
+//! | `x-session-id` | the session that stores the exchange |
 //! | `x-throughline-memory` | `added; pieces=4; tokens=312`, or `nothing` |
-//! | `x-throughline-left-out` | what there was no room for: `pieces=3; tokens=900; reason=over_window` |
-//! | `x-throughline-not-kept` | why the exchange is not kept and nothing was added: `over_limit: …` |
-//! | `x-throughline-not-converted` | tools that the provider's format has no counterpart for |
+//! | `x-throughline-left-out` | what did not fit: `pieces=3; tokens=900; reason=over_window` |
+//! | `x-throughline-not-kept` | why the exchange is not stored and nothing was added: `over_limit: …` |
+//! | `x-throughline-not-converted` | tools without a counterpart in the provider's format |
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use throughline_engine::id::SessionId;
@@ -18,20 +18,20 @@ const MEMORY: &str = "x-throughline-memory";
 const LEFT_OUT: &str = "x-throughline-left-out";
 const NOT_KEPT: &str = "x-throughline-not-kept";
 const NOT_CONVERTED: &str = "x-throughline-not-converted";
-/// The longest reason in a header.
+/// Longest reason in a header, in characters.
 const REASON_CHARACTERS_MAX: usize = 200;
 
-/// Headers for one answer.
+/// Headers for one response.
 #[derive(Debug, Clone, Default)]
 pub struct Notes(Vec<(HeaderName, HeaderValue)>);
 
 impl Notes {
-    /// The session that keeps the exchange.
+    /// The session that stores the exchange.
     pub fn kept_in(&mut self, session: &SessionId) {
         self.note(SESSION, session.as_str());
     }
 
-    /// What was added, and what there was no room for.
+    /// What was added, and what did not fit.
     pub fn added<'a>(&mut self, receipts: impl IntoIterator<Item = &'a Receipt>) {
         let (mut pieces, mut tokens, mut left_out) = (0, 0, None);
         for receipt in receipts {
@@ -49,20 +49,20 @@ impl Notes {
         }
     }
 
-    /// Why the exchange is not kept.
+    /// Why the exchange is not stored.
     pub fn not_kept(&mut self, code: &str, reason: &str) {
         let reason: String = reason.chars().take(REASON_CHARACTERS_MAX).collect();
         self.note(NOT_KEPT, &format!("{code}: {reason}"));
     }
 
-    /// Tools that were left out.
+    /// Tools that were dropped.
     pub fn not_converted(&mut self, tools: &[String]) {
         if !tools.is_empty() {
             self.note(NOT_CONVERTED, &tools.join(", "));
         }
     }
 
-    /// Writes them.
+    /// Writes the headers.
     pub fn write(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.0 {
             headers.insert(name.clone(), value.clone());

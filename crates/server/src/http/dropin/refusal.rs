@@ -1,4 +1,4 @@
-//! Errors of ours in the shape that a provider's client reads.
+//! Errors of this server in the format of a provider's client.
 
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,7 +9,7 @@ use throughline_upstream::model::Provider;
 
 use crate::http::problem::Problem;
 
-/// `problem` for a client of that format.
+/// `problem` in that provider's format.
 pub fn in_format(format: Provider, problem: &Problem) -> Response {
     let message = format!("{} ({})", problem.detail, problem.hint);
     let kind = kind(problem.status);
@@ -26,7 +26,7 @@ pub fn in_format(format: Provider, problem: &Problem) -> Response {
     response
 }
 
-/// `problem` for whoever sends these headers to `path`.
+/// `problem` for the sender of these headers.
 pub fn for_client(path: &str, headers: &HeaderMap, problem: &Problem) -> Response {
     match path.starts_with("/v1/") && headers.contains_key("anthropic-version") {
         true => in_format(Provider::Anthropic, problem),
@@ -34,7 +34,7 @@ pub fn for_client(path: &str, headers: &HeaderMap, problem: &Problem) -> Respons
     }
 }
 
-/// `problem` for whoever calls `path`, decided before any handler knows the client.
+/// `problem` for a caller of `path`, before the client is known.
 pub fn shaped(path: &str, problem: &Problem) -> Response {
     let mut response = if path.starts_with("/v1/messages") {
         in_format(Provider::Anthropic, problem)
@@ -49,7 +49,7 @@ pub fn shaped(path: &str, problem: &Problem) -> Response {
     response
 }
 
-/// A provider that could not be asked.
+/// A provider that could not be called.
 pub fn of_upstream(error: &UpstreamError) -> Problem {
     let status = match error.fault {
         UpstreamFault::TimedOut => StatusCode::GATEWAY_TIMEOUT,

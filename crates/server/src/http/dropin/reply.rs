@@ -1,6 +1,7 @@
 //! `POST /v1/chat/completions`, `POST /v1/messages` and `POST /v1/responses`.
 //!
-//! Invariant: a request that names a session and would be valid without it is handed on, whatever memory can do with it.
+//! Invariant: a request with a session that would be valid without it is forwarded, whether or not memory can
+//! be used.
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, Method};
@@ -32,20 +33,20 @@ use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
 use crate::json_limits;
 
-/// How servers of chat completions call the longest reply: most of them, and OpenAI's newer models.
+/// Field for the longest reply: most servers, and newer models of OpenAI.
 pub const LIMIT_NAMES: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
-/// A reply in OpenAI's format.
+/// OpenAI Chat Completions.
 pub async fn openai(State(app): State<App>, request: Request) -> Response {
     answered(app, Api::ChatCompletions, request).await
 }
 
-/// A reply in Anthropic's format.
+/// Anthropic Messages.
 pub async fn anthropic(State(app): State<App>, request: Request) -> Response {
     answered(app, Api::Messages, request).await
 }
 
-/// A reply in OpenAI's newer format.
+/// OpenAI Responses.
 pub async fn response(State(app): State<App>, request: Request) -> Response {
     answered(app, Api::Responses, request).await
 }
@@ -58,7 +59,7 @@ async fn answered(app: App, api: Api, request: Request) -> Response {
     answered.unwrap_or_else(|problem| refusal::in_format(api.provider(), &problem))
 }
 
-/// A request, taken apart.
+/// A parsed request.
 struct Incoming {
     api: Api,
     client: Client,
@@ -68,13 +69,13 @@ struct Incoming {
     body: Bytes,
 }
 
-/// A request as it goes on.
+/// A request to forward.
 struct Outgoing<'a> {
     chosen: ChosenUpstream<'a>,
     text: Bytes,
     notes: Notes,
     remains: TurnToKeep,
-    /// The id of the answer, where a session keeps it, and the one before it.
+    /// Id of a stored response, and of the previous one.
     reply_id: Option<(String, Option<String>)>,
 }
 
@@ -127,11 +128,11 @@ impl Incoming {
         Ok(self.forward(app, outgoing).run(app).await)
     }
 
-    /// The request's text, where it is JSON of a shape that is read here.
+    /// The request's text, if it is JSON within the limits.
     fn text(&self, app: &App) -> Result<&str, Unusable> {
         let unreadable = |reason: &str| Unusable::Unreadable(reason.to_owned());
         json_limits::check(&self.body, app.settings().shape())
-            .map_err(|_| unreadable("it is nested too deeply, or has too many values"))?;
+            .map_err(|_| unreadable("it is nested too deeply or has too many values"))?;
         std::str::from_utf8(&self.body).map_err(|_| unreadable("it is not UTF-8"))
     }
 
@@ -172,7 +173,7 @@ impl Incoming {
         Outgoing { chosen, text, notes, remains, reply_id }
     }
 
-    /// The request with what the user's memory adds; nothing is kept.
+    /// The request with the user's memories; nothing is stored.
     async fn with_user<'a>(
         &self,
         app: &App,
@@ -200,7 +201,7 @@ impl Incoming {
         self.plain(chosen, notes, ModelParameters::default())
     }
 
-    /// The request as it is; only a model's configured name becomes the provider's.
+    /// The request as it is; only a configured model name is replaced by the provider's.
     fn plain<'a>(
         &self,
         chosen: ChosenUpstream<'a>,
@@ -216,7 +217,7 @@ impl Incoming {
         Outgoing { chosen, text, notes, remains, reply_id: None }
     }
 
-    /// What the provider is sent, and what it is asked for, where that is another format.
+    /// What the provider is sent; with the original request if it was converted.
     fn sent(
         &self,
         chosen: ChosenUpstream<'_>,
@@ -275,8 +276,8 @@ fn model_name(chosen: ChosenUpstream<'_>, named: Option<&str>) -> String {
     format!("{provider}/{}", chosen.model.or(named).unwrap_or_default())
 }
 
-/// Whether a request goes on without memory when memory fails so. What the client asked for beside memory – its rights,
-/// its idempotency key – it must get or be refused.
+/// Whether a request is forwarded without memory after this error. Missing rights and a reused idempotency key
+/// are never ignored.
 fn may_pass(error: &Error) -> bool {
     !matches!(error.fault(), Fault::Forbidden | Fault::KeyMismatch)
 }

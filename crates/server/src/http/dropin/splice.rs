@@ -1,10 +1,9 @@
-//! What memory adds, put into a client's request without touching anything else of it.
+//! Inserts what memory adds into a client's request.
 //!
-//! History goes in front of the user's last message, quoted data in front of that message's words, and what was
-//! put in front of an earlier message's words is put there again. A provider's prompt cache therefore stays valid
-//! for all that was sent before.
+//! History goes before the user's last message, quoted data before the text of that message, and what was
+//! inserted into earlier messages is inserted again. A provider's prompt cache therefore stays valid.
 //!
-//! Invariant: apart from what is put in, the request keeps every byte and every order.
+//! Invariant: apart from the insertions, every byte of the request is unchanged.
 
 use std::ops::Range;
 
@@ -18,19 +17,19 @@ use throughline_upstream::model::Api;
 use super::client_body::{ClientBody, place};
 use super::user_words::said;
 
-/// What is put in.
+/// What to insert.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Insertion<'a> {
     /// What memory adds.
     pub addition: Option<&'a Addition>,
-    /// The model's name, where it is another than the client's.
+    /// Name of the model, if it replaces the client's.
     pub model: Option<&'a str>,
 }
 
-/// An edit: what is put in the place of a stretch of the request.
+/// Replaces a range of the request.
 pub type Edit = (Range<usize>, String);
 
-/// The request with what is put in.
+/// The request with the insertions.
 pub fn with(body: &ClientBody<'_>, put_in: Insertion<'_>) -> String {
     let mut edits = Vec::new();
     if let (Some((place, own)), Some(name)) = (&body.model, put_in.model)
@@ -47,7 +46,7 @@ pub fn with(body: &ClientBody<'_>, put_in: Insertion<'_>) -> String {
     edited(body.text, edits)
 }
 
-/// The request with another model's name and nothing else; `None` where it names none.
+/// The request with another model name only; `None` if it names no model.
 pub fn renamed(text: &str, model: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -58,7 +57,7 @@ pub fn renamed(text: &str, model: &str) -> Option<String> {
     Some(edited(text, vec![(place(text, named.model.get()), json!(model).to_string())]))
 }
 
-/// `text` with `edits`.
+/// Applies `edits` to `text`.
 pub fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(place, _)| place.start);
     let mut changed = String::with_capacity(text.len());
@@ -83,7 +82,7 @@ fn into_list(body: &ClientBody<'_>, addition: &Addition) -> Vec<Edit> {
     edits
 }
 
-/// A conversation that is one text becomes a list where something is added to it.
+/// Turns a string input into a list if something is added.
 fn text_as_list(body: &ClientBody<'_>, addition: &Addition) -> Vec<Edit> {
     if addition.before.is_empty() && addition.beside.is_empty() {
         return Vec::new();
@@ -102,7 +101,7 @@ struct Content<'a> {
     content: &'a RawValue,
 }
 
-/// Texts in front of the words of earlier messages, each found by its words.
+/// Insertions into earlier messages, which are found by their text.
 fn earlier(body: &ClientBody<'_>, texts: &[(String, Vec<String>)]) -> Vec<Edit> {
     let places: Vec<usize> = body.user_messages().collect();
     let users: Vec<String> =
@@ -112,7 +111,7 @@ fn earlier(body: &ClientBody<'_>, texts: &[(String, Vec<String>)]) -> Vec<Edit> 
     placed.filter_map(|(at, texts)| beside(body, at, texts)).collect()
 }
 
-/// `texts` in front of the words of the message at that place.
+/// Inserts `texts` before the text of the message at that index.
 fn beside(body: &ClientBody<'_>, at: usize, texts: &[String]) -> Option<Edit> {
     if texts.is_empty() {
         return None;
@@ -130,7 +129,7 @@ fn beside(body: &ClientBody<'_>, at: usize, texts: &[String]) -> Option<Edit> {
                 let part: Option<Value> = serde_json::from_str(item.get()).ok();
                 part.is_some_and(|part| part["type"] == "tool_result")
             };
-            // A provider wants the results of tools first.
+            // Providers require tool results first.
             let results = items.iter().take_while(is_result).count();
             let (at, put) = match results {
                 0 if items.is_empty() => (whole.start + 1, parts),
@@ -142,13 +141,13 @@ fn beside(body: &ClientBody<'_>, at: usize, texts: &[String]) -> Option<Edit> {
         (b'"', Api::Messages) => {
             Some((whole, format!(r#"[{parts},{{"type":"text","text":{raw}}}]"#)))
         }
-        // Servers that speak like OpenAI often know a text only.
+        // Many OpenAI-compatible servers accept only a string.
         (b'"', _) => Some((whole, in_front(texts, raw))),
         _ => None,
     }
 }
 
-/// A text of JSON with `texts` in front of it.
+/// A JSON string with `texts` prepended.
 fn in_front(texts: &[String], raw: &str) -> String {
     if texts.is_empty() {
         return raw.to_owned();

@@ -1,4 +1,4 @@
-//! A turn that was kept before, told again in the format of its client.
+//! Repeats a stored turn in the format of its client.
 
 use axum::Json;
 use axum::http::header;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::client_body::ClientBody;
 use super::thread::ReplyId;
 
-/// The answer of a turn.
+/// The response of a stored turn.
 pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord) -> Response {
     let model = match &record.form {
         ReplyForm::Model { model } => model.split_once('/').map_or(&**model, |(_, name)| name),
@@ -44,7 +44,7 @@ pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord)
     }
 }
 
-/// What is told.
+/// A stored reply.
 struct StoredText<'a> {
     id: String,
     model: &'a str,

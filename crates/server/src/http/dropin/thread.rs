@@ -1,11 +1,10 @@
-//! Which session a request belongs to, and what it leaves to it.
+//! The session of a request.
 //!
-//! Every client may name one in `x-session-id`. Clients of Responses also have words of their own for it: `conversation`
-//! names one, and `previous_response_id` names a reply of one; its id leads back to the session, wherever the provider keeps
-//! what it was sent. A reply that is not the last one is gone on from in a fork. A request that names nothing is the first
-//! of a session of its own, unless it says `store: false`.
+//! Any client may name it in `x-session-id`. Clients of Responses may also use `conversation`, or
+//! `previous_response_id`, whose value contains the session. A reply that is not the last one is continued in a
+//! fork. A request that names nothing starts a session, unless it has `store: false`.
 //!
-//! Invariant: a provider is sent neither our conversations nor our ids of replies.
+//! Invariant: our conversation and response ids are never sent to a provider.
 
 use std::ops::Range;
 
@@ -29,23 +28,23 @@ use crate::http::App;
 use crate::http::problem::Problem;
 use crate::names::name_of;
 
-/// What the ids of our replies begin with; a provider's own look otherwise.
+/// Prefix of our response ids; a provider's ids differ.
 const REPLY: &str = "resp_tl_";
 
-/// Where a request belongs.
+/// The session that a request belongs to.
 #[derive(Debug, Default)]
 pub struct Thread {
-    /// The session that keeps the exchange; none where nothing is kept.
+    /// The session that stores the exchange; `None` if nothing is stored.
     pub session: Option<NewSession>,
     /// Whether the request is incomplete without the session.
     pub needed: bool,
-    /// The reply that it goes on from, as the client names it.
+    /// The response it continues, as the client names it.
     pub previous: Option<String>,
-    /// The request with what it leaves to the session, where that differs from what the client sent.
+    /// The request without our ids and with stored items, if it differs from what the client sent.
     pub text: Option<String>,
 }
 
-/// What a request for a response says of its conversation, with the places of it.
+/// Fields of a Responses request that refer to a conversation.
 #[derive(Default, Deserialize)]
 struct Links<'a> {
     #[serde(borrow, default)]
@@ -59,7 +58,7 @@ struct Links<'a> {
 }
 
 impl Thread {
-    /// Where a request with these headers and this text belongs.
+    /// Finds the session from headers and text.
     pub async fn of(
         app: &App,
         client: &Client,
@@ -95,7 +94,7 @@ impl Thread {
         Ok(Self { session, needed, previous: None, text: cleared })
     }
 
-    /// A request that goes on from a reply of ours.
+    /// A request that continues one of our responses.
     async fn going_on(
         app: &App,
         client: &Client,
@@ -127,7 +126,7 @@ impl Thread {
 }
 
 impl Links<'_> {
-    /// The request without what only we understand, and with `items` in front of its own.
+    /// The request without our ids, and with `items` before its own.
     fn cleared(&self, text: &str, items: &[Value]) -> String {
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         for named in [self.previous_response_id, self.conversation].into_iter().flatten() {
@@ -150,7 +149,7 @@ impl Links<'_> {
     }
 }
 
-/// The id of a reply: its session, and how many turns that had before.
+/// A response id: the session, and its number of turns before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyId {
     session: SessionId,
@@ -158,7 +157,7 @@ pub struct ReplyId {
 }
 
 impl ReplyId {
-    /// A new id of a reply in `session`.
+    /// A new response id in `session`.
     pub fn make(session: &SessionId, turns_before: u64, nonce: Uuid) -> String {
         format!("{REPLY}{}_{turns_before}_{session}", nonce.simple())
     }
@@ -171,12 +170,12 @@ impl ReplyId {
     }
 }
 
-/// The session of that id, which is made where there is none.
+/// The session with that id; it is created if missing.
 fn named(id: SessionId) -> NewSession {
     NewSession { id: Some(id), ..NewSession::default() }
 }
 
-/// A session of its own. Where nobody is named, nothing of other sessions is in it: nobody asked for memory.
+/// A new session. Without a named user it uses nothing of other sessions.
 fn own(app: &App, client: &Client) -> Result<NewSession, Problem> {
     let id = SessionId::new(app.engine().new_id().to_string())?;
     let memory = (!client.has_user).then_some(MemoryScope::Session);

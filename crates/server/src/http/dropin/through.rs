@@ -1,4 +1,5 @@
-//! `GET /v1/models`, `POST /v1/messages/count_tokens` and `POST /v1/embeddings`: handed on, or answered from what is here.
+//! `GET /v1/models`, `POST /v1/messages/count_tokens` and `POST /v1/embeddings`: forwarded, or answered
+//! locally.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -21,7 +22,7 @@ use crate::http::App;
 use crate::http::body::bytes_of;
 use crate::http::problem::Problem;
 
-/// The models of the provider whose client asks; Anthropic's always say their version.
+/// Models of the client's provider; Anthropic clients always send `anthropic-version`.
 pub async fn models(State(app): State<App>, request: Request) -> Response {
     let api = match request.headers().contains_key("anthropic-version") {
         true => Api::Messages,
@@ -39,7 +40,7 @@ async fn list_models(app: &App, api: Api, request: Request) -> Result<Response, 
     }
 }
 
-/// Counts a request's tokens.
+/// Counts the tokens of a request; locally if there is no Anthropic model.
 pub async fn count_tokens(State(app): State<App>, request: Request) -> Response {
     let counted = count(&app, request).await;
     counted.unwrap_or_else(|problem| refusal::in_format(Provider::Anthropic, &problem))
@@ -54,7 +55,7 @@ async fn count(app: &App, request: Request) -> Result<Response, Problem> {
     Ok(passed.forward(chosen).run(app).await)
 }
 
-/// Vectors of texts, by the provider.
+/// Embeddings, computed by the provider.
 pub async fn embeddings(State(app): State<App>, request: Request) -> Response {
     let embedded = embed(&app, request).await;
     embedded.unwrap_or_else(|problem| refusal::in_format(Provider::OpenAi, &problem))
@@ -66,7 +67,7 @@ async fn embed(app: &App, request: Request) -> Result<Response, Problem> {
     Ok(passed.forward(chosen).run(app).await)
 }
 
-/// A request that is handed on as it is.
+/// A request that is forwarded as it is.
 struct Passed {
     api: Api,
     client: Client,
@@ -82,7 +83,7 @@ impl Passed {
         let client = Client::of(app, &parts.headers).await?;
         let body = bytes_of(body, app.settings().client_body_bytes_max).await?;
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-        // OpenAI's base address has the version in it, Anthropic's has not.
+        // OpenAI's base URL contains the version, Anthropic's does not.
         let path = match api.provider() {
             Provider::OpenAi => path.trim_start_matches("/v1"),
             Provider::Anthropic => path,
@@ -116,7 +117,7 @@ impl Passed {
     }
 }
 
-/// What is configured here, where no provider of the format is.
+/// The configured models, if there is none of this provider.
 fn own_models(app: &App, api: Api) -> Value {
     let names = app.upstreams().names();
     let entry = |name: &String| match api.provider() {

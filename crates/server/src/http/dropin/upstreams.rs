@@ -1,4 +1,4 @@
-//! Where drop-in requests go: the configured models, by wire format and name.
+//! Providers of drop-in requests: the configured models, by API and name.
 
 use axum::http::StatusCode;
 use throughline_upstream::model::pass_through::PassThrough;
@@ -8,16 +8,16 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::http::problem::Problem;
 
-/// The configured models as drop-in upstreams, the default one first.
+/// The configured models, the default one first.
 #[derive(Debug, Clone, Default)]
 pub struct Upstreams(Vec<(String, PassThrough)>);
 
-/// The upstream of one request.
+/// The provider of one request.
 #[derive(Debug, Clone, Copy)]
 pub struct ChosenUpstream<'a> {
-    /// Where it goes.
+    /// The provider.
     pub upstream: &'a PassThrough,
-    /// The model's name there, when the client named it as the configuration does.
+    /// The provider's model name, if the client used the configured one.
     pub model: Option<&'a str>,
 }
 
@@ -28,7 +28,7 @@ impl Upstreams {
         Self::new(models, default.as_deref())
     }
 
-    /// These models; `default` is asked where a request names none of them.
+    /// These models; `default` is used if a request names none of them.
     pub fn new(
         mut models: Vec<(String, ModelConfig)>,
         default: Option<&str>,
@@ -44,8 +44,8 @@ impl Upstreams {
         Ok(Self(upstreams))
     }
 
-    /// The upstream for a request of this format that names `model`: the one configured under that
-    /// name, else the one of that model, else the first of the format, which is sent the name as it is.
+    /// The provider for a request that names `model`: the one with that configured name, else with that model,
+    /// else the first of the format, which receives the name unchanged.
     pub fn choose(&self, format: Provider, model: Option<&str>) -> Option<ChosenUpstream<'_>> {
         let of_format = || self.0.iter().filter(|(_, up)| up.config().provider == format);
         if let Some((_, upstream)) = of_format().find(|(name, _)| Some(name.as_str()) == model) {
@@ -56,30 +56,30 @@ impl Upstreams {
         Some(ChosenUpstream { upstream, model: None })
     }
 
-    /// Refuses a format that no configured model speaks.
+    /// Rejects an API that no configured model supports.
     pub fn none_of(&self, api: Api) -> Problem {
         let configured =
             self.0.iter().map(|(name, up)| format!("{name} ({})", up.config().provider.as_str()));
         let configured: Vec<String> = configured.collect();
         let configured = match configured.is_empty() {
-            true => "there is no model at all".to_owned(),
+            true => "no model is configured".to_owned(),
             false => format!("configured: {}", configured.join(", ")),
         };
         let provider = api.provider().as_str();
         Problem::new(
             StatusCode::NOT_FOUND,
             "model_not_found",
-            format!("no model here speaks {}; {configured}", api.as_str()),
+            format!("no configured model supports {}; {configured}", api.as_str()),
             format!("add a [[model]] with provider = \"{provider}\" to the configuration"),
         )
     }
 
-    /// The configured models' names.
+    /// Names of the configured models.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The configured model of that name in receipts, `provider/model`.
+    /// The configured model called `provider/model` in receipts.
     pub fn called(&self, name: &str) -> Option<&ModelConfig> {
         let named = |config: &&ModelConfig| {
             name.split_once('/') == Some((config.provider.as_str(), config.model.as_str()))

@@ -1,16 +1,16 @@
-//! The words of a message: all of them, and those that the user said.
+//! The text of a message: all of it, and what the user wrote.
 //!
-//! Clients put blocks of their own into the user's messages – `<system-reminder>`, `<environment_context>` – which are
-//! nobody's question. They stay in the request, and are neither searched for nor kept as what the user said.
+//! Clients insert blocks such as `<system-reminder>` or `<environment_context>` into user messages. They stay
+//! in the request, but are neither searched for nor stored as the user's words.
 
 use serde_json::Value;
 
-/// Texts of a content, which is a string or a list of parts.
+/// The text of a content, which is a string or a list of parts.
 pub fn words(content: &Value) -> String {
     texts(content).collect::<Vec<_>>().join("\n")
 }
 
-/// What the user said in a content; of one that holds only blocks of the client, those.
+/// What the user wrote; if there are only blocks of the client, those.
 pub fn said(content: &Value) -> String {
     let own: Vec<&str> =
         texts(content).map(without_blocks).filter(|text| !text.trim().is_empty()).collect();
@@ -20,7 +20,7 @@ pub fn said(content: &Value) -> String {
     own.join("\n")
 }
 
-/// Whether a content brings results of tools.
+/// Whether a content has tool results.
 pub fn answers_tools(content: &Value) -> bool {
     content.as_array().into_iter().flatten().any(|part| part["type"] == "tool_result")
 }
@@ -34,7 +34,7 @@ fn texts(content: &Value) -> impl Iterator<Item = &str> {
     content.as_str().into_iter().chain(parts)
 }
 
-/// A text without the blocks that it begins with.
+/// The text without its leading blocks.
 fn without_blocks(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -44,7 +44,7 @@ fn without_blocks(text: &str) -> &str {
     }
 }
 
-/// The length of the block that a text begins with: `<two-words>` up to its end.
+/// Length of the leading block: `<two-words>` to its end tag.
 fn block(text: &str) -> Option<usize> {
     let name = text.strip_prefix('<')?.split('>').next()?;
     let is_name = |c: char| c.is_ascii_lowercase() || matches!(c, '-' | '_');

@@ -1,22 +1,22 @@
-//! What every operation of the document needs and no handler should repeat: names of their own, descriptions of
-//! answers, the form of errors, who may call, examples.
+//! Completes the document with what all operations share: unique ids, response descriptions, errors, security,
+//! examples.
 //!
-//! Invariant: nothing here says what a single route does; that stands at its handler.
+//! Invariant: nothing here describes a single route; its handler does.
 
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
 use crate::http::problem;
 
-/// Operations that are not described by handlers of ours.
+/// Operations without a documented handler.
 const OTHERS: &str = include_str!("others.json");
-/// Real requests and answers, by operation.
+/// Real requests and responses, by operation.
 const EXAMPLES: &str = include_str!("examples.json");
-/// Operations that need no key.
+/// Paths that need no key.
 const OPEN: [&str; 5] =
     ["/api/v1/health", "/health", "/api/openapi.json", "/.well-known/", "/api/v1/shared/"];
 
-/// The whole document.
+/// The complete document.
 pub fn complete(document: OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let others: Value = serde_json::from_str(OTHERS).unwrap_or_default();
@@ -24,8 +24,8 @@ pub fn complete(document: OpenApi) -> Value {
     document["components"]["securitySchemes"] = json!({
         "bearer": {"type": "http", "scheme": "bearer",
             "description": "An API key (throughline key create), or an access token of the configured issuer \
-                            (oauth.issuer). Needed once there is either, and beyond loopback."},
-        "key": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "The same key."},
+                            (oauth.issuer). Required once either exists, and always beyond loopback."},
+        "key": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "An API key, as for bearer."},
     });
     document["security"] = json!([{"bearer": []}, {"key": []}, {}]);
     document["components"]["responses"] = json!({"Problem": {
@@ -44,7 +44,7 @@ pub fn complete(document: OpenApi) -> Value {
     document
 }
 
-/// Unsigned numbers reach further than the signed ones of the same width, which are all that `format` knows.
+/// `format` only knows signed numbers, so unsigned ones get a maximum instead.
 fn unsigned(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -66,7 +66,7 @@ fn unsigned(value: &mut Value) {
     }
 }
 
-/// The operations of a path.
+/// Operations of a path, by method.
 pub fn operations(item: &mut Value) -> impl Iterator<Item = (&String, &mut Map<String, Value>)> {
     let operations = item.as_object_mut().into_iter().flatten();
     operations.filter_map(|(method, operation)| Some((method, operation.as_object_mut()?)))
@@ -102,7 +102,7 @@ fn finish(path: &str, method: &str, operation: &mut Map<String, Value>, examples
     }
 }
 
-/// What a parameter may be, by its name; the handlers check the same.
+/// Adds bounds to a parameter, by its name; the handlers enforce the same.
 fn bound(path: &str, parameter: &mut Value) {
     let is_id = |name: &str| name == "id" || (name == "name" && path.contains("/agents/"));
     let in_path = parameter["in"] == "path";
@@ -127,7 +127,7 @@ fn bound(path: &str, parameter: &mut Value) {
     }
 }
 
-/// A name that no other operation has: handlers are named within their noun.
+/// An operation id that is unique: handler names are unique only within their tag.
 fn unique(path: &str, tag: &str, name: &str) -> String {
     let of_turn = path.contains("/turns/{turn}") && name == "show";
     match (of_turn, path.ends_with("/context")) {
@@ -144,7 +144,7 @@ fn finish_response(status: &str, response: &mut Value) {
         response.insert("description".into(), json!(meaning(status)));
     }
     let Some(Value::Object(content)) = response.get_mut("content") else { return };
-    // An event's form depends on its name; the description of the operation lists them.
+    // The schema of an event depends on its name; the operation's description lists them.
     if let Some(events) = content.get_mut("text/event-stream") {
         *events = json!({"schema": {}});
     }
@@ -157,7 +157,7 @@ fn finish_response(status: &str, response: &mut Value) {
     }
 }
 
-/// Puts an example beside the schema of a body that is JSON.
+/// Adds an example beside the schema of a JSON body.
 fn give_example(body: &mut Value, example: &Value) {
     if let Some(media) = body["content"].get_mut("application/json") {
         media["example"] = example.clone();
@@ -166,21 +166,21 @@ fn give_example(body: &mut Value, example: &Value) {
 
 fn meaning(status: &str) -> &'static str {
     match status {
-        "200" => "Done.",
-        "201" => "It was created.",
-        "202" => "It waits for somebody's approval.",
-        "204" => "Done; there is nothing to say.",
-        "400" => "Something in the request is wrong; `detail` names it.",
+        "200" => "Success.",
+        "201" => "Created.",
+        "202" => "A tool call waits for approval; see `awaiting_approval`.",
+        "204" => "Success, without a body.",
+        "400" => "The request is invalid; `detail` says why.",
         "401" => {
-            "A key or a token is needed, or it is not valid; `WWW-Authenticate` says how to get one."
+            "The key or token is missing or invalid; `WWW-Authenticate` says how to get one."
         }
         "403" => "The key or token does not allow this.",
-        "404" => "It does not exist, or it belongs to another user.",
-        "409" => "It has changed, or exists already; `current_version` is its version.",
-        "413" => "It is over a limit; `detail` names the limit.",
+        "404" => "Not found, or owned by another user.",
+        "409" => "It has changed meanwhile, or exists already; `current_version` is set on a version conflict.",
+        "413" => "A limit is exceeded; `detail` names it.",
         "422" => "The idempotency key was used with another body.",
         "502" => "A provider or an MCP server failed.",
-        "503" => "The server is busy, or its store is unreachable.",
+        "503" => "The server is busy, or the store is unreachable.",
         _ => "See `detail`.",
     }
 }

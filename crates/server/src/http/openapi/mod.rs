@@ -1,10 +1,10 @@
-//! The OpenAPI document, gathered from the handlers themselves, and its rendered form.
+//! The OpenAPI document, collected from the handlers, and its rendered form.
 //!
 //! # Layout
 //!
-//! - [`complete`]: what every operation needs and no handler should repeat.
-//! - `others.json`: operations of other protocols that are served here. `examples.json`: real requests and answers,
-//!   written by a test and checked against the schemas by it.
+//! - [`complete`]: what all operations share.
+//! - `others.json`: operations of other protocols served here. `examples.json`: real requests and responses,
+//!   written by a test that checks them against the schemas.
 //! - [`mod@reference`]: the page at `/api/docs`.
 
 mod complete;
@@ -23,12 +23,12 @@ use super::{
     App, about, agents, chat, contexts, conversations, entities, memories, presets, shared, users,
 };
 
-/// What stands at the top of the document.
+/// Head of the document.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Throughline",
-        description = "Keeps the thread of a conversation for applications built on language models and \
+        description = "Conversation memory for applications built on language models and \
                    MCP tools. Errors are application/problem+json with a stable code and a hint.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
@@ -41,7 +41,7 @@ use super::{
 )]
 struct Info;
 
-/// Every documented route.
+/// All documented routes.
 pub fn documented() -> OpenApiRouter<App> {
     let api = OpenApiRouter::new()
         .merge(conversations::routes())
@@ -57,7 +57,7 @@ pub fn documented() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Info::openapi()).nest("/api/v1", api).merge(about::metrics_route())
 }
 
-/// The document, and the page that shows it to people.
+/// Serves the document and its rendered form.
 pub fn route(document: Document) -> Router<App> {
     let document = complete::complete(document);
     let page = Bytes::from(reference::page(&document));

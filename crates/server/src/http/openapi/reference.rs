@@ -1,15 +1,14 @@
-//! The reference for people at `/api/docs`: the document as one page, without scripts and without anything from
-//! elsewhere.
+//! The rendered reference at `/api/docs`: one page without scripts or external resources.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// The page's style.
+/// Style sheet of the page.
 pub const STYLE: &str = include_str!("reference.css");
 
-/// The page.
+/// Renders the document as HTML.
 pub fn page(document: &Value) -> String {
     let mut by_tag: BTreeMap<&str, Vec<(String, &Value)>> = BTreeMap::new();
     for (path, item) in entries(&document["paths"]) {
