@@ -1,4 +1,4 @@
-//! Configuration becomes an engine: the store, the embedder, the tools, the models, the agents.
+//! Builds an engine from the configuration: store, embedder, tools, models, agents.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,25 +28,24 @@ use crate::clock;
 use crate::config::{Config, EmbedderKind, LexiconSettings, PacksSettings};
 use crate::failure::Failure;
 
-/// The most pack files that are read.
+/// Most pack files to read.
 const TOML_FILES_MAX: usize = 64;
 
-/// An engine and what runs beside it.
+/// An engine and its companions.
 pub struct Assembled {
-    /// The engine.
     pub engine: Arc<Engine>,
     /// MCP servers.
     pub servers: Arc<McpProxy>,
-    /// The agents' folder, as read for the first time.
+    /// The folder of agents, after its first reading.
     pub folder: AgentFolder,
-    /// Agents beside those of the folder.
+    /// Agents besides those in the folder.
     pub fixed: Fixed,
 }
 
-/// The store's URL and how to open it.
+/// URL and options of the store.
 pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure> {
     if config.store.url.is_empty() {
-        let what = "there is no folder for data: neither XDG_DATA_HOME nor HOME is set";
+        let what = "there is no data folder: neither XDG_DATA_HOME nor HOME is set";
         return Err(Failure::wrong_use(
             what,
             "name a store with --store or THROUGHLINE_STORE__URL",
@@ -69,18 +68,18 @@ pub fn store_options(config: &Config) -> Result<(StoreUrl, OpenOptions), Failure
     Ok((url, options))
 }
 
-/// What becomes of a command whose store is not there.
+/// What a command does if its store does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfAbsent {
-    /// It is made: the command writes.
+    /// Creates it: the command writes.
     Create,
-    /// The command fails: what it reads, or changes, would be there.
+    /// Fails: there is nothing to read or change.
     Refuse,
-    /// The command goes on with nothing stored, and makes none: what it shows comes from elsewhere, too.
+    /// Continues with an empty store in memory: the command also shows other data.
     Pretend,
 }
 
-/// Applies `then` where the configured store is not there.
+/// Applies `then` if the configured store does not exist.
 pub fn if_absent(config: &mut Config, then: IfAbsent) -> Result<(), Failure> {
     config.store.create = then == IfAbsent::Create;
     let (url, _) = store_options(config)?;
@@ -94,12 +93,12 @@ pub fn if_absent(config: &mut Config, then: IfAbsent) -> Result<(), Failure> {
     }
 }
 
-/// Opens the configured store. Its erasures are noted beside the backups, and reach the copies that are kept.
+/// Opens the configured store. Erasures are logged beside the backups and applied to kept copies.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, Failure> {
     Ok(store_and_copies(config).await?.0)
 }
 
-/// The same, with those copies.
+/// Opens the store, and returns the kept copies too.
 pub async fn store_and_copies(
     config: &Config,
 ) -> Result<(Arc<dyn Store>, Arc<KeptCopies>), Failure> {
@@ -118,8 +117,7 @@ pub async fn store_and_copies(
     Ok((Arc::new(watched), kept))
 }
 
-/// Refuses a store that is there and has nothing in it, not even a trace of what was erased, where there are backups
-/// of it. In Redis everything may have expired.
+/// Rejects a store that is completely empty although backups of it exist. In Redis everything may have expired.
 async fn refuse_emptied(
     url: &StoreUrl,
     options: &OpenOptions,
@@ -133,12 +131,12 @@ async fn refuse_emptied(
     }
     let trace = trace.display();
     Err(Failure::new(
-        format!("{url} is empty, and it was not before: {trace} is left of it"),
-        format!("bring it back with throughline restore; to begin anew, move {trace} away"),
+        format!("{url} is empty, but {trace} shows that it was not before"),
+        format!("restore it with throughline restore; to start anew, move {trace} away"),
     ))
 }
 
-/// Refuses to serve where erasing would fail later: a folder for backups that cannot be written to.
+/// Fails if erasures could not be logged later: the backup folder must be writable.
 pub fn can_note_erasures(config: &Config) -> Result<(), Failure> {
     let (url, _) = store_options(config)?;
     if url == StoreUrl::Memory {
@@ -147,36 +145,35 @@ pub fn can_note_erasures(config: &Config) -> Result<(), Failure> {
     let log = ErasureLog::new(&config.backups.folder);
     let prepared = log.prepare().and_then(|()| log.read());
     let read = prepared.map_err(|error| {
-        let what = format!("erasures cannot be noted in {}: {error}", log.path().display());
-        Failure::new(what, "name a folder that can be written to in backups.folder")
+        let what = format!("cannot log erasures in {}: {error}", log.path().display());
+        Failure::new(what, "set backups.folder to a writable folder")
     })?;
     for line in read.damaged {
         tracing::warn!(
             log = %log.path().display(), line,
-            "a record of the log of erasures is damaged: a restore could bring back what it told of"
+            "a record of the erasure log is damaged; a restore could bring back what it erased"
         );
     }
-    tracing::debug!(erasures = read.erasures.len(), "the log of erasures was read");
+    tracing::debug!(erasures = read.erasures.len(), "erasure log read");
     Ok(())
 }
 
-/// Whether the demo's agent is part of it.
+/// Whether to include the demo agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Demo {
-    /// Yes, and it is the default agent.
+    /// Yes, as the default agent.
     With,
     /// No.
     Without,
 }
 
 impl Demo {
-    /// By a flag of the command line.
+    /// From a command-line flag.
     pub fn by(flag: bool) -> Self {
         if flag { Self::With } else { Self::Without }
     }
 }
 
-/// The engine over `store`.
 pub async fn engine(
     config: &Config,
     store: Arc<dyn Store>,
@@ -222,7 +219,7 @@ pub async fn engine(
     Ok(Assembled { engine, servers, folder, fixed })
 }
 
-/// How long sessions live: as configured, else as the store's URL says; only that of Redis says so.
+/// Lifetime of sessions: as configured, else from the URL of a Redis store.
 fn session_ttl(config: &Config, url: &StoreUrl) -> Result<Option<Duration>, Failure> {
     match (config.store.session_ttl, url) {
         (0, StoreUrl::Redis(url)) => Ok(RedisOptions::from_url(url)?.session_ttl),
@@ -231,7 +228,7 @@ fn session_ttl(config: &Config, url: &StoreUrl) -> Result<Option<Duration>, Fail
     }
 }
 
-/// The default agent for want of a folder of that name: whoever configures a server wants to use it.
+/// The default agent if there is no folder of that name: it uses every configured server.
 fn everything(config: &Config) -> Agent {
     let enabled = config.servers.iter().filter(|(_, server)| server.enabled);
     let servers: Vec<AgentServer> = enabled
@@ -282,7 +279,7 @@ async fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     Ok(Arc::new(Cached::new(inner, config.cache.vectors_bytes)))
 }
 
-/// The TOML files of a folder; one that cannot be read is named in the log and left out.
+/// The TOML files of a folder; unreadable ones are logged and ignored.
 pub fn toml_files(folder: &Path) -> Vec<(String, String)> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .map(|found| found.filter_map(|entry| Some(entry.ok()?.path())).collect())
@@ -294,24 +291,24 @@ pub fn toml_files(folder: &Path) -> Vec<(String, String)> {
     for path in paths {
         match std::fs::read_to_string(&path) {
             Ok(text) => files.push((path.display().to_string(), text)),
-            Err(error) => tracing::warn!(file = %path.display(), %error, "a file is left out"),
+            Err(error) => tracing::warn!(file = %path.display(), %error, "a file is ignored"),
         }
     }
     files
 }
 
-/// Puts the languages of the folder beside the shipped ones; a wrong one is named in the log and left out.
+/// Installs the languages of the folder beside the built-in ones; invalid ones are logged and ignored.
 fn install_languages(settings: &LexiconSettings) {
     for problem in lexicon::install(&toml_files(&settings.folder)) {
-        tracing::warn!(lexicon.problem = %problem, "a language is left out");
+        tracing::warn!(lexicon.problem = %problem, "a language is ignored");
     }
 }
 
-/// The shipped packs and those of the folder; a wrong one is named in the log and left out.
+/// The built-in packs and those of the folder; invalid ones are logged and ignored.
 fn packs(settings: &PacksSettings) -> PackSet {
     let (packs, problems) = PackSet::load(toml_files(&settings.folder));
     for problem in problems {
-        tracing::warn!(pack.problem = %problem, "a pack is left out");
+        tracing::warn!(pack.problem = %problem, "a pack is ignored");
     }
     packs
 }

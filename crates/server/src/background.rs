@@ -1,6 +1,4 @@
-//! What runs beside a server, over HTTP or over standard input and output, until it is asked to stop.
-//!
-//! Backups at their interval, expiry, and the engine's own work.
+//! Background tasks of a server, over HTTP or stdio: backups, expiry, and the engine's own work.
 
 use std::sync::Arc;
 
@@ -15,7 +13,7 @@ use crate::config::Config;
 use crate::expiry;
 use crate::failure::Failure;
 
-/// Starts all of it.
+/// Starts all tasks; they end with `stop`.
 pub fn start(
     config: &Config,
     engine: &Arc<Engine>,
@@ -31,10 +29,10 @@ pub fn start(
     Ok(())
 }
 
-/// First what is behind from before, then what turns leave behind.
+/// First the work left from before, then that of new turns.
 async fn engine_work(engine: Arc<Engine>, stop: CancellationToken) {
     if let Err(error) = engine.background().find_due().await {
-        tracing::warn!(%error, "sessions that are behind could not be looked for");
+        tracing::warn!(%error, "cannot find sessions with pending work");
     }
     engine.run_background(stop).await;
 }

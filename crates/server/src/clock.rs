@@ -1,4 +1,4 @@
-//! The machine's clock and its source of chance, given to the engine.
+//! The system clock and random ids for the engine.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use throughline_engine::clock::Clock;
 use uuid::Uuid;
 
-/// The clock of everything.
+/// The system clock.
 pub fn system() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
-/// Tells the machine's time.
+/// The system clock, with version 7 UUIDs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

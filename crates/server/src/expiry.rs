@@ -1,6 +1,6 @@
-//! The daily look at contexts and sessions that expire, and at copies that were kept long enough.
+//! The daily sweep of expired contexts and sessions, and of old copies.
 //!
-//! What a sweep does is the engine's; here is only when, and where the copies go.
+//! The engine decides what to sweep; this module decides when, and where copies go.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backup::kept::KeptCopies;
 
-/// Between two sweeps.
+/// Interval between sweeps.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Before the first one, so that a start is not slowed.
+/// Delay of the first sweep, so that it does not slow the start.
 const FIRST: Duration = Duration::from_secs(5);
 
-/// Sweeps once a day until `stop`; copies are kept for `days`, for ever where that is 0.
+/// Sweeps once a day until `stop`; copies are kept for `days`, or for ever if 0.
 pub async fn sweep_daily(
     engine: Arc<Engine>,
     kept: Arc<KeptCopies>,
@@ -34,8 +34,8 @@ pub async fn sweep_daily(
         if days > 0 {
             match kept.remove_older(days, engine.now()) {
                 Ok(0) => {}
-                Ok(files) => tracing::info!(files, days, "kept copies were removed"),
-                Err(error) => tracing::warn!(%error, "kept copies could not be removed"),
+                Ok(files) => tracing::info!(files, days, "old copies removed"),
+                Err(error) => tracing::warn!(%error, "cannot remove old copies"),
             }
         }
     }
@@ -49,12 +49,12 @@ async fn sweep(engine: &Engine, kept: &KeptCopies) {
                 warned = sweep.warned,
                 put_aside = sweep.put_aside,
                 purged = sweep.purged,
-                "looked for what has expired"
+                "expiry sweep finished"
             );
             for problem in sweep.problems {
-                tracing::warn!("left as it is: {problem}");
+                tracing::warn!("skipped: {problem}");
             }
         }
-        Err(error) => tracing::warn!(%error, "what has expired could not be looked for"),
+        Err(error) => tracing::warn!(%error, "expiry sweep failed"),
     }
 }

@@ -1,6 +1,6 @@
-//! How a command fails: what failed, with the name, and what to try.
+//! Errors of commands: what failed, and what to try.
 //!
-//! Invariant: the message and the hint hold no secret.
+//! Invariant: neither message nor hint contains a secret.
 
 use std::fmt;
 
@@ -17,34 +17,33 @@ pub struct Failure {
     pub message: String,
     /// What to try.
     pub hint: Option<String>,
-    /// 1 for a failure, 2 for wrong use.
+    /// Exit code: 1 for a failure, 2 for wrong use.
     pub exit: u8,
-    /// A stable name for programs; those of the engine and of REST are the same.
+    /// Stable code for programs, the same as in REST.
     pub code: String,
 }
 
 impl Failure {
-    /// A failure with a hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         let (message, hint) = (message.into(), Some(hint.into()));
         Self { message, hint, exit: 1, code: "failed".into() }
     }
 
-    /// The same under a name for programs.
+    /// Sets the code.
     pub fn coded(self, code: impl Into<String>) -> Self {
         Self { code: code.into(), ..self }
     }
 
-    /// What programs are told.
+    /// The error as JSON.
     pub fn json(&self) -> Value {
         json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}})
     }
 
-    /// There is no such store, where making an empty one would mislead.
+    /// The store does not exist, and creating an empty one would mislead.
     pub fn no_store(url: &StoreUrl) -> Self {
         Self::new(
             format!("there is no store {url}"),
-            "check the path; serve and chat make a new one",
+            "check the path; serve and chat create a new store",
         )
         .coded("no_store")
     }

@@ -1,30 +1,29 @@
-//! The shape of a JSON text, measured on its bytes before anything is built from them.
+//! Limits the shape of a JSON text before it is parsed.
 //!
-//! A parser that builds values first and counts afterwards has already spent the memory. This scan
-//! allocates nothing and stops at the first bound that is passed. Whether the text is valid JSON is the
-//! parser's business.
+//! A parser that builds values first has already spent the memory. This scan allocates nothing and stops at the
+//! first exceeded limit; it does not validate the JSON.
 //!
 //! Invariant: a text that passes has at most the allowed depth and elements.
 
-/// How deep and how large a JSON text may be.
+/// Limits of a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeLimits {
-    /// Arrays and objects within each other.
+    /// Nested arrays and objects.
     pub depth_max: usize,
-    /// Values in arrays and objects, all together.
+    /// Values in arrays and objects, in total.
     pub elements_max: usize,
 }
 
-/// Which bound a text passed.
+/// Which limit is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverShape {
-    /// Too many arrays and objects within each other.
+    /// Nested too deeply.
     Depth,
     /// Too many values.
     Elements,
 }
 
-/// Measures `text`.
+/// Checks `text`.
 pub fn check(text: &[u8], limits: ShapeLimits) -> Result<(), OverShape> {
     let (mut depth, mut elements) = (0_usize, 1_usize);
     let (mut in_string, mut escaped) = (false, false);

@@ -1,19 +1,19 @@
 //! The binary `throughline`: REST, the command line, configuration and access.
 //!
-//! A request goes one way: a transport here takes it apart, calls the engine once and dresses the
-//! answer. Only this crate reads configuration, environment and terminal.
+//! A transport parses a request, calls the engine once and formats the response. Only this crate reads
+//! configuration, environment and terminal.
 //!
 //! # Layout
 //!
-//! - [`cli`]: one file a command.
-//! - [`config`]: what is in force and from where, a file a topic.
-//! - [`assemble`]: configuration becomes an engine.
-//! - [`backup`]: copies of the store, and bringing one back. [`background`], [`expiry`]: what runs beside a server.
-//! - [`access`]: API keys. [`agents`]: agents from files.
+//! - [`cli`]: one file per command.
+//! - [`config`]: settings and their sources, one file per topic.
+//! - [`assemble`]: builds an engine from the configuration.
+//! - [`backup`]: backups and restores. [`background`], [`expiry`]: background tasks.
+//! - [`access`]: API keys and tokens. [`agents`]: agents from files.
 //! - [`http`]: the REST API, `noun/verb.rs`.
-//! - [`telemetry`]: log, metrics, figures.
+//! - [`telemetry`]: log, metrics, statistics.
 //! - [`mcp`]: the MCP server.
-//! - [`demo`]: the demo inventory, an MCP server of its own.
+//! - [`demo`]: the demo inventory, a separate MCP server.
 
 pub mod access;
 pub mod agents;

@@ -1,4 +1,4 @@
-//! Starts the command that was asked for and turns its end into an exit code.
+//! Entry point: runs the command and returns its exit code.
 
 use std::process::ExitCode;
 

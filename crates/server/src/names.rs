@@ -1,18 +1,17 @@
-//! Ids that other programs made, as names that are safe here.
+//! Maps ids of other programs to valid names.
 //!
-//! A client calls its sessions and users as it likes: `user@x/1`, an address, a path. A valid name stays as it is; any
-//! other keeps what can be kept of it, for people, and gets a hash, so that it is always the same name and never that of
-//! another.
+//! Clients choose ids freely, such as `user@x/1` or a path. A valid name is unchanged; any other id keeps its
+//! plain characters and gets a hash, so that it always maps to the same name, and to no other id's.
 
 use sha2::{Digest, Sha256};
 use throughline_engine::id::NAME_CHARACTERS_MAX;
 
-/// Characters of an id that are kept for people.
+/// Characters of an id that are kept.
 const SHOWN_CHARACTERS: usize = 40;
-/// Bytes of the hash.
+/// Length of the hash.
 const HASH_BYTES: usize = 8;
 
-/// The name of an id; `None` for an empty one.
+/// The name of an id; `None` if empty.
 pub fn name_of(id: &[u8]) -> Option<String> {
     let id = id.trim_ascii();
     if id.is_empty() {
@@ -24,8 +23,8 @@ pub fn name_of(id: &[u8]) -> Option<String> {
     Some(hashed(id))
 }
 
-/// The same where somebody may choose an id to pass for somebody else: one that looks like the name of another id gets a
-/// hash of its own.
+/// Like [`name_of`], for ids that somebody may choose to impersonate others: one that looks like a hashed name
+/// is hashed itself.
 pub fn distinct_name_of(id: &[u8]) -> Option<String> {
     let name = name_of(id)?;
     let end = name.rsplit('-').next().unwrap_or_default();

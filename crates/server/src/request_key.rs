@@ -1,5 +1,4 @@
-//! What an idempotency key stands for: the route and the body's canonical form, so that spacing and the order of
-//! fields do not make another request.
+//! Idempotency keys cover the route and the canonical body, so that spacing and field order do not matter.
 
 use serde_json::Value;
 use throughline_engine::session::apply::RequestKey;
@@ -12,7 +11,7 @@ pub fn request_key(key: &str, route: &str, body: &[u8]) -> RequestKey {
     RequestKey::new(key, text.as_bytes())
 }
 
-/// Writes `value` with its object keys in order.
+/// Writes `value` with sorted object keys.
 fn canonical(value: &Value, into: &mut String) {
     match value {
         Value::Object(map) => {

@@ -1,6 +1,6 @@
-//! Which promise is broken on purpose: `THROUGHLINE_SABOTAGE`.
+//! `THROUGHLINE_SABOTAGE`: breaks one guarantee on purpose, to test the tests.
 //!
-//! Compiled only with the feature `sabotage`, which no shipped build has; see `scripts/trust`.
+//! Only with the feature `sabotage`, which no released build has; see `scripts/trust`.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use throughline_store::sabotage::Sabotage;
 use crate::config::Environment;
 use crate::failure::Failure;
 
-/// The variable.
+/// The environment variable.
 const VARIABLE: &str = "THROUGHLINE_SABOTAGE";
-/// How long commits are held back: longer than any test runs.
+/// How long commits are delayed: longer than any test.
 const HELD_BACK: Duration = Duration::from_secs(600);
 
-/// Promises of the store, by their names in the variable.
+/// Guarantees of the store, by name.
 const OF_STORES: [(&str, Sabotage); 5] = [
     ("hold-back", Sabotage::HoldBack(HELD_BACK)),
     ("ignore-versions", Sabotage::IgnoreVersions),
@@ -23,7 +23,7 @@ const OF_STORES: [(&str, Sabotage); 5] = [
     ("keep-erased", Sabotage::KeepErased),
     ("claim-success", Sabotage::ClaimSuccess),
 ];
-/// All others.
+/// All other guarantees.
 const OTHERS: [(&str, Switch); 10] = [
     ("everything-runs", Switch::EverythingRuns),
     ("ignore-grants", Switch::IgnoreGrants),
@@ -37,7 +37,7 @@ const OTHERS: [(&str, Switch); 10] = [
     ("keep-shares", Switch::KeepShares),
 ];
 
-/// Breaks the promise that the variable names, if it names one; a store's is for the caller to break.
+/// Breaks the guarantee named in the variable; one of the store is returned for the caller to break.
 pub fn chosen(environment: &Environment) -> Result<Option<Sabotage>, Failure> {
     let Some(name) = environment.get(VARIABLE).filter(|name| !name.is_empty()) else {
         return Ok(None);
@@ -54,7 +54,7 @@ pub fn chosen(environment: &Environment) -> Result<Option<Sabotage>, Failure> {
             let known: Vec<&str> = known.collect();
             Err(Failure::wrong_use(
                 format!("{VARIABLE} is {name:?}"),
-                format!("it takes one of {}", known.join(", ")),
+                format!("use one of {}", known.join(", ")),
             ))
         }
     }

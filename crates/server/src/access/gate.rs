@@ -1,11 +1,10 @@
-//! Who may come in: the holder of a key or of a token, or the person at this machine while there are neither.
+//! Authentication: by key or token, or none at all on loopback while there are neither.
 //!
-//! A key that was checked is remembered for a short time, so that a request does not cost a read of the
-//! store. A key revoked through this process is forgotten at once; one revoked by another process lives
-//! for that short time at most.
+//! A checked key is cached briefly, so that requests need not read the store. A key revoked through this
+//! process is dropped at once; one revoked by another process remains valid for that time at most.
 //!
-//! Invariant: nobody comes in without a credential once the installation has a key, takes tokens, or is reached from
-//! beyond loopback.
+//! Invariant: once there is a key, tokens are accepted, or the address is not loopback, every request needs a
+//! credential.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,24 +17,24 @@ use throughline_engine::error::Error;
 use super::{ApiKey, KeyRecord, Keys, TokenError, Tokens};
 use crate::failure::Failure;
 
-/// Keys that are remembered.
+/// Most keys in the cache.
 const REMEMBERED_MAX: u64 = 10_000;
-/// How long a checked key, or the absence of keys, is remembered.
+/// How long a checked key, or the absence of keys, is cached.
 const REMEMBERED_FOR: Duration = Duration::from_secs(5);
 
-/// Why somebody may not come in.
+/// Why a request is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// No credential, and one is needed.
-    #[error("this server asks for an API key")]
+    /// No credential, and one is required.
+    #[error("this server requires an API key")]
     NoKey,
-    /// The credential does not look like a key.
+    /// The credential is not in the form of a key.
     #[error("the credential is not an API key of this server")]
     NotAKey,
-    /// The key is unknown or was revoked; which of the two is not said.
+    /// The key is unknown or revoked; the message does not say which.
     #[error("the API key is not valid")]
     Invalid,
-    /// An access token that lets nobody in.
+    /// The access token is rejected.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The keys could not be read.
@@ -44,7 +43,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The name of this refusal; stable for ever.
+    /// Stable code of the refusal.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoKey => "key_needed",
@@ -57,7 +56,7 @@ impl Refusal {
     }
 }
 
-/// The gate.
+/// Authenticates callers.
 pub struct Gate {
     keys: Keys,
     tokens: Option<Tokens>,
@@ -68,7 +67,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The gate of a server on `address`; refused when it would let strangers in.
+    /// The gate of a server on `address`; fails if it would admit anybody.
     pub async fn open(
         keys: Keys,
         tokens: Option<Tokens>,
@@ -77,8 +76,8 @@ impl Gate {
         let any = keys.any().await?;
         if !any && tokens.is_none() && !address.is_loopback() {
             return Err(Failure::new(
-                format!("{address} can be reached from other machines, and there is no API key"),
-                "make one with throughline key create, set oauth.issuer, or bind 127.0.0.1",
+                format!("{address} is reachable from other machines, and there is no API key"),
+                "create one with throughline key create, set oauth.issuer, or bind 127.0.0.1",
             ));
         }
         let remembered = || Cache::builder().time_to_live(REMEMBERED_FOR);
@@ -92,7 +91,7 @@ impl Gate {
         })
     }
 
-    /// Who is asking.
+    /// Authenticates a credential.
     pub async fn caller(&self, credential: Option<&str>) -> Result<Caller, Refusal> {
         let Some(text) = credential else {
             return if self.keyless().await? { Ok(Caller::local()) } else { Err(Refusal::NoKey) };
@@ -114,35 +113,35 @@ impl Gate {
         }
     }
 
-    /// Whether `text` is meant for this gate: a key, or what says that it is a token of the issuer.
+    /// Whether `text` is a key, or claims to be a token of the issuer.
     pub fn is_ours(&self, text: &str) -> bool {
         ApiKey::parse(text).is_some()
             || self.tokens.as_ref().is_some_and(|tokens| tokens.claims_issuer(text))
     }
 
-    /// The tokens that are taken, if any are.
+    /// Accepted tokens, if any.
     pub fn tokens(&self) -> Option<&Tokens> {
         self.tokens.as_ref()
     }
 
-    /// The keys behind the gate.
+    /// The stored keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// Revokes a key, from now on.
+    /// Revokes a key with immediate effect.
     pub async fn revoke(&self, id: &str) -> Result<KeyRecord, Error> {
         let record = self.keys.revoke(id).await?;
         self.known.invalidate(id);
         Ok(record)
     }
 
-    /// Reads every key anew with its next use.
+    /// Clears the cache, so that every key is read again.
     pub fn forget_known(&self) {
         self.known.invalidate_all();
     }
 
-    /// Whether nobody needs a key.
+    /// Whether no key is required.
     pub async fn keyless(&self) -> Result<bool, Error> {
         if !self.keyless_allowed || self.keys_seen.load(Ordering::Relaxed) {
             return Ok(false);
@@ -158,7 +157,7 @@ impl Gate {
         Ok(true)
     }
 
-    /// Reads a key; only one that is known and matches is remembered.
+    /// Reads a key, and caches it if the secret matches.
     async fn look_up(&self, key: &ApiKey) -> Result<KeyRecord, Refusal> {
         let record = self.keys.find(key.id()).await?.ok_or(Refusal::Invalid)?;
         if key.matches(&record.hash) {

@@ -1,10 +1,10 @@
-//! The signing keys of an issuer: found through its metadata, cached, and fetched again when a token names another.
+//! Signing keys of an issuer, found through its metadata, cached, and fetched again when a token names an
+//! unknown one.
 //!
-//! Only public keys of RS256, ES256 and EdDSA are taken, each for the one algorithm of its type, so a token cannot choose
-//! how it is checked.
+//! Only public keys for RS256, ES256 and EdDSA are used, each for the one algorithm of its type, so a token
+//! cannot choose how it is verified.
 //!
-//! Invariant: requests never cause more than one fetch at a time, nor two within the configured pause, and no fetch takes
-//! longer than its limit.
+//! Invariant: there is at most one fetch at a time and one per configured pause, each with a time limit.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -20,33 +20,33 @@ use tokio::time::{Instant, timeout};
 use crate::config::{OauthSettings, is_safe_address};
 use crate::failure::Failure;
 
-/// The largest document that is read of an issuer.
+/// Largest document of an issuer, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
-/// Keys that are taken of one issuer.
+/// Most keys of one issuer.
 const KEYS_MAX: usize = 100;
-/// How long old keys are used while the issuer cannot be reached.
+/// How long old keys are used while the issuer is unreachable.
 const STALE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Why there is no key for a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The issuer has no such key.
-    #[error("its key is not one of the issuer's")]
+    #[error("its signing key is unknown to the issuer")]
     Unknown,
     /// The keys could not be fetched.
     #[error("the keys of {issuer} cannot be fetched: {reason}")]
     Away {
-        /// The issuer.
+        /// Name of the issuer.
         issuer: String,
-        /// Why not.
+        /// Why it failed.
         reason: String,
     },
 }
 
-/// An issuer.
+/// An issuer of access tokens.
 pub struct Issuer {
     address: Url,
-    /// As it stands in tokens and metadata, to the letter.
+    /// Exactly as in tokens and metadata.
     name: String,
     http: reqwest::Client,
     fresh_for: Duration,
@@ -73,7 +73,7 @@ struct Attempt {
 }
 
 impl Issuer {
-    /// The configured issuer. Nothing is fetched before the first token comes.
+    /// The configured issuer. Nothing is fetched before the first token.
     pub fn new(settings: &OauthSettings) -> Result<Self, Failure> {
         let hint = "correct it under [oauth] in the configuration";
         let address = Url::parse(&settings.issuer)
@@ -94,7 +94,7 @@ impl Issuer {
         })
     }
 
-    /// The key of that id for that algorithm. A token that names none is checked with the only one there is.
+    /// The key with that id and algorithm. A token without a key id needs a single matching key.
     pub async fn key(
         &self,
         id: Option<&str>,
@@ -112,7 +112,7 @@ impl Issuer {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Newer keys than `seen`, or the same ones where it is too early for a fetch or the issuer is away.
+    /// Keys newer than `seen`; the same ones if it is too early to fetch or the issuer is unreachable.
     async fn renewed(&self, seen: Option<Arc<KeySet>>) -> Result<Arc<KeySet>, KeyError> {
         let mut last = self.last.lock().await;
         let known = self.known();
@@ -142,7 +142,7 @@ impl Issuer {
                 tracing::warn!(
                     oauth.issuer = self.name,
                     reason,
-                    "the issuer's keys cannot be fetched"
+                    "cannot fetch the issuer's keys"
                 );
                 let outcome = usable.ok_or_else(|| self.away(&reason));
                 *last = Some(Attempt { at, reason });
@@ -159,16 +159,16 @@ impl Issuer {
         let address = self.keys_address().await?;
         let document = self.document(&address).await?;
         let Some(listed) = document["keys"].as_array() else {
-            return Err(format!("{address} holds no keys"));
+            return Err(format!("{address} has no keys"));
         };
         let keys: Vec<SigningKey> = listed.iter().take(KEYS_MAX).filter_map(signing_key).collect();
         match keys.is_empty() {
-            true => Err(format!("{address} holds no key for RS256, ES256 or EdDSA")),
+            true => Err(format!("{address} has no key for RS256, ES256 or EdDSA")),
             false => Ok(keys),
         }
     }
 
-    /// Where the keys are, by the issuer's metadata.
+    /// URL of the keys, from the issuer's metadata.
     async fn keys_address(&self) -> Result<Url, String> {
         let mut reasons = Vec::new();
         for address in metadata_addresses(&self.address) {
@@ -224,7 +224,7 @@ impl KeySet {
     }
 }
 
-/// A key that tokens may be signed with, for the one algorithm of its type.
+/// A key for signatures, with the one algorithm of its type.
 fn signing_key(value: &Value) -> Option<SigningKey> {
     let jwk: Jwk = serde_json::from_value(value.clone()).ok()?;
     let algorithm = match &jwk.algorithm {
@@ -247,8 +247,8 @@ fn signing_key(value: &Value) -> Option<SigningKey> {
     Some(SigningKey { id: jwk.common.key_id, algorithm, key })
 }
 
-/// Where the metadata of an issuer may be, in the order of the MCP specification: RFC 8414, then OpenID Connect in
-/// both of its forms.
+/// Possible locations of an issuer's metadata, in the order of the MCP specification: RFC 8414, then both forms
+/// of OpenID Connect.
 fn metadata_addresses(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/').to_owned();
     let mut paths = vec![

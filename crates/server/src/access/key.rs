@@ -1,4 +1,4 @@
-//! A key as text: `tl_ID_SECRET`, with 64 bits of id and 256 bits of secret in hexadecimal.
+//! A key as text: `tl_ID_SECRET`, with a 64-bit id and a 256-bit secret in hexadecimal.
 //!
 //! Invariant: the secret appears in no `Debug`, error or log; only [`ApiKey::reveal`] shows it.
 
@@ -9,25 +9,25 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use throughline_engine::error::{Error, Result};
 
-/// Bytes of a key's id.
+/// Length of the id.
 const ID_BYTES: usize = 8;
-/// Bytes of a key's secret.
+/// Length of the secret.
 const SECRET_BYTES: usize = 32;
 
-/// A key, complete.
+/// A key with its secret.
 pub struct ApiKey {
     id: String,
     secret: SecretString,
 }
 
 impl ApiKey {
-    /// A new key from the operating system's randomness.
+    /// A new random key.
     pub fn generate() -> Result<Self> {
         let (id, secret) = (random::<ID_BYTES>()?, random::<SECRET_BYTES>()?);
         Ok(Self { id: hexadecimal(&id), secret: hexadecimal(&secret).into() })
     }
 
-    /// A key from its text.
+    /// Parses a key.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix("tl_")?.split_once('_')?;
         let fits = |text: &str, bytes: usize| {
@@ -37,22 +37,22 @@ impl ApiKey {
         valid.then(|| Self { id: id.into(), secret: secret.to_owned().into() })
     }
 
-    /// The part that names it.
+    /// The public part of the key.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The whole text, to be shown once.
+    /// The whole key, to be shown once.
     pub fn reveal(&self) -> String {
         format!("tl_{}_{}", self.id, self.secret.expose_secret())
     }
 
-    /// What is kept of the secret. It has 256 random bits, so a plain hash cannot be guessed back.
+    /// Stored hash of the secret. The secret has 256 random bits, so a plain hash is safe.
     pub fn hash(&self) -> String {
         hexadecimal(&Sha256::digest(self.secret.expose_secret().as_bytes()))
     }
 
-    /// Whether `hash` is this secret's, compared in constant time.
+    /// Whether `hash` is that of this secret, compared in constant time.
     pub fn matches(&self, hash: &str) -> bool {
         self.hash().as_bytes().ct_eq(hash.as_bytes()).into()
     }
@@ -64,7 +64,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Bytes from the operating system's randomness.
+/// Random bytes from the operating system.
 pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
     let mut drawn = [0; BYTES];
     getrandom::fill(&mut drawn).map_err(|error| Error::Unreadable {

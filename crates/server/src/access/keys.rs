@@ -1,7 +1,7 @@
-//! Keys in the store: threads of their own kind in the installation's scope.
+//! Keys in the store, each a thread in the system scope.
 //!
-//! Invariant: a revoked key stays on record, so an installation that ever had a key never falls back to
-//! letting everybody in.
+//! Invariant: a revoked key stays on record, so an installation that ever had a key never becomes open to
+//! everybody.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use throughline_engine::store::{
 
 use super::ApiKey;
 
-/// The most keys that are listed.
+/// Most keys to list.
 const KEYS_MAX: usize = 10_000;
 
-/// What is kept of a key.
+/// A stored key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRecord {
-    /// The part of the key that names it.
+    /// Public part of the key.
     pub id: String,
     /// Hash of the secret.
     pub hash: String,
-    /// What the key is for, in its maker's words.
+    /// What the key is for.
     pub name: String,
-    /// Whose it is.
+    /// Tenant of its user.
     pub tenant: TenantId,
-    /// Whose it is.
+    /// User that it authenticates.
     pub user: UserId,
-    /// What it may do.
+    /// Grants of the key.
     pub scope: Grants,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,23 +43,23 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
-    /// Who asks with this key.
+    /// The caller with this key.
     pub fn caller(&self) -> Caller {
         let scope = Scope { tenant: self.tenant.clone(), user: self.user.clone() };
         Caller { scope, grants: self.scope }
     }
 }
 
-/// A key to be made.
+/// A key to create.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// What the key is for.
     pub name: String,
-    /// Whose it is.
+    /// Tenant of its user.
     pub tenant: TenantId,
-    /// Whose it is.
+    /// User that it authenticates.
     pub user: UserId,
-    /// What it may do.
+    /// Grants of the key.
     pub scope: Grants,
 }
 
@@ -76,7 +76,7 @@ impl Keys {
         Self { store, clock }
     }
 
-    /// Makes a key. The answer is the only place where its secret is.
+    /// Creates a key. Its secret is only in the result.
     pub async fn create(&self, new: NewKey) -> Result<(ApiKey, KeyRecord)> {
         let key = ApiKey::generate()?;
         let record = KeyRecord {
@@ -93,12 +93,12 @@ impl Keys {
         Ok((key, record))
     }
 
-    /// The key of that id.
+    /// The key with that id.
     pub async fn find(&self, id: &str) -> Result<Option<KeyRecord>> {
         Ok(self.read(&place(id)?).await?.map(|(_, record)| record))
     }
 
-    /// All keys, newest change first.
+    /// All keys, most recently changed first.
     pub async fn list(&self) -> Result<Vec<KeyRecord>> {
         let page = Page { limit: KEYS_MAX, after: None };
         let mut records = Vec::new();
@@ -114,7 +114,7 @@ impl Keys {
         Ok(!self.store.list(&system_scope(), Kind::ApiKey, page).await?.is_empty())
     }
 
-    /// Revokes a key. Revoking it twice changes nothing.
+    /// Revokes a key. Revoking it again changes nothing.
     pub async fn revoke(&self, id: &str) -> Result<KeyRecord> {
         loop {
             let Some((version, mut record)) = self.read(&place(id)?).await? else {
@@ -132,8 +132,8 @@ impl Keys {
         }
     }
 
-    /// Revokes the keys of a user and takes out whose they were. What is left says that there were keys, so that
-    /// an installation with keys does not become one without.
+    /// Revokes the keys of a user and removes whose they were. The blank records remain, so that the
+    /// installation does not become open.
     pub async fn erase_of(&self, scope: &Scope) -> Result<u64> {
         let mut erased = 0;
         for record in self.list().await? {

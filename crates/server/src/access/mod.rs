@@ -1,11 +1,11 @@
-//! Who may come in: API keys, and access tokens of a configured issuer.
+//! Authentication: API keys, and access tokens of a configured issuer.
 //!
-//! A key is `tl_ID_SECRET`. The secret is shown once and kept only as a hash; tenant, user and scope
-//! are part of what is kept, never of what a request says. A token is signed by its issuer, who says who its user is.
+//! A key is `tl_ID_SECRET`. The secret is shown once and stored as a hash; tenant, user and grants are stored
+//! with it, never taken from a request. A token is signed by its issuer, who names the user.
 //!
-//! - [`key`]: the key as text. [`keys`]: keys in the store.
-//! - [`token`]: tokens, checked. [`issuer`]: the keys that they are signed with.
-//! - [`gate`]: who may come in.
+//! - [`key`]: a key as text. [`keys`]: keys in the store.
+//! - [`token`]: tokens. [`issuer`]: their signing keys.
+//! - [`gate`]: authenticates a credential.
 
 pub mod gate;
 pub mod issuer;

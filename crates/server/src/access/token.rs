@@ -1,9 +1,9 @@
-//! Access tokens of a configured issuer: JWTs that say who asks and what they may do.
+//! Access tokens of a configured issuer: JWTs that say who calls and what they may do.
 //!
-//! The resource server of OAuth: no token is issued, stored, refreshed or handed on here.
+//! This is the resource server of OAuth; it issues, stores, refreshes and forwards no tokens.
 //!
-//! Invariant: a caller is made from a token only after its signature, algorithm, issuer, audience and times were
-//! checked, and never for a user or tenant that the installation keeps for itself.
+//! Invariant: a token yields a caller only after its signature, algorithm, issuer, audience and times were
+//! checked, and never for a user or tenant reserved for the installation.
 
 use std::sync::Arc;
 
@@ -19,26 +19,26 @@ use crate::config::OauthSettings;
 use crate::failure::Failure;
 use crate::names::distinct_name_of;
 
-/// What tokens may be signed with: public keys only.
+/// Accepted algorithms: public keys only.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::RS256, Algorithm::ES256, Algorithm::EdDSA];
-/// The longest token that is read.
+/// Longest token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
-/// Why a token lets nobody in.
+/// Why a token is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// It is not valid here.
-    #[error("the access token is refused: {0}")]
+    /// It is invalid.
+    #[error("the access token is rejected: {0}")]
     Invalid(String),
-    /// It is valid and allows nothing here.
+    /// It is valid, but has no scope for this server.
     #[error("the access token has none of the scopes {0}")]
     NoScope(String),
-    /// Whether it is valid cannot be found out.
+    /// It cannot be verified now.
     #[error(transparent)]
     Away(KeyError),
 }
 
-/// What makes callers of tokens.
+/// Authenticates access tokens.
 #[derive(Clone)]
 pub struct Tokens {
     settings: Arc<OauthSettings>,
@@ -55,12 +55,12 @@ impl Tokens {
         Ok(Some(Self { settings: Arc::new(settings.clone()), issuer }))
     }
 
-    /// How it is configured.
+    /// The OAuth settings.
     pub fn settings(&self) -> &OauthSettings {
         &self.settings
     }
 
-    /// Whether `text` says that it is a token of this issuer; whether that is true is not checked.
+    /// Whether `text` claims to be a token of this issuer; the claim is not verified.
     pub fn claims_issuer(&self, text: &str) -> bool {
         let claims = dangerous::insecure_decode_claims::<Map<String, Value>>(text);
         claims.is_ok_and(|claims| {
@@ -68,7 +68,7 @@ impl Tokens {
         })
     }
 
-    /// Who asks with `token`.
+    /// The caller with this token.
     pub async fn caller(&self, token: &str) -> Result<Caller, TokenError> {
         let refuse = |reason: &str| TokenError::Invalid(reason.to_owned());
         if token.len() > TOKEN_BYTES_MAX {
@@ -79,9 +79,9 @@ impl Tokens {
             return Err(refuse("it is not signed with RS256, ES256 or EdDSA"));
         }
         if header.crit.is_some() {
-            return Err(refuse("its header has extensions that are not known here"));
+            return Err(refuse("its header has unknown extensions"));
         }
-        // Before any key is fetched: a stranger's token costs the issuer nothing.
+        // Before any key is fetched, so that a foreign token causes no request to the issuer.
         if !self.claims_issuer(token) {
             return Err(self.reason(&ErrorKind::InvalidIssuer.into()));
         }
@@ -111,23 +111,23 @@ impl Tokens {
         TokenError::Invalid(match error.kind() {
             ErrorKind::ExpiredSignature => "it has expired".into(),
             ErrorKind::ImmatureSignature => "it is not valid yet".into(),
-            ErrorKind::InvalidIssuer => format!("it is not of the issuer {}", self.settings.issuer),
+            ErrorKind::InvalidIssuer => format!("it is not from the issuer {}", self.settings.issuer),
             ErrorKind::InvalidAudience => format!("it is not for {}", self.settings.audience()),
             ErrorKind::InvalidSignature => "its signature is wrong".into(),
             ErrorKind::MissingRequiredClaim(name) => format!("it has no claim {name}"),
             ErrorKind::InvalidClaimFormat(name) => format!("its claim {name} cannot be read"),
-            _ => "it is not a signed token that can be read".into(),
+            _ => "it is not a readable signed token".into(),
         })
     }
 
-    /// Whose threads the claims reach.
+    /// Tenant and user from the claims.
     fn scope(&self, claims: &Map<String, Value>) -> Result<Scope, TokenError> {
         let named = |claim: &str| match claims.get(claim) {
             Some(Value::String(text)) => distinct_name_of(text.as_bytes()),
             Some(Value::Number(number)) => distinct_name_of(number.to_string().as_bytes()),
             _ => None,
         };
-        let missing = |claim: &str| TokenError::Invalid(format!("its claim {claim} names nobody"));
+        let missing = |claim: &str| TokenError::Invalid(format!("its claim {claim} names no one"));
         let invalid =
             |error: throughline_engine::id::InvalidName| TokenError::Invalid(error.to_string());
         let settings = &self.settings;
@@ -138,12 +138,12 @@ impl Tokens {
         };
         let scope = Scope { tenant, user: UserId::new(user).map_err(invalid)? };
         if scope.tenant.as_str().starts_with('_') || scope == local_scope() {
-            return Err(TokenError::Invalid("it names a user of the installation itself".into()));
+            return Err(TokenError::Invalid("it names a reserved user or tenant".into()));
         }
         Ok(scope)
     }
 
-    /// What the scopes allow: `scope` of RFC 9068, or `scp` as some issuers write it, as text or as a list.
+    /// Grants from the scopes: `scope` (RFC 9068), or `scp` as some issuers write it, as text or list.
     fn grants(&self, claims: &Map<String, Value>) -> Result<Grants, TokenError> {
         let words = |claim: &str| -> Vec<String> {
             match claims.get(claim) {

@@ -1,4 +1,4 @@
-//! `agent.toml`: what an agent is beside its documents.
+//! `agent.toml`: the definition of an agent, without its documents.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use throughline_engine::agent::{Agent, AgentModels, AgentServer, MemoryScope};
 use throughline_engine::id::AgentName;
 use throughline_engine::piece::IncludeMode;
 
-/// An agent's definition.
+/// Definition of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Definition {
     /// What it is for.
     pub description: String,
-    /// The preset a new session's persona starts from.
+    /// Preset for the persona of new sessions.
     pub preset: Option<String>,
-    /// Packs it uses; all when empty.
+    /// Packs it uses; all if empty.
     pub packs: Vec<String>,
-    /// Tool-name patterns whose calls need approval each time.
+    /// Patterns of tools whose every call needs approval.
     pub approve: Vec<String>,
-    /// How far its sessions remember: `off`, `session`, `agent` or `user`.
+    /// Scope of recall and memories: `off`, `session`, `agent` or `user`.
     pub memory: MemoryScope,
-    /// Patterns of tools whose calls run unasked.
+    /// Patterns of tools that run without approval.
     pub allow: Vec<String>,
     /// Patterns of tools that never run.
     pub deny: Vec<String>,
-    /// Patterns of tools that only read, whatever their server says.
+    /// Patterns of tools that only read, whatever their server declares.
     pub reads: Vec<String>,
-    /// Whether reading tools are asked before a model is, where the message can be read without one.
+    /// Whether to call reading tools before the model, if the message can be understood without one.
     pub look_up_first: bool,
     /// Models by role.
     pub models: AgentModels,
@@ -35,18 +35,18 @@ pub struct Definition {
     pub servers: BTreeMap<String, ServerUse>,
 }
 
-/// How an agent uses a server.
+/// How an agent uses an MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerUse {
-    /// The mode of its tools that have none of their own.
+    /// Include mode of tools without their own.
     pub include: Option<IncludeMode>,
-    /// Modes of single tools.
+    /// Include modes of single tools.
     pub tools: BTreeMap<String, IncludeMode>,
 }
 
 impl Definition {
-    /// Reads a definition; an error says what is wrong and where.
+    /// Parses a definition; an error names the line.
     pub fn read(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| {
@@ -56,7 +56,7 @@ impl Definition {
         })
     }
 
-    /// The agent, still without documents.
+    /// The agent, without documents.
     pub fn agent(&self, name: AgentName) -> Agent {
         let servers = self.servers.iter().map(|(server, used)| AgentServer {
             server: server.clone(),

@@ -1,4 +1,4 @@
-//! The agent that ships with `serve --demo`.
+//! The agent of `serve --demo`.
 
 use throughline_engine::agent::{Agent, Document};
 use throughline_engine::id::AgentName;
@@ -8,16 +8,16 @@ use super::definition::Definition;
 use super::header;
 use crate::config::ServerEntry;
 
-/// Its name.
+/// Name of the agent.
 pub const NAME: &str = "demo";
-/// The MCP server that it uses.
+/// Name of its MCP server.
 pub const SERVER: &str = "inventory";
 
-/// Tools of the demo that add something and run unasked: `--demo` is the operator's word for them.
+/// Demo tools that change data and run without approval: `--demo` is the operator's consent.
 const ALLOWED: [&str; 4] =
     ["add_survey_answers", "create_report", "create_workflow", "update_workflow"];
 
-/// The demo inventory as an MCP server, run by the program `command`.
+/// The demo inventory as an MCP server, run by `command`.
 pub fn server(command: String) -> ServerEntry {
     let tools = ALLOWED.map(|tool| (tool.to_owned(), Rule::Allow)).into();
     ServerEntry { command, args: vec!["demo-inventory".into()], tools, ..ServerEntry::default() }
@@ -34,7 +34,6 @@ const REFERENCES: [(&str, &str); 3] = [
     ("maintenance", include_str!("../../demo-agent/references/maintenance.md")),
 ];
 
-/// The demo agent.
 pub fn agent() -> Agent {
     let name = AgentName::new(NAME).expect("a constant name is valid");
     let definition = Definition::read(DEFINITION).expect("the shipped definition is valid");

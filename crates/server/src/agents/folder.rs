@@ -1,7 +1,7 @@
-//! A folder of agents, read again when a file in it changes.
+//! A folder of agents; changed files are read again.
 //!
-//! Invariant: a file that cannot be read never takes away what was good before it; each such file is in
-//! [`Reading::problems`] by name.
+//! Invariant: an unreadable file never removes its last valid version, and is reported in
+//! [`Reading::problems`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,25 +14,25 @@ use throughline_engine::id::AgentName;
 use super::definition::Definition;
 use super::header::{self, DocumentFile};
 
-/// The largest file, in bytes.
+/// Largest file, in bytes.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
-/// The most files in one folder.
+/// Most files per folder.
 const FILES_MAX: usize = 1_000;
-/// The most agents.
+/// Most agents.
 const AGENTS_MAX: usize = 200;
 
-/// What a look at the folder found.
+/// Result of reading the folder.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// The agents.
+    /// All agents.
     pub agents: Vec<Agent>,
-    /// What is wrong, with the file's name.
+    /// Problems, each with its file.
     pub problems: Vec<String>,
-    /// Whether anything differs from the look before.
+    /// Whether anything changed since the last reading.
     pub changed: bool,
 }
 
-/// A folder of agents and what was good in it.
+/// A folder of agents, with the last valid version of every file.
 #[derive(Debug)]
 pub struct AgentFolder {
     root: PathBuf,
@@ -40,7 +40,7 @@ pub struct AgentFolder {
     definitions: BTreeMap<PathBuf, FileState<Definition>>,
 }
 
-/// The state of a file: when it was looked at, its last good content, and what is wrong now.
+/// A file: its last modification, its last valid content, and its current problem.
 #[derive(Debug, Clone)]
 struct FileState<T> {
     stamp: Option<(SystemTime, u64)>,
@@ -49,12 +49,12 @@ struct FileState<T> {
 }
 
 impl AgentFolder {
-    /// The folder at `root`; one that is not there is empty.
+    /// The folder at `root`; a missing one is empty.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), documents: BTreeMap::new(), definitions: BTreeMap::new() }
     }
 
-    /// Looks at every file, reads those that changed.
+    /// Reads all changed files.
     pub fn look(&mut self) -> Reading {
         let mut reading = Reading::default();
         let mut seen = Vec::new();
@@ -72,7 +72,7 @@ impl AgentFolder {
         self.documents.retain(|path, _| seen.contains(path));
         self.definitions.retain(|path, _| seen.contains(path));
         reading.changed |= self.documents.len() + self.definitions.len() != before;
-        // Callers see these; where the folder is on this machine is none of their business.
+        // Users see these messages, so the path of the folder is removed.
         let root = format!("{}{}", self.root.display(), std::path::MAIN_SEPARATOR);
         for problem in &mut reading.problems {
             *problem = problem.strip_prefix(&root).unwrap_or(problem).to_owned();
@@ -119,7 +119,7 @@ impl AgentFolder {
             let DocumentFile { document, enabled } = written;
             if documents.iter().any(|other| other.name == document.name) {
                 let name = &document.name;
-                reading.problems.push(format!("{}: there is a {name} already", path.display()));
+                reading.problems.push(format!("{}: there is already a {name}", path.display()));
             } else if enabled {
                 documents.push(document);
             }
@@ -129,7 +129,7 @@ impl AgentFolder {
     }
 }
 
-/// The content of a file: read now if it changed, else as it was; its last good state if it is broken.
+/// Content of a file, read again if it changed; its last valid version if it is broken.
 fn look_at<T: Clone>(
     kept: &mut BTreeMap<PathBuf, FileState<T>>,
     path: &Path,
@@ -150,8 +150,8 @@ fn look_at<T: Clone>(
         entry.stamp = stamp;
     }
     let fate = match entry.good {
-        Some(_) => "its last good state stays in use",
-        None => "it is left out",
+        Some(_) => "its last valid version stays in use",
+        None => "it is ignored",
     };
     reading.problems.extend(entry.problem.as_ref().map(|problem| format!("{problem}; {fate}")));
     entry.good.clone()
@@ -165,7 +165,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
-/// The wanted entries of a folder, by name.
+/// Entries of a folder that match, sorted by name.
 fn entries(folder: &Path, most: usize, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> =
@@ -205,10 +205,10 @@ mod tests {
         assert_eq!(reading.problems.len(), 1);
         let problem = &reading.problems[0];
         assert!(problem.starts_with("ops/rules/a.md: line 2: priority"), "{problem}");
-        assert!(problem.ends_with("; its last good state stays in use"), "{problem}");
+        assert!(problem.ends_with("; its last valid version stays in use"), "{problem}");
         write(folder.path(), "ops/rules/c.md", "---\nname: c\n---\n");
         let problems = agents.look().problems;
-        assert!(problems.contains(&"ops/rules/c.md: it has no text; it is left out".to_owned()));
+        assert!(problems.contains(&"ops/rules/c.md: it has no text; it is ignored".to_owned()));
         fs::remove_file(folder.path().join("ops/rules/c.md")).unwrap();
 
         fs::remove_file(folder.path().join("ops/rules/a.md")).unwrap();

@@ -6,19 +6,18 @@ use throughline_engine::agent::Document;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::piece::IncludeMode;
 
-/// The priority of a document that names none.
+/// Priority of a document that has none.
 const PRIORITY: i32 = 100;
 
-/// A document as a file says it.
+/// A document and its header.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentFile {
-    /// The document.
     pub document: Document,
     /// Whether it is used.
     pub enabled: bool,
 }
 
-/// Reads a document; `stem` is the file's name without its ending. An error names the line.
+/// Parses a document; `stem` is the file name without extension. An error names the line.
 pub fn read(stem: &str, text: &str) -> Result<DocumentFile, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (header, body, offset) = split(text)?;
@@ -45,7 +44,7 @@ pub fn read(stem: &str, text: &str) -> Result<DocumentFile, String> {
     Ok(written)
 }
 
-/// Header, text, and the number of the header's first line.
+/// Header, text, and line number of the header's first line.
 fn split(text: &str) -> Result<(&str, &str, usize), String> {
     let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else {
         return Ok(("", text, 1));
@@ -70,7 +69,7 @@ fn set(written: &mut DocumentFile, line: &str) -> Result<(), String> {
     let document = &mut written.document;
     match name.trim() {
         "name" if value.is_empty() || value.chars().count() > 200 => {
-            return Err("name has 1-200 characters".into());
+            return Err("name must have 1-200 characters".into());
         }
         "name" => document.name = value.to_owned(),
         "description" => document.description = value.to_owned(),

@@ -1,11 +1,10 @@
-//! Agents from files: rules and references in Markdown with a small header, and a definition beside
-//! them.
+//! Agents from files: Markdown rules and references with a small header, and a definition.
 //!
-//! A folder an agent: `agent.toml`, `rules/*.md`, `references/*.md`. Files may change while the server
-//! runs. A file that is broken is named in the log, and its last good state stays in force.
+//! An agent is a folder with `agent.toml`, `rules/*.md` and `references/*.md`. Files may change while the
+//! server runs. A broken file is logged, and its last valid version stays in use.
 //!
-//! - [`header`]: one Markdown file. [`definition`]: `agent.toml`. [`folder`]: all of them.
-//! - [`watch`]: looking for changes. [`demo`]: the agent that ships.
+//! - [`header`]: a Markdown file. [`definition`]: `agent.toml`. [`folder`]: all agents.
+//! - [`watch`]: detects changes. [`demo`]: the built-in agent.
 
 pub mod definition;
 pub mod demo;

@@ -1,4 +1,4 @@
-//! Looking at the agents' folder while the server runs.
+//! Watches the folder of agents while the server runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::AgentFolder;
 
-/// Agents that are not in the folder, and which one is the default.
+/// Agents that are not in the folder, and the default agent.
 #[derive(Debug, Clone)]
 pub struct Fixed {
-    /// The agent of sessions that name none.
+    /// Agent of sessions that name none.
     pub default: AgentName,
-    /// Agents beside those of the folder.
+    /// Agents besides those in the folder.
     pub agents: Vec<Agent>,
 }
 
-/// Looks at the folder once. What is wrong with it is logged.
+/// Reads the folder once, and logs its problems.
 pub fn look(folder: &mut AgentFolder, fixed: &Fixed) -> (AgentBook, bool) {
     let reading = folder.look();
     for problem in &reading.problems {
         if reading.changed {
-            tracing::warn!(agents.problem = problem, "an agent's file is not as it should be");
+            tracing::warn!(agents.problem = problem, "an agent file has a problem");
         }
     }
     let agents = fixed.agents.iter().cloned().chain(reading.agents);
@@ -32,7 +32,7 @@ pub fn look(folder: &mut AgentFolder, fixed: &Fixed) -> (AgentBook, bool) {
     (book, reading.changed)
 }
 
-/// Looks every so often, until `stop`, and gives the engine what changed.
+/// Reads the folder at an interval until `stop`, and passes changes to the engine.
 pub async fn watch(
     engine: Arc<Engine>,
     mut folder: AgentFolder,
@@ -55,7 +55,7 @@ pub async fn watch(
         let Ok((returned, book, changed)) = looked.await else { return };
         folder = returned;
         if changed {
-            tracing::info!(agents = book.all().count(), "agents were read again");
+            tracing::info!(agents = book.all().count(), "agents reloaded");
             engine.replace_agents(book);
         }
     }

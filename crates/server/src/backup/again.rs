@@ -1,6 +1,6 @@
-//! Erasing again: what was erased since a backup was made does not come back with it.
+//! Erases again in a restored store what was erased since its backup.
 //!
-//! It needs the store that the copy is in, and nothing else of the product.
+//! It only needs the store that holds the copy.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::erasures::{ErasureLog, Erasures};
 use crate::clock;
 use crate::failure::Failure;
 
-/// Threads listed at a time.
+/// Threads per listing.
 const STRETCH: usize = 200;
 
 /// What was erased again.
@@ -32,7 +32,7 @@ pub struct ErasedAgain {
     pub turns: u64,
 }
 
-/// The tombstones that a store holds, added to `erasures`.
+/// Adds the tombstones in a store to `erasures`.
 pub async fn of_store(store: &dyn Store, erasures: &mut Erasures) -> Result<(), StoreError> {
     let mut after: Option<Key> = None;
     loop {
@@ -48,11 +48,11 @@ pub async fn of_store(store: &dyn Store, erasures: &mut Erasures) -> Result<(), 
     }
 }
 
-/// The erasures of a log, added to `erasures`. Answers the numbers of lines that cannot be read.
+/// Adds the erasures of a log to `erasures`; returns the numbers of unreadable lines.
 pub fn of_log(log: &ErasureLog, erasures: &mut Erasures) -> Result<Vec<usize>, Failure> {
     let read = log.read().map_err(|error| {
-        let what = format!("{} cannot be read: {error}", log.path().display());
-        Failure::new(what, "without it, what was erased could come back; make it readable")
+        let what = format!("cannot read {}: {error}", log.path().display());
+        Failure::new(what, "make it readable; without it, erased data could come back")
     })?;
     for erasure in read.erasures {
         erasures.add(erasure);
@@ -60,7 +60,7 @@ pub fn of_log(log: &ErasureLog, erasures: &mut Erasures) -> Result<Vec<usize>, F
     Ok(read.damaged)
 }
 
-/// Erases in `store` what `erasures` and its own tombstones hold, and leaves all their tombstones there.
+/// Erases in `store` what `erasures` and its own tombstones name, and writes all tombstones to it.
 pub async fn erase(store: &Arc<dyn Store>, mut erasures: Erasures) -> Result<ErasedAgain, Failure> {
     of_store(store.as_ref(), &mut erasures).await?;
     let mut again = ErasedAgain::default();
@@ -75,7 +75,7 @@ pub async fn erase(store: &Arc<dyn Store>, mut erasures: Erasures) -> Result<Era
                 continue;
             }
             if listed.key.kind.is_derived() {
-                // Made again from what is left of its session.
+                // Derived data is rebuilt from what remains of its session.
                 store.erase(&listed.key).await?;
                 continue;
             }
@@ -106,7 +106,7 @@ pub async fn erase_turns(
     erase::erase_turns(&sessions, key, turns).await
 }
 
-/// Which of the sessions that had a name a thread is, where its head tells.
+/// Life of a thread, if its head has one: which of the sessions with this id it is.
 pub async fn life_of(store: &dyn Store, key: &Key) -> Result<Option<Uuid>, StoreError> {
     match store.head(key, None).await {
         Ok(Found::Head(head)) => Ok(life_in(&head.bytes)),
@@ -115,7 +115,7 @@ pub async fn life_of(store: &dyn Store, key: &Key) -> Result<Option<Uuid>, Store
     }
 }
 
-/// The same, read from a head.
+/// Life of a thread, from its head.
 pub fn life_in(head: &[u8]) -> Option<Uuid> {
     #[derive(Deserialize)]
     struct Told {
@@ -124,7 +124,7 @@ pub fn life_in(head: &[u8]) -> Option<Uuid> {
     serde_json::from_slice::<Told>(head).ok()?.life
 }
 
-/// The tombstones go into the restored store, so that the next restore knows them too.
+/// Writes the tombstones into the restored store, so that the next restore knows them too.
 async fn bury(store: &dyn Store, erasures: &Erasures) -> Result<(), Failure> {
     for tombstone in erasures.tombstones() {
         let id = ThreadId::new(tombstone.key.as_str()).map_err(Error::from)?;

@@ -1,7 +1,7 @@
-//! Backups at their interval while serving.
+//! Periodic backups while serving.
 //!
-//! Whether a backup is due is told by the newest file, so a restart neither skips nor doubles one. A
-//! failure is logged with its reason and tried again at the next look.
+//! The newest file determines whether a backup is due, so a restart neither skips nor repeats one. A failure is
+//! logged and retried at the next check.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use super::make;
 use crate::config::BackupSettings;
 
-/// How often it is looked whether a backup is due.
+/// Interval of checks.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
-/// Before the first look, so that a start is not slowed.
+/// Delay of the first check, so that it does not slow the start.
 const FIRST: Duration = Duration::from_secs(5);
 
-/// Makes backups of the store at `url` until `stop`.
+/// Backs up the store at `url` until `stop`.
 pub async fn back_up_until(
     stop: CancellationToken,
     url: StoreUrl,
@@ -48,14 +48,14 @@ async fn back_up(
     settings: &BackupSettings,
     every: Duration,
 ) {
-    // Other processes on the same store look as well; one of them makes it.
+    // Several processes on the same store check; one of them makes the backup.
     let Some(_alone) = alone(&settings.folder) else { return };
     if !is_due(&settings.folder, every, SystemTime::now()) {
         return;
     }
     let file = settings.folder.join(make::file_name(crate::clock::system().now()));
     match make::make(url, options, &file, |_, _| {}).await {
-        // There is nothing to bring back from it.
+        // An empty backup is of no use.
         Ok(made) if made.threads == 0 => make::remove(&file),
         Ok(made) => {
             let removed = make::prune(&settings.folder, settings.keep).len();
@@ -64,14 +64,14 @@ async fn back_up(
                 backup.threads = made.threads,
                 backup.bytes = made.bytes,
                 backup.removed = removed,
-                "a backup was made and read back"
+                "backup made and verified"
             );
         }
-        Err(error) => tracing::error!(backup.file = %file.display(), %error, "no backup was made"),
+        Err(error) => tracing::error!(backup.file = %file.display(), %error, "backup failed"),
     }
 }
 
-/// The lock of a folder of backups; nothing while another process has it.
+/// The lock of a backup folder; `None` while another process holds it.
 fn alone(folder: &Path) -> Option<File> {
     disk::make_folders(folder).ok()?;
     let lock = File::options().create(true).append(true).open(folder.join("making.lock")).ok()?;

@@ -1,10 +1,10 @@
-//! The log of what was erased, kept beside the backups.
+//! The erasure log, kept beside the backups.
 //!
-//! A line holds the hash of a key, the time, which of the lives of that key it was, and the turns where only those
-//! went; nothing tells what it was. Each record starts on a line of its own and carries a checksum, so a write
-//! that was cut short costs nobody else's record. Lines are only ever added.
+//! A record holds the hash of a key, the time, the life of the thread, and the turns if only those were erased;
+//! it reveals nothing else. Each record is a line with a checksum, so a truncated write damages no other
+//! record. Lines are only appended.
 //!
-//! Invariant: a line is on disk before the erasure it tells of is acknowledged.
+//! Invariant: a record is on disk before its erasure is acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -20,22 +20,22 @@ use throughline_engine::tombstone::Tombstone;
 use throughline_store::disk;
 use uuid::Uuid;
 
-/// The log's name in the backups' folder.
+/// File name in the backup folder.
 pub const FILE_NAME: &str = "erasures.jsonl";
-/// Characters of a hash that are a record's checksum.
+/// Characters of the hash used as a checksum.
 const SUM_CHARACTERS: usize = 16;
 
-/// One erasure.
+/// An erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erasure {
     /// Hash of the key.
     pub key: ContentHash,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// Which life of that key; absent where it is not known.
+    /// Life of the thread; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life: Option<Uuid>,
-    /// The turns, counted from 1, where not all of it went.
+    /// Erased turns, from 1; empty if the whole thread was erased.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub turns: BTreeSet<u64>,
 }
@@ -48,34 +48,34 @@ struct Line<'a> {
     erased: &'a RawValue,
 }
 
-/// What a log holds.
+/// Content of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Read {
-    /// The erasures.
+    /// All erasures.
     pub erasures: Vec<Erasure>,
-    /// Whole lines that cannot be read, counted from 1: an erasure that was acknowledged is not known any more. A
-    /// line that was cut short is none of them, for its erasure was not.
+    /// Numbers of unreadable complete lines, from 1: acknowledged erasures that are lost. A truncated line is
+    /// not counted, because its erasure was not acknowledged.
     pub damaged: Vec<usize>,
 }
 
-/// The log in a folder of backups.
+/// The log in a backup folder.
 #[derive(Debug, Clone)]
 pub struct ErasureLog {
     folder: PathBuf,
 }
 
 impl ErasureLog {
-    /// The log in `folder`, which is made when it is needed.
+    /// The log in `folder`, which is created when needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Its file.
+    /// Path of the log.
     pub fn path(&self) -> PathBuf {
         self.folder.join(FILE_NAME)
     }
 
-    /// Makes the folder and the log, if they are not there, and shows that a record can be added.
+    /// Creates the folder and the log if missing, and checks that they are writable.
     pub fn prepare(&self) -> std::io::Result<()> {
         self.open()?;
         disk::probe(&self.folder)
@@ -83,7 +83,7 @@ impl ErasureLog {
 
     fn open(&self) -> std::io::Result<File> {
         if self.folder.as_os_str().is_empty() {
-            return Err(std::io::Error::new(ErrorKind::NotFound, "there is no folder for it"));
+            return Err(std::io::Error::new(ErrorKind::NotFound, "no folder is configured"));
         }
         disk::make_folders(&self.folder)?;
         let path = self.path();
@@ -95,17 +95,17 @@ impl ErasureLog {
         Ok(file)
     }
 
-    /// Adds a record and waits until it is on disk.
+    /// Appends a record and waits until it is on disk.
     pub fn add(&self, erasure: &Erasure) -> std::io::Result<()> {
         let text = serde_json::to_string(erasure)?;
-        // What stands before it may have been cut short. One write: records of several processes do not mix.
+        // The previous line may be truncated. A single write keeps records of several processes apart.
         let line = format!("\n{{\"sum\":\"{}\",\"erased\":{text}}}\n", sum(&text));
         let mut file = self.open()?;
         file.write_all(line.as_bytes())?;
         disk::sync(&file)
     }
 
-    /// Everything in it; nothing where there is no log.
+    /// Reads the log; empty if there is none.
     pub fn read(&self) -> std::io::Result<Read> {
         if self.folder.as_os_str().is_empty() {
             return Ok(Read::default());
@@ -141,30 +141,30 @@ fn record(line: &[u8]) -> Option<Erasure> {
             serde_json::from_str(found.erased.get()).ok()
         }
         Ok(_) => None,
-        // As earlier versions wrote it.
+        // The format of earlier versions.
         Err(_) => serde_json::from_slice(line).ok(),
     }
 }
 
-/// What has to stay erased, by key.
+/// What must stay erased, by key.
 #[derive(Debug, Default)]
 pub struct Erasures {
     whole: BTreeMap<ContentHash, KeyErasures>,
     turns: BTreeMap<ContentHash, Vec<Erasure>>,
 }
 
-/// The erasures of one key as a whole.
+/// Erasures of a whole key.
 #[derive(Debug, Default)]
 struct KeyErasures {
-    /// The last one.
+    /// Time of the last one.
     at: Timestamp,
     lives: BTreeSet<Uuid>,
-    /// The last one of a life that is not known.
+    /// Time of the last one with an unknown life.
     unknown_at: Option<Timestamp>,
 }
 
 impl Erasures {
-    /// Adds one.
+    /// Adds an erasure.
     pub fn add(&mut self, erasure: Erasure) {
         if !erasure.turns.is_empty() {
             self.turns.entry(erasure.key).or_default().push(erasure);
@@ -174,7 +174,7 @@ impl Erasures {
         self.bury(key, at, life, life.is_none().then_some(at));
     }
 
-    /// Adds what a tombstone tells.
+    /// Adds a tombstone.
     pub fn add_tombstone(&mut self, tombstone: Tombstone) {
         let unknown_at = tombstone.unknown_at();
         self.bury(tombstone.key, tombstone.at, tombstone.lives, unknown_at);
@@ -193,13 +193,13 @@ impl Erasures {
         of_key.unknown_at = of_key.unknown_at.max(unknown_at);
     }
 
-    /// Whether anything is known of a key.
+    /// Whether anything of a key was erased.
     pub fn know(&self, key: &ContentHash) -> bool {
         self.whole.contains_key(key) || self.turns.contains_key(key)
     }
 
-    /// Whether a thread is one that was erased, and not a later one of the same name. Its life tells; where that is
-    /// not known, of the thread or of what was erased, the time of its last change does.
+    /// Whether a thread was erased, and is not a later one with the same name. Its life decides; if that is
+    /// unknown on either side, the time of its last change does.
     pub fn hold(&self, key: &ContentHash, life: Option<Uuid>, changed_at: Timestamp) -> bool {
         let Some(of_key) = self.whole.get(key) else { return false };
         match life {
@@ -209,7 +209,7 @@ impl Erasures {
         }
     }
 
-    /// Turns of a thread that were erased, also in a copy that still has them.
+    /// Erased turns of a thread, even if this copy still has them.
     pub fn turns(
         &self,
         key: &ContentHash,
@@ -224,7 +224,7 @@ impl Erasures {
         erased.flat_map(|erased| &erased.turns).copied().collect()
     }
 
-    /// The tombstones of the keys that were erased whole.
+    /// Tombstones of the keys that were erased whole.
     pub fn tombstones(&self) -> impl Iterator<Item = Tombstone> {
         self.whole.iter().map(|(key, of_key)| Tombstone {
             key: *key,
@@ -308,7 +308,7 @@ mod tests {
         assert!(!erasures.hold(&key, life(2), at(5)), "made anew while the clock was behind");
         assert_eq!(erasures.turns(&key, life(1), at(99)), BTreeSet::from([2]));
         assert!(erasures.turns(&key, life(2), at(5)).is_empty());
-        // Of what an earlier version made only the time is known.
+        // For data of earlier versions only the time is known.
         assert!(erasures.hold(&key, None, at(10)) && !erasures.hold(&key, None, at(11)));
         erasures.add(erasure(30, None, &[]));
         assert!(erasures.hold(&key, life(2), at(30)) && !erasures.hold(&key, life(2), at(31)));

@@ -1,9 +1,9 @@
-//! Copies that are kept beside a store for a while: what a restore replaced, and contexts that were purged.
+//! Copies kept beside a store for a while: stores replaced by a restore, and purged contexts.
 //!
-//! An erasure reaches them too. A copy that cannot be read cannot be cleared, so it goes as a whole. Backups are
-//! none of them: they are many, and restoring one erases again.
+//! Erasures are applied to them too; a copy that cannot be read is removed as a whole. Backups are not among
+//! them: restoring one erases again.
 //!
-//! Invariant: nothing of an erased session is left in them when its erasure is acknowledged.
+//! Invariant: when an erasure is acknowledged, no kept copy contains what was erased.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ use uuid::Uuid;
 
 use super::again;
 
-/// The folder of purged contexts, in that of the backups.
+/// Folder of purged contexts, in the backup folder.
 const PURGED: &str = "purged";
-/// How the name of a backup begins that was made of what a restore replaced.
+/// Prefix of a backup of a replaced store.
 pub const BEFORE: &str = "before-";
-/// How the time stands in a name.
+/// Format of the time in file names.
 pub const TIME: &str = "%Y%m%dT%H%M%S%3fZ";
 
 /// The copies of one store.
@@ -33,22 +33,22 @@ pub const TIME: &str = "%Y%m%dT%H%M%S%3fZ";
 pub struct KeptCopies {
     url: StoreUrl,
     folder: PathBuf,
-    /// Contexts whose copy was just made, and that are erased next.
+    /// Contexts that were just copied and are erased next.
     purging: Mutex<BTreeSet<Key>>,
 }
 
 impl KeptCopies {
-    /// Those of the store at `url`, whose backups are in `folder`.
+    /// The copies of the store at `url`, with backups in `folder`.
     pub fn new(url: StoreUrl, folder: impl Into<PathBuf>) -> Self {
         Self { url, folder: folder.into(), purging: Mutex::default() }
     }
 
     fn purging(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        // A key is put in or taken out whole, so a panic elsewhere leaves none half-written.
+        // Keys are inserted and removed whole, so a poisoned lock is harmless.
         self.purging.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Stores that a restore replaced.
+    /// Stores replaced by a restore.
     fn replaced(&self) -> Vec<PathBuf> {
         match &self.url {
             StoreUrl::Sqlite(path) | StoreUrl::Files(path) => replace::kept(path),
@@ -67,7 +67,7 @@ impl KeptCopies {
         })
     }
 
-    /// Erases a thread in every copy; answers how many records went.
+    /// Erases a thread in every copy; returns the number of records removed.
     pub async fn erase(&self, key: &Key) -> Result<u64> {
         let mut records = 0;
         for copy in self.replaced() {
@@ -80,7 +80,7 @@ impl KeptCopies {
                 Err(error) => remove_unreadable(&copy, &error)?,
             };
         }
-        // Only sessions are purged; what is derived of one has its id and goes with it.
+        // Only sessions are purged; derived data has the same id and is erased with them.
         if key.kind == Kind::Session && !self.purging().remove(key) {
             records +=
                 disk::remove(&self.purged(key)).map_err(|error| failed(&self.folder, &error))?;
@@ -88,7 +88,7 @@ impl KeptCopies {
         Ok(records)
     }
 
-    /// Erases single turns in every copy that holds the same session.
+    /// Erases single turns in every copy of the same session.
     pub async fn erase_turns(
         &self,
         key: &Key,
@@ -125,7 +125,7 @@ impl KeptCopies {
         })
     }
 
-    /// Removes copies that are older than `days`; answers how many files went.
+    /// Removes copies older than `days`; returns the number of files removed.
     pub fn remove_older(&self, days: u32, now: Timestamp) -> std::io::Result<u64> {
         let Ok(limit) = now.checked_sub(SignedDuration::from_hours(i64::from(days) * 24)) else {
             return Ok(0);
@@ -145,21 +145,21 @@ impl KeptCopies {
     }
 }
 
-/// A copy that cannot be cleared goes as a whole; answers how many files went.
+/// Removes a copy from which nothing can be erased; returns the number of files removed.
 fn remove_unreadable(copy: &Path, error: &StoreError) -> Result<u64> {
-    tracing::warn!(copy = %copy.display(), %error, "a kept copy cannot be cleared of what is erased, and is removed");
+    tracing::warn!(copy = %copy.display(), %error, "cannot erase from a kept copy; removing it");
     replace::remove_kept(copy).map_err(|error| failed(copy, &error))
 }
 
 fn failed(copy: &Path, error: &std::io::Error) -> StoreError {
     StoreError::Unavailable {
         what: copy.display().to_string(),
-        reason: format!("what is erased cannot be removed from it: {error}"),
+        reason: format!("cannot erase from it: {error}"),
         outcome_unknown: true,
     }
 }
 
-/// When a copy was made, by its name.
+/// When a copy was made, from its name.
 fn made_at(copy: &Path) -> Option<Timestamp> {
     let name = copy.file_name()?.to_str()?.trim_end_matches(".db");
     let (_, time) = name.rsplit_once('-')?;
@@ -170,20 +170,20 @@ fn made_at(copy: &Path) -> Option<Timestamp> {
         .map(|at| at.timestamp())
 }
 
-/// The parser takes a fraction only as nanoseconds.
+/// The parser accepts fractions only as nanoseconds.
 fn with_point(time: &str) -> Option<String> {
     let (seconds, fraction) = time.strip_suffix('Z')?.split_at_checked(15)?;
     Some(format!("{seconds}{fraction:0<9}Z"))
 }
 
-/// Removes the files below `folder` that were last changed before `limit`, and folders that are empty then.
+/// Removes files below `folder` last changed before `limit`, and folders that are empty then.
 fn remove_older_files(folder: &Path, limit: Timestamp) -> std::io::Result<u64> {
     let mut removed = 0;
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             removed += remove_older_files(&entry.path(), limit)?;
-            // It stays while something is in it.
+            // Fails while the folder is not empty.
             let _ = std::fs::remove_dir(entry.path());
         } else if Timestamp::try_from(entry.metadata()?.modified()?).is_ok_and(|at| at < limit) {
             removed += disk::remove(&entry.path())?;
@@ -192,12 +192,12 @@ fn remove_older_files(folder: &Path, limit: Timestamp) -> std::io::Result<u64> {
     Ok(removed)
 }
 
-/// A file for each purged context, which `throughline session import` takes.
+/// Writes a file per purged context, which `throughline session import` accepts.
 #[async_trait]
 impl BeforePurge for KeptCopies {
     async fn keep(&self, key: &Key, export: &Export) -> Result<(), String> {
         if self.url == StoreUrl::Memory {
-            // What is in memory only is not to be on a disk.
+            // Data of a store in memory must not reach a disk.
             return Ok(());
         }
         let file = self.purged(key);

@@ -1,4 +1,4 @@
-//! Making a backup, and keeping only so many.
+//! Makes backups, and removes old ones.
 
 use std::path::{Path, PathBuf};
 
@@ -10,30 +10,30 @@ use throughline_store::{OpenOptions, StoreUrl, disk};
 
 use crate::failure::Failure;
 
-/// How the name of a backup begins that was not named by hand.
+/// Prefix of automatic file names.
 const PREFIX: &str = "throughline-";
-/// How it ends.
+/// Extension of automatic file names.
 const ENDING: &str = ".db";
 
 /// A finished backup.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Made {
-    /// The file.
+    /// Path of the backup.
     pub file: PathBuf,
-    /// Threads in it.
+    /// Number of threads.
     pub threads: u64,
-    /// Log entries in it.
+    /// Number of log entries.
     pub entries: u64,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// The name of a backup that is made at `at`.
+/// File name of a backup made at `at`.
 pub fn file_name(at: Timestamp) -> String {
     format!("{PREFIX}{}{ENDING}", at.strftime(super::kept::TIME))
 }
 
-/// Copies the store at `url` to `file`, which must not exist. `progress` is told how many of how many.
+/// Copies the store at `url` to `file`, which must not exist. `progress` gets done and total.
 pub async fn make(
     url: &StoreUrl,
     options: &OpenOptions,
@@ -45,13 +45,13 @@ pub async fn make(
     }
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         disk::make_folders(folder).map_err(|error| {
-            let what = format!("{} cannot be made: {error}", folder.display());
+            let what = format!("cannot create {}: {error}", folder.display());
             Failure::new(what, "name another folder for the backup")
         })?;
     }
     let copied = match url {
         StoreUrl::Memory => {
-            let what = "a store in memory has nothing that another process could copy";
+            let what = "a store in memory cannot be backed up from another process";
             return Err(Failure::wrong_use(what, "name a store with --store"));
         }
         StoreUrl::Sqlite(path) => {
@@ -73,7 +73,7 @@ pub async fn make(
     })
 }
 
-/// Copies thread by thread into a file of its own, and that to its place: only a whole copy has the name.
+/// Copies thread by thread into a staged file first: only a complete copy gets the name.
 async fn through_the_contract(
     store: &dyn Store,
     file: &Path,
@@ -89,8 +89,8 @@ async fn through_the_contract(
     .await?;
     if let Some(problem) = report.problems.first() {
         remove(&staged);
-        let what = format!("{} could not be copied whole: {problem}", store.facts().location);
-        return Err(Failure::new(what, "throughline check names what is wrong"));
+        let what = format!("{} was not copied completely: {problem}", store.facts().location);
+        return Err(Failure::new(what, "run throughline check for details"));
     }
     let copied = target.backup_to(file, |_| {}).await;
     drop(target);
@@ -98,7 +98,7 @@ async fn through_the_contract(
     Ok(copied?)
 }
 
-/// Backups in `folder` that were not named by hand, oldest first.
+/// Backups in `folder` with automatic names, oldest first.
 pub fn backups(folder: &Path) -> Vec<PathBuf> {
     let ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -112,7 +112,7 @@ pub fn backups(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Removes the oldest until `keep` are left; says which went. The newest always stays.
+/// Removes the oldest backups until `keep` are left; returns those removed. The newest always stays.
 pub fn prune(folder: &Path, keep: usize) -> Vec<PathBuf> {
     let mut found = backups(folder);
     let surplus = found.len().saturating_sub(keep.max(1));
@@ -121,10 +121,10 @@ pub fn prune(folder: &Path, keep: usize) -> Vec<PathBuf> {
     found
 }
 
-/// Removes a database that is not needed, with what SQLite keeps beside it.
+/// Removes a database with SQLite's files beside it.
 pub fn remove(path: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
-        // What is left is replaced or named by the next attempt.
+        // A leftover is replaced or reported by the next attempt.
         let _ = std::fs::remove_file(disk::beside(path, ending));
     }
 }

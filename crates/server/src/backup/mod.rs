@@ -1,16 +1,15 @@
-//! Copies of the store, and bringing one back without what was erased since.
+//! Backups of the store, and restoring one without what was erased since.
 //!
-//! A backup is one SQLite file, whatever the store: one moment of an SQLite store, and for the others a
-//! thread-by-thread copy through the contract. It is opened and read whole before it gets its name.
-//! Every erasure is also written to a log beside the backups, as hashes only, so that restoring an older
-//! copy can erase again what the copy still has.
+//! A backup is an SQLite file, whatever the store: a snapshot of an SQLite store, or a copy of all threads of
+//! another. It is read completely before it gets its name. Every erasure is also logged beside the backups, as
+//! hashes only, so that a restore of an older copy can erase again.
 //!
 //! # Layout
 //!
-//! - [`make`]: a backup. [`restore`]: bringing one back. [`daily`]: at its interval.
-//! - [`erasures`]: the log. [`watched`]: the store that writes it. [`again`]: erasing again.
-//! - [`kept`]: what a restore replaced, and what was purged.
-//! - [`unfinished`]: what tells of a store in which only a part has arrived.
+//! - [`make`]: makes a backup. [`restore`]: restores one. [`daily`]: at an interval.
+//! - [`erasures`]: the erasure log. [`watched`]: the store that writes it. [`again`]: erases again.
+//! - [`kept`]: replaced stores and purged contexts.
+//! - [`unfinished`]: marks a store that is not completely filled.
 
 use std::path::{Path, PathBuf};
 
@@ -25,11 +24,11 @@ pub mod restore;
 pub mod unfinished;
 pub mod watched;
 
-/// Files in a folder of backups that exist only where the store has held something.
+/// Files in a backup folder that exist only if the store ever held data.
 pub fn traces(folder: &Path) -> Vec<PathBuf> {
     let log = erasures::ErasureLog::new(folder).path();
     let log = Some(log).filter(|log| log.metadata().is_ok_and(|found| found.len() > 0));
-    // A backup of an empty store shows nothing.
+    // A backup of an empty store proves nothing.
     let newest = make::backups(folder).pop();
     let newest = newest.filter(|file| Sqlite::threads_in(file).is_ok_and(|count| count > 0));
     newest.into_iter().chain(log).collect()

@@ -1,8 +1,8 @@
-//! Bringing a backup back.
+//! Restores a backup.
 //!
-//! The copy is made beside the store, read whole, and cleared of what was erased since; only then does it
-//! take the store's place. A local store is replaced in one step; in one on other machines each thread is, and a note
-//! tells until all are. What was there before is kept.
+//! The copy is made beside the store, read completely, and cleared of what was erased since; only then does it
+//! replace the store. A local store is replaced in one step; a remote one thread by thread, marked as
+//! unfinished until then. The replaced store is kept.
 //!
 //! Invariant: nothing that was erased before the restore can be read after it.
 
@@ -26,45 +26,45 @@ use crate::access::Keys;
 use crate::clock;
 use crate::failure::Failure;
 
-/// Threads looked at between two listings.
+/// Threads per listing.
 const STRETCH: usize = 200;
-/// The copy that fills a store on other machines, in the backups' folder.
+/// File in the backup folder from which a remote store is filled.
 const FILLING: &str = "restoring.db";
 
-/// What to bring back, and where.
+/// What to restore, and where.
 pub struct Restore<'a> {
-    /// The backup.
+    /// The backup file.
     pub file: &'a Path,
-    /// The store.
+    /// The store to replace.
     pub url: &'a StoreUrl,
-    /// How it is opened.
+    /// Options to open it.
     pub options: &'a OpenOptions,
-    /// Where backups and the log of erasures are.
+    /// Folder of backups and of the erasure log.
     pub folder: &'a Path,
-    /// Whether a store that holds something may be replaced.
+    /// Whether a store with data may be replaced.
     pub force: bool,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// What was brought back.
+/// Result of a restore.
 #[derive(Debug, serde::Serialize)]
 pub struct Restored {
-    /// Threads that the backup had.
+    /// Threads in the backup.
     pub threads: u64,
-    /// Log entries that it had.
+    /// Log entries in the backup.
     pub entries: u64,
     /// What was erased again.
     pub erased_again: ErasedAgain,
-    /// Where the store that was replaced is kept.
+    /// Where the replaced store is kept.
     pub kept: Option<PathBuf>,
-    /// Why the replaced store could not say what was erased from it.
+    /// Why the replaced store's erasures could not be read.
     pub unread: Option<String>,
-    /// Lines of the log of erasures that cannot be read: what they told of may be back.
+    /// Unreadable lines of the erasure log; what they erased may be back.
     pub log_problems: Vec<String>,
 }
 
-/// What the store that is replaced could tell.
+/// What the replaced store contains.
 #[derive(Default)]
 struct ReplacedStore {
     there: bool,
@@ -73,7 +73,7 @@ struct ReplacedStore {
     revoked: Vec<String>,
 }
 
-/// Keys that were revoked since the backup stay revoked.
+/// Revokes keys that were revoked since the backup.
 async fn revoke(store: &Arc<dyn Store>, revoked: &[String]) -> Result<(), Failure> {
     let keys = Keys::new(store.clone(), clock::system());
     for key in keys.list().await? {
@@ -85,7 +85,7 @@ async fn revoke(store: &Arc<dyn Store>, revoked: &[String]) -> Result<(), Failur
 }
 
 impl Restore<'_> {
-    /// Does it.
+    /// Runs the restore.
     pub async fn run(self) -> Result<Restored, Failure> {
         if *self.url == StoreUrl::Memory {
             let what = "a store in memory cannot be restored from outside";
@@ -93,14 +93,14 @@ impl Restore<'_> {
         }
         if !self.file.is_file() {
             let what = format!("there is no backup {}", self.file.display());
-            return Err(Failure::new(what, "backups lie in the folder of [backups]"));
+            return Err(Failure::new(what, "see the folder in [backups]"));
         }
         let mut before = self.look().await?;
         if before.there && !self.force {
             let what = format!("{} is not empty", self.url);
-            return Err(Failure::new(what, "add --force to replace it; what is there is kept"));
+            return Err(Failure::new(what, "add --force to replace it; a copy is kept"));
         }
-        // A server that has it open would go on writing into what was moved away.
+        // A running server would go on writing to the moved store.
         let _held = throughline_store::lock_exclusively(self.url).await?;
         let beside = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let beside = beside.unwrap_or(Path::new("."));
@@ -108,7 +108,7 @@ impl Restore<'_> {
         for folder in BTreeSet::from([self.folder, beside]) {
             let log = ErasureLog::new(folder);
             let damaged = again::of_log(&log, &mut before.erasures)?;
-            let told = |line| format!("{} line {line} cannot be read", log.path().display());
+            let told = |line| format!("{} line {line} is unreadable", log.path().display());
             log_problems.extend(damaged.into_iter().map(told));
         }
         let work = self.work();
@@ -121,7 +121,7 @@ impl Restore<'_> {
         restored.map(|restored| Restored { unread, log_problems, ..restored })
     }
 
-    /// What the store that is to be replaced can tell.
+    /// Reads erasures and revoked keys from the store to replace.
     async fn look(&self) -> Result<ReplacedStore, Failure> {
         let mut before = ReplacedStore::default();
         if !throughline_store::exists(self.url)? {
@@ -129,7 +129,7 @@ impl Restore<'_> {
         }
         match (self.read(&mut before).await, self.url) {
             (Ok(()), _) => {}
-            // A damaged file is what a restore is for; the log still tells what was erased.
+            // Repairing a damaged file is what a restore is for; the log still names what was erased.
             (Err(error), StoreUrl::Sqlite(_) | StoreUrl::Files(_)) => {
                 before.there = true;
                 before.unread = Some(error.to_string());
@@ -149,7 +149,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Where the copy is cleared before it is used.
+    /// Path of the working copy.
     fn work(&self) -> PathBuf {
         match self.url {
             StoreUrl::Sqlite(path) | StoreUrl::Files(path) => {
@@ -171,13 +171,13 @@ impl Restore<'_> {
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(work, self.options.busy_wait).await?);
         let erased_again = again::erase(&store, before.erasures).await?;
         revoke(&store, &before.revoked).await?;
-        // The index is derived; one that knows a later state would hide the restored one. It is emptied before the
-        // store changes: wherever this is cut short, it knows too little and never too much.
+        // The index is derived; one built from a later state would hide the restored one. It is cleared before
+        // the store changes, so that an interrupted restore leaves it incomplete, never wrong.
         index::open_index(self.url, self.options).await?.clear().await?;
         let kept = match self.url {
             StoreUrl::Sqlite(path) => {
                 drop(store);
-                // A file of its own, without a WAL beside it, takes the place.
+                // The replacement is a single file, without a WAL.
                 let staged = replace::staged(path);
                 remove(&staged);
                 Sqlite::copy(work, staged, self.options.busy_wait, |_| {}).await?;
@@ -203,7 +203,7 @@ impl Restore<'_> {
         })
     }
 
-    /// Puts the staged store in place of a local one.
+    /// Replaces a local store with the staged one.
     fn switch(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
         let ending = format!("{}{}", replace::KEPT, self.at.strftime(kept::TIME));
         replace::switch(path, &ending)?;
@@ -211,7 +211,7 @@ impl Restore<'_> {
         Ok(Some(disk::beside(path, &ending)))
     }
 
-    /// Makes a store on other machines what the copy is, after a backup of it.
+    /// Fills a remote store from the copy, after backing it up.
     async fn refill(
         &self,
         work: &Path,
@@ -230,7 +230,7 @@ impl Restore<'_> {
     }
 }
 
-/// Goes on with a restore into `store` that was cut short, where its copy is at hand.
+/// Continues an interrupted restore into `store`, if its copy still exists.
 pub async fn resume(
     url: &StoreUrl,
     options: &OpenOptions,
@@ -241,7 +241,7 @@ pub async fn resume(
     if filling.by != FilledBy::Restore || !work.is_file() {
         return Err(unfinished::refusal(url, filling));
     }
-    tracing::warn!(store = %url, since = %filling.since, "a restore was cut short and goes on");
+    tracing::warn!(store = %url, since = %filling.since, "continuing an interrupted restore");
     let from = Sqlite::open(work, options.busy_wait).await?;
     fill(url, &from, store).await?;
     drop(from);
@@ -249,7 +249,7 @@ pub async fn resume(
     Ok(())
 }
 
-/// Copies every thread, erases those that the copy does not have, and notes that the store is whole.
+/// Copies every thread, erases those not in the copy, and marks the store as complete.
 async fn fill(url: &StoreUrl, from: &dyn Store, to: &dyn Store) -> Result<(), Failure> {
     all_of(from, to, url).await?;
     let mut after: Option<Key> = None;
@@ -257,7 +257,7 @@ async fn fill(url: &StoreUrl, from: &dyn Store, to: &dyn Store) -> Result<(), Fa
         let listed = to.scan(after.as_ref(), STRETCH).await?;
         let Some(last) = listed.last() else { break };
         after = Some(last.key.clone());
-        // Tombstones stay, for the next restore must know them too; so does the note, until all is done.
+        // Tombstones stay for the next restore, and the mark until everything is done.
         let ours = listed.iter().map(|listed| &listed.key);
         for key in ours.filter(|key| key.kind != Kind::Tombstone && !unfinished::is_note(key)) {
             if from.head(key, None).await? == Found::Missing {
@@ -268,14 +268,14 @@ async fn fill(url: &StoreUrl, from: &dyn Store, to: &dyn Store) -> Result<(), Fa
     unfinished::end(url, to).await
 }
 
-/// Copies every thread, or names the first that could not be.
+/// Copies every thread, or fails with the first problem.
 async fn all_of(from: &dyn Store, to: &dyn Store, url: &StoreUrl) -> Result<(), Failure> {
     let report = copy(from, to, Compare::Quickly, |_| {}).await?;
     match report.problems.first() {
         None => Ok(()),
         Some(problem) => Err(Failure::new(
-            format!("{url} was not restored whole: {problem}"),
-            "throughline check --store sqlite:BACKUP names what is wrong with it",
+            format!("{url} was not restored completely: {problem}"),
+            "run throughline check --store sqlite:BACKUP for details",
         )),
     }
 }

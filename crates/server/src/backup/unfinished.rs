@@ -1,10 +1,10 @@
-//! A store that is being filled says so until it is whole.
+//! Marks a store as incomplete while it is being filled.
 //!
-//! `migrate`, and `restore` into a store on other machines, write one thread after the other. What is on its way is
-//! noted first: beside a local store in a file, in others as a thread. Whoever opens the store for use looks for
-//! the note. It is no lock: two who fill the same store are not kept apart.
+//! `migrate`, and `restore` into a remote store, write thread by thread. The mark is written first: beside a
+//! local store as a file, in a remote one as a thread. Opening the store for use checks for it. It is not a
+//! lock: two processes may fill the same store.
 //!
-//! Invariant: a note is removed only when everything has arrived.
+//! Invariant: the mark is removed only when everything has been copied.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use uuid::Uuid;
 
 use crate::failure::Failure;
 
-/// The thread's name.
+/// Id of the thread.
 const ID: &str = "unfinished-copy";
-/// How the file's name ends.
+/// Extension of the file.
 const ENDING: &str = ".filling";
 
-/// What fills a store.
+/// Command that fills a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilledBy {
@@ -35,12 +35,12 @@ pub enum FilledBy {
     Restore,
 }
 
-/// What is on its way into a store.
+/// A copy in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedCopy {
-    /// What fills it.
+    /// Command that fills the store.
     pub by: FilledBy,
-    /// From where: a store without its secrets, or a file.
+    /// Source: a store URL without secrets, or a file.
     pub from: String,
     /// When it began.
     pub since: Timestamp,
@@ -53,7 +53,7 @@ fn file_of(url: &StoreUrl) -> Option<PathBuf> {
     }
 }
 
-/// Threads that the note takes in the store itself.
+/// Threads that the mark adds to the store itself.
 pub fn threads_of_its_own(url: &StoreUrl) -> u64 {
     u64::from(file_of(url).is_none())
 }
@@ -63,12 +63,12 @@ fn key() -> Key {
     Key { scope: system_scope(), kind: Kind::Job, id }
 }
 
-/// Whether a thread is the note.
+/// Whether a thread is the mark.
 pub fn is_note(thread: &Key) -> bool {
     *thread == key()
 }
 
-/// Opens the store that is to be filled, with the note in place before anything else is written to it.
+/// Opens the store to fill, after writing the mark.
 pub async fn open(
     url: &StoreUrl,
     options: &OpenOptions,
@@ -92,7 +92,7 @@ pub async fn open(
     Ok(store)
 }
 
-/// Notes that everything has arrived.
+/// Removes the mark: everything has been copied.
 pub async fn end(url: &StoreUrl, store: &dyn Store) -> Result<(), Failure> {
     if file_of(url).is_none() {
         store.erase(&key()).await?;
@@ -100,7 +100,7 @@ pub async fn end(url: &StoreUrl, store: &dyn Store) -> Result<(), Failure> {
     forget(url)
 }
 
-/// Forgets what was on its way into a local store: another one is in its place.
+/// Removes the mark of a local store that was replaced.
 pub fn forget(url: &StoreUrl) -> Result<(), Failure> {
     let Some(file) = file_of(url) else { return Ok(()) };
     if disk::remove(&file)? > 0 {
@@ -109,7 +109,7 @@ pub fn forget(url: &StoreUrl) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was on its way into the store and has not arrived.
+/// The copy into the store that has not finished, if any.
 pub async fn find(url: &StoreUrl, store: &dyn Store) -> Result<Option<UnfinishedCopy>, Failure> {
     let text = match file_of(url) {
         Some(file) if !file.exists() => return Ok(None),
@@ -120,22 +120,22 @@ pub async fn find(url: &StoreUrl, store: &dyn Store) -> Result<Option<Unfinished
         },
     };
     serde_json::from_slice(&text).map(Some).map_err(|error| {
-        let what = format!("{url} is being filled, and the note of it cannot be read: {error}");
-        Failure::new(what, "run the throughline migrate or restore that was begun again")
+        let what = format!("{url} is incomplete, and its mark is unreadable: {error}");
+        Failure::new(what, "repeat the throughline migrate or restore that was started")
     })
 }
 
-/// The refusal of a store in which only a part has arrived.
+/// The error for an incomplete store.
 pub fn refusal(url: &StoreUrl, filling: &UnfinishedCopy) -> Failure {
     let UnfinishedCopy { by, from, since } = filling;
     match by {
         FilledBy::Migrate => Failure::new(
-            format!("{url} is not whole: the move from {from}, begun {since}, was not finished"),
-            format!("throughline migrate --from {from} --to {url}: what has arrived is skipped"),
+            format!("{url} is incomplete: the migration from {from}, started {since}, did not finish"),
+            format!("run throughline migrate --from {from} --to {url} again; it skips what was copied"),
         ),
         FilledBy::Restore => Failure::new(
-            format!("{url} is not whole: the restore that began {since} was not finished"),
-            format!("restore again where {from} is, or the backup that it was made of"),
+            format!("{url} is incomplete: the restore started {since} did not finish"),
+            format!("restore again from {from}, or from the backup it was made of"),
         ),
     }
 }

@@ -1,8 +1,7 @@
-//! A store that writes every erasure to the log beside the backups and does it in the copies that are kept, and is
-//! the inner store otherwise.
+//! A store that logs every erasure beside the backups and applies it to the kept copies.
 //!
-//! Whoever erases — REST, MCP, the command line, the expiry sweep — goes through here, so nobody has to
-//! remember to write the log.
+//! All erasures pass through it, whether by REST, MCP, the command line or expiry, so that none is left out of
+//! the log.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,7 +21,7 @@ use super::again::life_in;
 use super::erasures::{Erasure, ErasureLog};
 use super::kept::KeptCopies;
 
-/// A store with a log of erasures.
+/// Wraps a store with an erasure log.
 pub struct ErasureLoggingStore {
     inner: Arc<dyn Store>,
     log: ErasureLog,
@@ -30,7 +29,7 @@ pub struct ErasureLoggingStore {
 }
 
 impl ErasureLoggingStore {
-    /// `inner`, whose erasures go to `log` and are done in the copies that are `kept`.
+    /// Logs the erasures of `inner` to `log`, and applies them to the `kept` copies.
     pub fn new(inner: Arc<dyn Store>, log: ErasureLog, kept: Arc<KeptCopies>) -> Self {
         Self { inner, log, kept }
     }
@@ -45,14 +44,14 @@ impl ErasureLoggingStore {
     fn cannot_note(&self, error: &std::io::Error) -> StoreError {
         StoreError::Unavailable {
             what: self.log.path().display().to_string(),
-            reason: format!("erasures cannot be noted: {error}"),
+            reason: format!("cannot log erasures: {error}"),
             outcome_unknown: false,
         }
     }
 }
 
-/// Whether a record that is overwritten is one that was erased, not one that only lost what it had of another. What cannot be
-/// read is taken for erased.
+/// Whether an overwritten record was erased, rather than only stripped of other data. An unreadable one counts
+/// as erased.
 fn is_erased(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Status {
@@ -62,11 +61,11 @@ fn is_erased(bytes: &[u8]) -> bool {
     serde_json::from_slice(bytes).map_or(true, |found: Status| found.status == TurnStatus::Erased)
 }
 
-/// What a commit erases, if it does.
+/// The erasure in a commit, if any.
 fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
     if key.kind == Kind::Tombstone {
         let tombstone: Tombstone = serde_json::from_slice(&change.head).ok()?;
-        // The last life, unless this erasure is the one of a life that is not known.
+        // The last life, unless this erasure is of an unknown one.
         let known = tombstone.unknown_at() != Some(tombstone.at);
         let life = tombstone.lives.last().copied().filter(|_| known);
         return Some(Erasure {
@@ -101,8 +100,8 @@ impl Store for ErasureLoggingStore {
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
-        // Before the commit: an erasure that is noted and then fails is asked for again; one that is
-        // done and not noted would come back with a backup.
+        // Logged first: a logged erasure that fails is repeated, while an unlogged one would come back with a
+        // backup.
         if let Some(erasure) = erasure_of(key, &change) {
             self.note(&erasure)?;
             if !erasure.turns.is_empty() {
@@ -121,7 +120,7 @@ impl Store for ErasureLoggingStore {
     }
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
-        // Before the store: an erasure that fails is asked for again, as long as the store knows the thread.
+        // Copies first: a failed erasure is repeated as long as the store knows the thread.
         let copies = self.kept.erase(key).await?;
         let mut erased = self.inner.erase(key).await?;
         erased.records += copies;

@@ -82,7 +82,7 @@ impl Figures {
         }
     }
 
-    /// What the last turns came to.
+    /// Statistics of the last turns.
     #[expect(clippy::cast_precision_loss, reason = "shares for people")]
     pub fn statistics(&self) -> ContextStatistics {
         let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +92,7 @@ impl Figures {
         ContextStatistics {
             turns: turns.len(),
             last_share: turns.back().map_or(0.0, |f| f.share),
-            // A sum of nothing is minus zero.
+            // The sum of an empty iterator would be minus zero.
             mean_share: turns.iter().fold(0.0, |sum, f| sum + f.share) / count,
             largest_share: turns.iter().map(|f| f.share).fold(0.0, f32::max),
             last_tokens: turns.back().map_or(0, |f| f.tokens),

@@ -1,10 +1,9 @@
-//! The trace that a request is part of, as its `traceparent` header says (W3C Trace Context).
+//! Joins the trace named in the `traceparent` header (W3C Trace Context).
 //!
-//! Spans that begin while the request is answered join it: they become children of the caller's span, and
-//! where the caller does not sample its trace, none of ours are sent. A header that is none is passed over,
-//! and the spans begin a trace of their own.
+//! Spans of the request become children of the caller's span; if the caller does not sample its trace, none are
+//! sent. An invalid header is ignored, and the spans start their own trace.
 //!
-//! Invariant: a task of its own is given the context with it (`with_current_context`), or it is lost.
+//! Invariant: a spawned task must be given the context (`with_current_context`), or it is lost.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
@@ -15,21 +14,21 @@ use opentelemetry::context::FutureExt as _;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 
-/// The header that names the trace and the caller's span.
+/// Names the trace and the caller's span.
 const TRACEPARENT: &str = "traceparent";
 
-/// Answers a request as part of the trace that it names.
+/// Serves a request as part of its trace.
 pub async fn joined(mut request: Request, next: Next) -> Response {
     if !request.headers().contains_key(TRACEPARENT) {
         return next.run(request).await;
     }
     let context = TraceContextPropagator::new().extract(&Headers(request.headers()));
-    // Over MCP the request is answered by a task that only sees its parts.
+    // Over MCP, a task that only sees the request's parts answers it.
     request.extensions_mut().insert(Trace(context.clone()));
     next.run(request).with_context(context).await
 }
 
-/// The trace that a request named, for whoever answers it elsewhere.
+/// The trace of a request, for tasks that answer it elsewhere.
 #[derive(Debug, Clone)]
 pub struct Trace(pub Context);
 

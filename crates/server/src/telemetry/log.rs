@@ -1,6 +1,6 @@
-//! The log, on standard error; and, where a collector is named, spans on their way to it.
+//! The log on standard error, and spans for a configured collector.
 //!
-//! Invariant: whatever the filter, no line holds a prompt, a reply, an argument, a result or a token.
+//! Invariant: whatever the filter, no line contains a prompt, a reply, an argument, a result or a token.
 
 use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::trace::TARGET;
@@ -13,8 +13,8 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 use super::traces::Traces;
 use crate::config::LogSettings;
 
-/// Libraries that log what they carry: addresses with tokens, arguments, results, bodies. Whatever the filter says,
-/// they are not logged; what matters of theirs comes back as an error, which is redacted.
+/// Libraries that log what they transport: URLs with tokens, arguments, results, bodies. They are never logged;
+/// their failures are returned as errors, which are redacted.
 const SILENT: [&str; 9] = [
     "rmcp",
     "reqwest",
@@ -26,12 +26,11 @@ const SILENT: [&str; 9] = [
     "redis",
     "object_store",
 ];
-/// Modules of libraries that log nothing of a request but what its span says, and its status. Others of the same library log
-/// addresses, which may be those of read-only links.
+/// Modules that log only the span and status of a request. Other modules of the same library log paths, which
+/// may contain tokens of read-only links.
 const HARMLESS: [&str; 1] = ["tower_http::trace"];
 
-/// Whether something of that target and level may ever be logged. Of libraries that nobody has looked at, warnings
-/// may.
+/// Whether an event may be logged at all. Unreviewed libraries may log warnings.
 fn may_be_logged(target: &str, level: Level) -> bool {
     let library = target.split("::").next().unwrap_or_default();
     let is_ours = library.starts_with("throughline") && target != TARGET;
@@ -44,7 +43,7 @@ fn may_be_logged(target: &str, level: Level) -> bool {
 /// Starts the log. Only the first call in a process has an effect.
 pub fn start(settings: &LogSettings, traces: Option<&Traces>) {
     let filter = EnvFilter::try_new(&settings.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    // Spans for a collector would only lengthen every line of the log.
+    // Spans for the collector would only lengthen the log lines.
     let log = fmt::layer().with_writer(std::io::stderr).with_target(false);
     let log = if settings.json {
         log.json().flatten_event(true).boxed()
@@ -59,7 +58,7 @@ pub fn start(settings: &LogSettings, traces: Option<&Traces>) {
         layer.with_filter(filter_fn(|about| about.is_span() && about.target() == TARGET))
     });
     if tracing_subscriber::registry().with(spans).with(log).try_init().is_err() {
-        tracing::debug!("the log was started before");
+        tracing::debug!("the log is already started");
     }
 }
 

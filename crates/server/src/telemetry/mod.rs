@@ -1,7 +1,7 @@
-//! What the server says about itself: its log, its metrics and figures of the last turns.
+//! Log, metrics, and statistics of the last turns.
 //!
-//! Nothing is sent anywhere, except spans to a collector that the operator names. Invariant: no prompt,
-//! reply, argument value or key is ever logged or sent.
+//! Nothing is sent anywhere, except spans to a configured collector. Invariant: no prompt, reply, argument
+//! value or key is logged or sent.
 
 pub mod figures;
 pub mod joined;

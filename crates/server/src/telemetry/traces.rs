@@ -1,10 +1,10 @@
-//! Spans to an OpenTelemetry collector, over OTLP/HTTP, when one is named.
+//! Sends spans to an OpenTelemetry collector over OTLP/HTTP.
 //!
-//! The spans are made by the engine (`throughline_engine::trace`); here they are batched and sent by
-//! OpenTelemetry's own exporter, which also reads the rest of its usual variables (headers, time-out,
-//! service name). A collector that is down costs a line in the log, never a turn.
+//! The engine creates the spans (`throughline_engine::trace`); OpenTelemetry's own exporter batches and sends
+//! them, and reads the usual variables for headers, timeout and service name. An unreachable collector costs a
+//! log line, never a turn.
 //!
-//! Invariant: without an address nothing is made and nothing is sent.
+//! Invariant: without an endpoint nothing is created or sent.
 
 use std::time::Duration;
 
@@ -18,27 +18,27 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData};
 use crate::config::TelemetrySettings;
 use crate::failure::Failure;
 
-/// Where a collector takes spans, below its address.
+/// Path for spans below the endpoint.
 const PATH: &str = "/v1/traces";
-/// Time for the last spans when the server stops.
+/// Time to send the last spans at shutdown.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The attribute that the conventions want as a list, which a span's field cannot be.
+/// An attribute that must be a list, which a span field cannot be.
 const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
 
-/// Spans on their way to a collector.
+/// The connection to a collector.
 #[derive(Debug)]
 pub struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Opens the way to the configured collector, if there is one.
+    /// Connects to the configured collector, if there is one.
     pub fn open(settings: &TelemetrySettings) -> Result<Option<Self>, Failure> {
         let endpoint = settings.otlp_endpoint.trim();
         if endpoint.is_empty() || !settings.enabled {
             return Ok(None);
         }
         let exporter = exporter(&address(endpoint)).map_err(|error| {
-            let what = format!("spans cannot be sent to telemetry.otlp_endpoint: {error}");
-            Failure::wrong_use(what, "give the collector's address, such as http://127.0.0.1:4318")
+            let what = format!("cannot send spans to telemetry.otlp_endpoint: {error}");
+            Failure::wrong_use(what, "set the collector's URL, such as http://127.0.0.1:4318")
         })?;
         let mut resource = Resource::builder();
         if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
@@ -51,22 +51,22 @@ impl Traces {
         Ok(Some(Self(provider)))
     }
 
-    /// What makes the spans.
+    /// Creates spans.
     pub fn tracer(&self) -> SdkTracer {
         self.0.tracer("throughline")
     }
 
-    /// Sends what is left, for a few seconds at most.
+    /// Sends the remaining spans, within a few seconds.
     pub async fn close(self) {
         let closed =
             tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(CLOSE_TIMEOUT));
         if let Ok(Err(error)) = closed.await {
-            tracing::warn!(%error, "the last spans could not be sent");
+            tracing::warn!(%error, "cannot send the last spans");
         }
     }
 }
 
-/// The usual variable names the collector; spans have a path of their own below it.
+/// The usual variable names the collector; spans have their own path below it.
 fn address(endpoint: &str) -> String {
     let endpoint = endpoint.trim_end_matches('/');
     if endpoint.ends_with(PATH) { endpoint.to_owned() } else { format!("{endpoint}{PATH}") }
@@ -76,7 +76,7 @@ fn exporter(address: &str) -> Result<SpanExporter, ExporterBuildError> {
     SpanExporter::builder().with_http().with_endpoint(address).build()
 }
 
-/// The exporter, with the attributes that must be lists made into lists.
+/// The exporter, converting attributes that must be lists.
 #[derive(Debug)]
 struct ListExporter(SpanExporter);
 

@@ -155,7 +155,7 @@ async fn a_store_in_which_a_part_has_arrived_is_refused_by_name() {
             Ok(_) => at += 5,
         }
     };
-    assert!(error.contains("not finished") && error.contains("restore again"), "{error}");
+    assert!(error.contains("did not finish") && error.contains("restore again"), "{error}");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn migrate_is_killed(from: &str, to: &str) {
                 }
                 Err(error) => {
                     let named =
-                        error.contains("there is no store") || error.contains("not finished");
+                        error.contains("there is no store") || error.contains("did not finish");
                     assert!(named && error.contains(to), "{when}: {error}");
                 }
             }

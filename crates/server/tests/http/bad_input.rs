@@ -66,7 +66,7 @@ async fn what_is_no_json_is_refused_with_the_place() {
         ("nonsense", "line 1"),
         ("{\"id\":\"a\"} x", "trailing"),
         ("{\"title\":1}", "string"),
-        ("[]", "this route takes"),
+        ("[]", "does not match this route"),
         ("{\"id\":\"a\",\"id\":\"b\"}", "duplicate field"),
         ("{\"colour\":1}", "unknown field `colour`"),
         ("{\"settings\":[null,null]}", "a list, not an object"),
