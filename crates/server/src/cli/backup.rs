@@ -10,15 +10,15 @@ use crate::backup::make;
 use crate::backup::restore::Restore;
 use crate::failure::Failure;
 
-/// Flags of `backup`.
+/// Arguments of `backup`.
 #[derive(Debug, Args)]
 pub struct BackupCommand {
-    /// The file to write, which must not exist; a dated one in the backups' folder when absent.
+    /// The file to write, which must not exist [default: a dated file in the backup folder].
     path: Option<PathBuf>,
 }
 
 impl BackupCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load()?;
         let (url, options) = assemble::store_options(&config)?;
@@ -41,7 +41,7 @@ impl BackupCommand {
             return output::json(&made);
         }
         output::line(format!(
-            "{} holds {} threads with {} entries in {} bytes, read back and sound",
+            "{}: {} threads with {} entries, {} bytes, verified",
             made.file.display(),
             made.threads,
             made.entries,
@@ -50,7 +50,7 @@ impl BackupCommand {
     }
 }
 
-/// Flags of `restore`.
+/// Arguments of `restore`.
 #[derive(Debug, Args)]
 pub struct RestoreCommand {
     /// The backup. Stop the server first.
@@ -61,7 +61,7 @@ pub struct RestoreCommand {
 }
 
 impl RestoreCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load()?;
         let (url, options) = assemble::store_options(&config)?;
@@ -93,7 +93,7 @@ impl RestoreCommand {
             eprintln!("warning: {problem}: the data it names may be back");
         }
         if let Some(reason) = restored.unread {
-            eprintln!("the replaced store could not be read ({reason}); the log of erasures was");
+            eprintln!("the replaced store could not be read ({reason}); the erasure log was used");
         }
         Ok(())
     }

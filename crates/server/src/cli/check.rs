@@ -1,7 +1,7 @@
-//! `throughline check`: proof that a store is sound, or the names of what is not.
+//! `throughline check`: verifies a store, or names what is damaged.
 //!
-//! First the store reads all it has; then every session is read as the engine reads it, and requests
-//! are made again from their receipts. Repairs nothing.
+//! The store reads all its data; then every session is read through the engine, and requests are rebuilt from
+//! their receipts. Repairs nothing.
 
 use clap::Args;
 use serde::Serialize;
@@ -13,12 +13,12 @@ use super::{Settings, output};
 use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Threads listed at a time.
+/// Threads per listing.
 const STRETCH: usize = 200;
-/// Turns read at a time.
+/// Turns per page.
 const TURNS_AT_ONCE: u64 = 256;
 
-/// Flags of `check`.
+/// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
     /// How many of the newest requests per session to rebuild from their receipts.
@@ -39,7 +39,7 @@ struct Found {
 }
 
 impl Check {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load_for(IfAbsent::Refuse)?;
         let store = assemble::store(&config).await?;
@@ -52,7 +52,7 @@ impl Check {
             notes: report.notes,
             ..Found::default()
         };
-        // What keeps the engine from starting is one more thing that is wrong, not the end of the look.
+        // If the engine cannot start, that is one more problem, not the end of the check.
         match assemble::engine(&config, store, Demo::Without).await {
             Ok(assembled) => {
                 look(&assembled.engine, self.requests, &mut found).await;
@@ -78,13 +78,13 @@ impl Check {
             0 => Ok(()),
             count => Err(Failure::new(
                 format!("{place} is not sound: {count} problems"),
-                "throughline repair mends sessions of a store of files; else restore the newest backup",
+                "repair sessions of a file store with throughline repair; otherwise restore the newest backup",
             )),
         }
     }
 }
 
-/// Reads every session as the engine reads it.
+/// Reads every session through the engine.
 async fn look(engine: &Engine, requests: usize, found: &mut Found) {
     let counter = output::counter("sessions read:");
     let store = engine.store();
@@ -93,7 +93,7 @@ async fn look(engine: &Engine, requests: usize, found: &mut Found) {
         let listed = match store.scan(after.as_ref(), STRETCH).await {
             Ok(listed) => listed,
             Err(error) => {
-                found.problems.push(format!("the threads cannot be listed further: {error}"));
+                found.problems.push(format!("cannot list more threads: {error}"));
                 break;
             }
         };
@@ -138,7 +138,7 @@ async fn session(
         let counts = head.turns;
         found.problems.push(format!("{key}: the head counts {counts} turns, the log has {read}"));
     }
-    // An erased turn that a later request quoted cannot be made again; that is no damage.
+    // A request that quotes an erased turn cannot be rebuilt; that is not damage.
     if head.erased_turns > 0 {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! `throughline config`: the commented default file; what is in force and from where.
+//! `throughline config`: prints the default configuration, or the effective settings and their sources.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::{Settings, out, output};
 use crate::config::{DEFAULT_FILE, settings_document};
 use crate::failure::Failure;
 
-/// Flags of `config`.
+/// Arguments of `config`.
 #[derive(Debug, Args)]
 pub struct ConfigCommand {
     #[command(subcommand)]
@@ -33,7 +33,7 @@ enum Verb {
 }
 
 impl ConfigCommand {
-    /// Does it.
+    /// Runs the command.
     pub fn run(self, settings: &Settings) -> Result<(), Failure> {
         let json = settings.json;
         match self.verb {

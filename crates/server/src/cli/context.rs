@@ -1,4 +1,4 @@
-//! `throughline context`: conversation partners, and chats from elsewhere.
+//! `throughline context`: contexts, and chats from other products.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `context`.
+/// Arguments of `context`.
 #[derive(Debug, Args)]
 pub struct ContextCommand {
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub struct ContextCommand {
 enum Verb {
     /// List contexts.
     List {
-        /// Include expired and deleted contexts.
+        /// Include expired and archived contexts.
         #[arg(long)]
         all: bool,
     },
@@ -44,12 +44,12 @@ enum Verb {
         #[arg(long)]
         name: Option<String>,
     },
-    /// Extend a context, or reactivate a deleted or expired one.
+    /// Extend a context, or restore an archived or expired one.
     Extend {
         /// The context's id or a unique prefix.
         id: String,
     },
-    /// Archive a context; `context extend` brings it back.
+    /// Archive a context; `context extend` restores it.
     Delete {
         /// The context's id or a unique prefix.
         id: String,
@@ -65,7 +65,7 @@ enum Verb {
 }
 
 impl ContextCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Create { .. } | Verb::Import { .. } => IfAbsent::Create,
@@ -124,7 +124,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let context = api.json(Call::delete(&["contexts", &id])).await?;
             output::show(json, &context, || {
                 output::line(format!(
-                    "{id} is archived; throughline context extend {id} brings it back"
+                    "{id} is archived; throughline context extend {id} restores it"
                 ))
             })
         }

@@ -1,4 +1,4 @@
-//! `throughline demo-inventory`: the demo MCP server on its own.
+//! `throughline demo-inventory`: the demo MCP server.
 
 use crate::failure::Failure;
 

@@ -1,10 +1,10 @@
-//! Examples for the help and the manual page of every command.
+//! Examples in the help and manual page of every command.
 //!
-//! Invariant: every command has some, and each is a line that the command line takes; a test sees to both.
+//! Invariant: every command has examples, and all of them parse; a test checks both.
 
 use clap::Command;
 
-/// A command, and lines to type. The first word of each line, the program, is left out.
+/// Commands with their examples, without the program's name.
 const EXAMPLES: [(&str, &[&str]); 82] = [
     ("", &["serve --demo", "chat --demo", "doctor", "session list --server http://127.0.0.1:7400"]),
     ("serve", &["serve --demo", "serve --bind 127.0.0.1:7500 --store sqlite:team.db"]),
@@ -114,7 +114,7 @@ const EXAMPLES: [(&str, &[&str]); 82] = [
     ("man", &["man ~/.local/share/man/man1"]),
 ];
 
-/// The command line with its examples.
+/// Adds the examples to the command line.
 pub fn add(command: Command) -> Command {
     EXAMPLES.into_iter().fold(command, |command, (path, lines)| {
         let mut text = "Examples:".to_owned();
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::cli::command_line;
 
-    /// The words of a line as a shell takes them apart.
+    /// Splits a line as a shell does.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
         for c in line.chars() {

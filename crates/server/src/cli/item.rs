@@ -1,5 +1,4 @@
-//! `throughline item`: rules, references and tools: what an agent offers, what is in a session, what is
-//! used.
+//! `throughline item`: rules, references and tools of agents and sessions, and their use.
 
 use std::path::PathBuf;
 
@@ -17,7 +16,7 @@ use crate::failure::Failure;
 /// Characters of a description in a list.
 const DESCRIPTION_CHARACTERS: usize = 60;
 
-/// Flags of `item`.
+/// Arguments of `item`.
 #[derive(Debug, Args)]
 pub struct ItemCommand {
     #[command(flatten)]
@@ -31,9 +30,9 @@ pub struct ItemCommand {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List what an agent offers, and the mode of each item.
+    /// List the items that an agent offers, and the include mode of each.
     Available {
-        /// The agent; the default one when absent.
+        /// The agent [default: the default agent].
         agent: Option<String>,
     },
     /// List the items of a session, including those that no longer exist.
@@ -41,7 +40,7 @@ enum Verb {
         /// The session's id or a unique prefix.
         session: String,
     },
-    /// Add an item to a session, regardless of its mode.
+    /// Add an item to a session, whatever its include mode.
     Add {
         /// The session's id or a unique prefix.
         session: String,
@@ -75,19 +74,19 @@ struct Usage {
     output: Option<PathBuf>,
 }
 
-/// A form of the counts.
+/// Format of the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people.
     Table,
     /// For programs.
     Json,
-    /// For a spreadsheet.
+    /// For spreadsheets.
     Csv,
 }
 
 impl ItemCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Available { .. } => IfAbsent::Pretend,
@@ -199,7 +198,7 @@ fn table(usage: &Value, of_session: bool) -> String {
     output::table_text(["item", "sent", "used", if of_session { "" } else { "sessions" }], rows)
 }
 
-/// The agent that was named, or the default one.
+/// The named agent, or the default one.
 async fn agent_name(api: &Api, name: Option<String>) -> Result<String, Failure> {
     if let Some(name) = name {
         return Ok(AgentName::new(name).map_err(invalid)?.to_string());
@@ -217,7 +216,7 @@ fn item_body(text: &str) -> Result<Value, Failure> {
             Ok(json!({"type": kind, "serverName": server, "name": name}))
         }
         _ => Err(Failure::wrong_use(
-            format!("{text:?} names no item"),
+            format!("{text:?} is not an item"),
             "write rule:NAME, reference:NAME or tool:SERVER:NAME",
         )),
     }

@@ -13,7 +13,7 @@ use crate::access::{KeyRecord, Keys, NewKey};
 use crate::assemble::{self, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `key`.
+/// Arguments of `key`.
 #[derive(Debug, Args)]
 pub struct Key {
     #[command(subcommand)]
@@ -52,7 +52,7 @@ enum Scope {
     Read,
     /// Read and write.
     Write,
-    /// Also keys, tool approvals and backups.
+    /// Also approve tools, set permissions for everyone, and act for other users.
     Admin,
 }
 
@@ -67,7 +67,7 @@ impl From<Scope> for Grants {
 }
 
 impl Key {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Create { .. } => IfAbsent::Create,
@@ -84,15 +84,15 @@ impl Key {
                     scope: scope.into(),
                 };
                 if new.tenant.as_str().starts_with('_') {
-                    let what = format!("the tenant {} is the installation's own", new.tenant);
-                    return Err(Failure::wrong_use(what, "use a name without an underscore first"));
+                    let what = format!("the tenant {} is reserved", new.tenant);
+                    return Err(Failure::wrong_use(what, "use a name that does not start with an underscore"));
                 }
                 let (key, record) = keys.create(new).await?;
                 if settings.json {
                     print_json(&json!({"key": key.reveal(), "record": shown(&record)}))?;
                 } else {
                     out::line(key.reveal())?;
-                    eprintln!("This is the only time it is shown. Its id is {}.", record.id);
+                    eprintln!("The key is shown only once. Its id is {}.", record.id);
                 }
             }
             Verb::List => {
@@ -123,7 +123,7 @@ fn invalid(error: throughline_engine::id::InvalidName) -> Failure {
     Failure::wrong_use(error.to_string(), error.hint())
 }
 
-/// A key's record without the hash of its secret.
+/// A key record without the hash of its secret.
 fn shown(record: &KeyRecord) -> serde_json::Value {
     json!({
         "id": record.id, "name": record.name, "tenant": record.tenant, "user": record.user,

@@ -1,6 +1,6 @@
-//! The engine of this machine, opened for one command as the person at it.
+//! An engine opened for one command on this machine.
 //!
-//! It opens what the server would open; `--tenant` and `--user` say for whom.
+//! It opens what the server would open; `--tenant` and `--user` select whose data.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::assemble::{self, Demo};
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// Whose data is meant where nobody is named.
+/// Default tenant and user.
 const LOCAL: &str = "local";
 
-/// For whom a command works.
+/// Whose data a command uses.
 #[derive(Debug, Default, Args)]
 pub struct Identity {
     /// The organisation whose data to use [default: local]. A server takes it from the key.
@@ -32,47 +32,46 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The caller that the engine of this machine is asked as.
+    /// The caller for an engine of this machine.
     pub fn caller(&self) -> Result<Caller, Failure> {
         let tenant = TenantId::new(self.tenant.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
         let user = UserId::new(self.user.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
         Ok(Caller { scope: Scope { tenant, user }, grants: Grants::Admin })
     }
 
-    /// The user that was named.
+    /// The named user.
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// The user that was named, who is then not acted for.
+    /// Takes the named user, so that the command does not act for them.
     pub fn take_user(&mut self) -> Option<String> {
         self.user.take()
     }
 
-    /// A server knows the organisation from the key.
+    /// Rejects `--tenant`: a server takes it from the key.
     pub fn refuse_tenant(&self) -> Result<(), Failure> {
         match &self.tenant {
             None => Ok(()),
             Some(tenant) => Err(Failure::wrong_use(
                 format!("--tenant {tenant} was given, but a server takes it from the key"),
-                "leave --tenant out, or use a key of that tenant",
+                "omit --tenant, or use a key of that tenant",
             )),
         }
     }
 }
 
-/// An engine that was opened for one command.
+/// An engine opened for one command.
 pub struct Local {
-    /// The engine.
     pub engine: Arc<Engine>,
     /// MCP servers.
     pub servers: Arc<McpProxy>,
-    /// Who is asking.
+    /// The caller.
     pub caller: Caller,
 }
 
 impl Local {
-    /// Opens the configured store and puts the engine over it, with or without the demo inventory and its agent.
+    /// Opens the configured store and an engine, with or without the demo.
     pub async fn with(mut config: Config, who: &Identity, demo: Demo) -> Result<Self, Failure> {
         let caller = who.caller()?;
         if demo == Demo::With {
@@ -83,18 +82,18 @@ impl Local {
         Ok(Self { engine: assembled.engine, servers: assembled.servers, caller })
     }
 
-    /// Ends what was started: MCP servers that run as our children.
+    /// Stops the MCP servers that were started.
     pub async fn close(self) {
         self.servers.shutdown().await;
     }
 }
 
-/// A session's id as it was typed.
+/// Parses a session id.
 pub fn session_id(text: &str) -> Result<SessionId, Failure> {
     SessionId::new(text).map_err(invalid)
 }
 
-/// A name that was typed wrongly.
+/// The failure for an invalid name.
 pub fn invalid(error: throughline_engine::id::InvalidName) -> Failure {
     let error = throughline_engine::error::Error::from(error);
     Failure::wrong_use(error.to_string(), error.hint())

@@ -1,4 +1,4 @@
-//! `throughline mcp`: the MCP server on standard input and output.
+//! `throughline mcp`: the MCP server over stdio.
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::mcp::{Mcp, stdio};
 use crate::telemetry::{self, traces::Traces};
 
-/// Flags of `mcp`.
+/// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Also start the demo inventory, so that tools-search and tools-call have tools to use.
@@ -21,7 +21,7 @@ pub struct Serve {
     demo: bool,
 }
 
-/// Serves until the client goes.
+/// Serves until the client disconnects.
 pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
     let demo = Demo::by(flags.demo);
     let mut config = settings.load()?;

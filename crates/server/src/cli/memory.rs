@@ -1,4 +1,4 @@
-//! `throughline memory`: what is known about a user beyond sessions.
+//! `throughline memory`: memories of a user.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 use crate::memory_view::MemoryKind;
 
-/// Flags of `memory`.
+/// Arguments of `memory`.
 #[derive(Debug, Args)]
 pub struct MemoryCommand {
     #[command(flatten)]
@@ -33,7 +33,7 @@ enum Verb {
         /// Only memories about this subject.
         #[arg(long)]
         subject: Option<String>,
-        /// Only memories gathered in this session, by its id or a unique prefix.
+        /// Only memories extracted from this session, given by its id or a unique prefix.
         #[arg(long)]
         session: Option<String>,
         /// Include superseded memories.
@@ -113,7 +113,7 @@ enum Verb {
 }
 
 impl MemoryCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Self { who, verb } = self;
         let then = match verb {
@@ -229,7 +229,7 @@ async fn whole(api: &Api, id: &str) -> Result<String, Failure> {
     api.id(Named::Memory, id).await
 }
 
-/// Every memory that the first page begins.
+/// All pages of a listing.
 async fn all(api: &Api, first: Call) -> Result<Vec<Value>, Failure> {
     let (mut all, mut cursor) = (Vec::new(), None::<String>);
     loop {
@@ -247,7 +247,7 @@ fn show_all(memories: &[Value], json: bool) -> Result<(), Failure> {
         return output::json(&json!({"memories": memories}));
     }
     if memories.is_empty() {
-        return output::line("nothing is known");
+        return output::line("there are no memories");
     }
     let row = |memory: &Value| {
         let source = &memory["source"];

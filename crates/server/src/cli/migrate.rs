@@ -1,7 +1,7 @@
-//! `throughline migrate`: everything from one store into another.
+//! `throughline migrate`: copies one store into another.
 //!
-//! It can be stopped and run again: what is the same already is skipped, and each copy is read back. What
-//! was erased in the source since the last time is erased in the target, too: its tombstone tells.
+//! It can be interrupted and repeated: equal threads are skipped, and each copy is verified. Data erased in the
+//! source since the last run is erased in the target too, by its tombstones.
 
 use clap::Args;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::backup::erasures::Erasures;
 use crate::backup::unfinished::{self, FilledBy, UnfinishedCopy};
 use crate::failure::Failure;
 
-/// Flags of `migrate`.
+/// Arguments of `migrate`.
 #[derive(Debug, Args)]
 pub struct Migrate {
     /// The store to read.
@@ -30,7 +30,7 @@ pub struct Migrate {
 }
 
 impl Migrate {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let (source, target): (StoreUrl, StoreUrl) = (self.from.parse()?, self.to.parse()?);
         if source == target {
@@ -41,7 +41,7 @@ impl Migrate {
             return Err(Failure::no_store(&source));
         }
         let (_, mut options) = assemble::store_options(&settings.load()?)?;
-        // They are of the configured store.
+        // The traces belong to the configured store.
         options.traces.clear();
         let from = throughline_store::open(&source, &options).await?;
         if let Some(filling) = unfinished::find(&source, from.as_ref()).await? {
@@ -61,7 +61,7 @@ impl Migrate {
         let report = report?;
         let erased = again::erase(&to, Erasures::default()).await?;
         unfinished::end(&target, to.as_ref()).await?;
-        // What had been erased in the source was only in the target until now.
+        // Threads erased just now were counted as only in the target.
         let only_in_target = report
             .only_in_target
             .saturating_sub(erased.threads + unfinished::threads_of_its_own(&target));
@@ -74,18 +74,18 @@ impl Migrate {
             }))?;
         } else {
             output::line(format!(
-                "{} threads copied, {} brought up to date, {} were the same; {} entries, {} bytes",
+                "{} threads copied, {} updated, {} unchanged; {} entries, {} bytes",
                 report.copied, report.caught_up, report.same, report.entries, report.bytes
             ))?;
             if only_in_target > 0 {
                 output::line(format!(
-                    "{only_in_target} threads are only in {target} and were left alone"
+                    "{only_in_target} threads are only in {target} and were not changed"
                 ))?;
             }
             if erased.threads > 0 {
                 let count = erased.threads;
                 output::line(format!(
-                    "{count} threads had been erased in {source}: erased here too"
+                    "{count} threads erased in {source} were erased here too"
                 ))?;
             }
             for note in to.facts().notes {

@@ -1,9 +1,10 @@
-//! The command line: one file a command, and this match.
+//! The command line: one file per command, and dispatch.
 //!
-//! Exit codes: 0 done, 1 failed, 2 wrong use. Errors say what failed, then what to try; with `--json` as an object.
+//! Exit codes: 0 success, 1 failure, 2 wrong use. Errors say what failed and what to try; with `--json` as an
+//! object.
 //!
-//! A new command is a file with a `clap::Args` struct and a `run`, a variant here, an arm below and an example in
-//! [`examples`]. What it asks for goes through [`api`], so that it works on a server, too.
+//! A new command is a file with a `clap::Args` struct and a `run`, a variant here, an arm below and an example
+//! in [`examples`]. Its requests go through [`api`], so that it also works on a server.
 
 mod api;
 mod backup;
@@ -54,7 +55,7 @@ struct Cli {
     command: Command,
 }
 
-/// Where a command's settings come from.
+/// Options of all commands.
 #[derive(Debug, clap::Args)]
 pub struct Settings {
     /// The configuration file [default: throughline.toml in the working directory].
@@ -75,7 +76,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The server that is asked, and the key for it; a store that is named wins over the environment.
+    /// The server to use and its key; `--store` takes precedence over the environment.
     pub fn server(&self) -> Option<(String, Option<SecretString>)> {
         let environment = Environment::of_process();
         let named = || environment.get("THROUGHLINE_SERVER").filter(|_| self.store.is_none());
@@ -83,7 +84,7 @@ impl Settings {
         Some((address, self.key.clone().or_else(|| environment.secret("THROUGHLINE_KEY"))))
     }
 
-    /// Refuses a server for what works on the store itself.
+    /// Rejects `--server` for commands that work on the store itself.
     fn only_here(&self, what: &str) -> Result<(), Failure> {
         match self.server() {
             Some(_) => Err(api::only_here(what)),
@@ -91,19 +92,19 @@ impl Settings {
         }
     }
 
-    /// The configuration with these flags over it.
+    /// The configuration with these options applied.
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(self.load_with(&[])?.0)
     }
 
-    /// The same for a command that does `then` where there is no store.
+    /// Like [`Self::load`], for a command that does `then` if there is no store.
     pub fn load_for(&self, then: IfAbsent) -> Result<Config, Failure> {
         let mut config = self.load()?;
         assemble::if_absent(&mut config, then)?;
         Ok(config)
     }
 
-    /// The configuration with these and more flags over it, and where each value came from.
+    /// The configuration with these and more options applied, and the source of each value.
     pub fn load_with(&self, flags: &[(&str, String)]) -> Result<(Config, Layers), Failure> {
         let mut all = flags.to_vec();
         all.extend(self.store.iter().map(|url| ("store.url", url.clone())));
@@ -169,10 +170,10 @@ enum Command {
     Man(shell::Man),
 }
 
-/// The stack of a worker: a turn passes through many stages, whose frames are large in builds for debugging.
+/// Stack size of workers: a turn passes through many stages, whose frames are large in debug builds.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
 
-/// Runs the command that was asked for.
+/// Runs the command line.
 pub fn main() -> ExitCode {
     let cli = match parsed() {
         Ok(cli) => cli,
@@ -190,12 +191,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The whole command line, as it is parsed, completed and documented.
+/// The complete command line, as it is parsed, completed and documented.
 fn command_line() -> clap::Command {
     examples::add(Cli::command())
 }
 
-/// What was typed; help, versions and wrong use end here.
+/// Parses the arguments; help, version and wrong use end here.
 fn parsed() -> Result<Cli, ExitCode> {
     let matches = command_line().try_get_matches();
     matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)).map_err(|error| {
@@ -206,7 +207,7 @@ fn parsed() -> Result<Cli, ExitCode> {
             let what = what.trim_start_matches("error: ");
             return report(&Failure::wrong_use(what, rest.trim()), true);
         }
-        // A reader that has gone away is told nothing.
+        // Ignores a closed pipe.
         let _ = error.print();
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
@@ -248,7 +249,7 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
 }
 
 impl Command {
-    /// The name of what works on the store itself, whatever server is named.
+    /// Name of a command that works only on the store itself.
     fn only_here(&self) -> Option<&'static str> {
         match self {
             Self::Serve(_) => Some("serve"),

@@ -1,6 +1,6 @@
-//! What a command answers, on standard output.
+//! Standard output.
 //!
-//! A reader that has seen enough (`| head`) is no failure: the rest is not written, and nothing is said.
+//! A closed pipe (`| head`) is not an error; the rest is discarded.
 
 use std::io::{self, ErrorKind, Write};
 

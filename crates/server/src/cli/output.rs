@@ -1,6 +1,6 @@
-//! What commands print: JSON, tables, colours where a terminal shows them, progress where it takes long.
+//! Output of commands: JSON, tables, colours, progress.
 //!
-//! Invariant: text that came from a store or a tool reaches a terminal without control characters.
+//! Invariant: text from a store or a tool reaches a terminal without control characters.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     line(json_text(value)?)
 }
 
-/// Prints an answer as JSON where that was asked for, else in `words`.
+/// Prints a response as JSON if requested, otherwise with `words`.
 pub fn show(
     as_json: bool,
     answer: &Value,
@@ -35,15 +35,15 @@ pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
         .map_err(|error| Failure::new(error.to_string(), "this is a bug; please report it"))
 }
 
-/// An answer as a value with known fields.
+/// Deserialises a response.
 pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
     serde_json::from_value(value).map_err(|error| {
-        let what = format!("the answer is not what this version expects: {error}");
+        let what = format!("the response does not match this version: {error}");
         Failure::new(what, "use the same version on both sides").coded("other_version")
     })
 }
 
-/// A field for people: text as it is, a list with commas, nothing as a dash.
+/// A field for people: text as it is, lists with commas, null as a dash.
 pub fn field(value: &Value, name: &str) -> String {
     match &value[name] {
         Value::Null => "-".into(),
@@ -56,18 +56,18 @@ pub fn field(value: &Value, name: &str) -> String {
     }
 }
 
-/// The elements of a field; none where it is no list.
+/// The elements of a field; empty if it is not a list.
 pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Prints an object's fields for people, one a line; what is an object itself stays JSON.
+/// Prints the fields of an object, one per line; nested objects stay JSON.
 pub fn fields(value: &Value) -> Result<(), Failure> {
     let names = value.as_object().into_iter().flat_map(|object| object.keys());
     table(["", ""], names.map(|name| [name.replace('_', " "), field(value, name)]))
 }
 
-/// A rule, reference or tool as it is typed.
+/// A rule, reference or tool, as it is typed.
 pub fn item(item: &Value) -> String {
     let (kind, name) = (field(item, "type"), field(item, "name"));
     match item["serverName"].as_str() {
@@ -76,7 +76,7 @@ pub fn item(item: &Value) -> String {
     }
 }
 
-/// Prints rows under their headings.
+/// Prints a table.
 pub fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -84,7 +84,7 @@ pub fn table<const N: usize>(
     line(table_text(headings, rows))
 }
 
-/// Rows under their headings.
+/// A table as text.
 pub fn table_text<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -107,7 +107,7 @@ pub fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Text without characters that move a terminal's cursor or change its colours.
+/// Text without control characters.
 pub fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
@@ -123,7 +123,7 @@ pub fn brief(text: &str, characters: usize) -> String {
     cut
 }
 
-/// A bar on the terminal's error output; nothing where there is no terminal.
+/// A progress bar on standard error; hidden without a terminal.
 pub fn bar(what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -133,7 +133,7 @@ pub fn bar(what: &'static str) -> ProgressBar {
     ProgressBar::new(0).with_style(style.progress_chars("=> ")).with_message(what)
 }
 
-/// A spinner with a count, for work whose end is not known.
+/// A spinner with a count, for work of unknown length.
 pub fn counter(what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! `throughline pack`: checks packs before they are used.
+//! `throughline pack`: checks packs before use.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use throughline_engine::pack::PackSet;
 use super::{Settings, output};
 use crate::failure::Failure;
 
-/// Flags of `pack`.
+/// Arguments of `pack`.
 #[derive(Debug, Args)]
 pub struct Pack {
     #[command(subcommand)]
@@ -27,7 +27,7 @@ enum Verb {
 }
 
 impl Pack {
-    /// Does it.
+    /// Runs the command.
     pub fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Verb::Check { place } = self.verb;
         let place = match place {
@@ -49,14 +49,14 @@ impl Pack {
                 output::line(output::plain(&problem.to_string()))?;
             }
             if problems.is_empty() {
-                output::line(format!("{count} packs are sound"))?;
+                output::line(format!("{count} packs are valid"))?;
             }
         }
         match problems.len() {
             0 => Ok(()),
             wrong => Err(Failure::new(
                 format!("{wrong} of {count} packs in {} are refused", place.display()),
-                "correct the named lines; a refused pack is left out when serving",
+                "correct the named lines; an invalid pack is ignored when serving",
             )),
         }
     }

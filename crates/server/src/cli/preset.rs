@@ -1,4 +1,4 @@
-//! `throughline preset`: starting points for personas.
+//! `throughline preset`: stored personas.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `preset`.
+/// Arguments of `preset`.
 #[derive(Debug, Args)]
 pub struct PresetCommand {
     #[command(flatten)]
@@ -45,7 +45,7 @@ enum Verb {
         #[arg(long, default_value = "")]
         personality: String,
     },
-    /// Delete a preset, or stop offering a built-in one.
+    /// Delete a preset, or deactivate a built-in one.
     Delete {
         /// The preset's id or a unique prefix.
         id: String,
@@ -58,7 +58,7 @@ enum Verb {
 }
 
 impl PresetCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::List { .. } | Verb::Show { .. } => IfAbsent::Pretend,
@@ -106,7 +106,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
         Verb::Delete { id } => {
             let id = api.id(Named::Preset, &id).await?;
             let gone = api.json(Call::delete(&["presets", &id])).await?;
-            let what = if gone["outcome"] == "erased" { "deleted" } else { "no longer offered" };
+            let what = if gone["outcome"] == "erased" { "deleted" } else { "deactivated" };
             output::show(json, &gone, || output::line(format!("{id} is {what}")))
         }
         Verb::Restore { id } => {

@@ -1,7 +1,7 @@
-//! `throughline repair`: what becomes of a damaged thread is decided by a person.
+//! `throughline repair`: a person decides what to do with a damaged thread.
 //!
-//! Only a store of files keeps each thread for itself; of the others a backup is restored. What is damaged is
-//! moved to `damaged/` in the store's folder, never removed.
+//! Only a file store keeps each thread separately; for others a backup is restored. Damaged data is moved to
+//! `damaged/` in the store's folder, never removed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::backup::erasures::{ErasureLog, Erasures};
 use crate::clock;
 use crate::failure::Failure;
 
-/// Flags of `repair`.
+/// Arguments of `repair`.
 #[derive(Debug, Args)]
 pub struct Repair {
     #[command(flatten)]
@@ -40,8 +40,8 @@ pub struct Repair {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct RepairMode {
-    /// Rebuild the session from its log. Title, counters and turns come back; settings, persona, items and tags
-    /// do not.
+    /// Rebuild the session from its log. Title, counters and turns are restored; settings, persona, items and
+    /// tags are not.
     #[arg(long)]
     rebuild: bool,
     /// Take it from this backup, without data that was erased since.
@@ -52,7 +52,7 @@ struct RepairMode {
     set_aside: bool,
 }
 
-/// What is put in the place of a damaged thread.
+/// What replaces a damaged thread.
 struct Mended {
     change: Change,
     entries: usize,
@@ -60,7 +60,7 @@ struct Mended {
 }
 
 impl Repair {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load_for(IfAbsent::Refuse)?;
         let (url, _) = assemble::store_options(&config)?;
@@ -68,7 +68,7 @@ impl Repair {
             let what = format!("{url} is not a file store");
             return Err(Failure::wrong_use(
                 what,
-                "throughline restore BACKUP restores the whole store",
+                "restore the whole store with throughline restore BACKUP",
             ));
         };
         let key = self.key()?;
@@ -99,10 +99,10 @@ impl Repair {
         }
         output::line(format!("{key}: the damaged data was moved to {}", aside.display()))?;
         match (self.how.set_aside, unreadable) {
-            (true, _) => output::line("its name can be used again"),
+            (true, _) => output::line("its id can be used again"),
             (false, 0) => output::line(format!("{entries} entries were recovered")),
             (false, _) => output::line(format!(
-                "{entries} entries were recovered, {unreadable} of them cannot be read"
+                "{entries} entries were recovered, {unreadable} of them are unreadable"
             )),
         }
     }
@@ -110,8 +110,8 @@ impl Repair {
     fn key(&self) -> Result<Key, Failure> {
         let parts: Vec<&str> = self.thread.split('/').collect();
         let wrong = |kind: &str| {
-            let what = format!("there are no threads of the kind {kind}");
-            Failure::wrong_use(what, "name it as throughline check does: TENANT/USER/KIND/ID")
+            let what = format!("there is no kind of thread {kind}");
+            Failure::wrong_use(what, "write it as throughline check prints it: TENANT/USER/KIND/ID")
         };
         let (scope, kind, id) = match parts.as_slice() {
             [tenant, user, kind, id] => {
@@ -126,11 +126,11 @@ impl Repair {
     }
 }
 
-/// A session from the entries that its log still has.
+/// A session from the entries that are left in its log.
 fn rebuilt(key: &Key, entries: Vec<Salvaged>) -> Result<Mended, Failure> {
     if key.kind != Kind::Session {
         let what = format!("{key} has no log to rebuild it from");
-        return Err(Failure::wrong_use(what, "take it --from a backup, or use --set-aside"));
+        return Err(Failure::wrong_use(what, "use --from with a backup, or --set-aside"));
     }
     let mut turns: Vec<TurnRecord> = Vec::new();
     let mut unreadable = 0;
@@ -153,7 +153,7 @@ fn rebuilt(key: &Key, entries: Vec<Salvaged>) -> Result<Mended, Failure> {
     Ok(Mended { change, entries, unreadable })
 }
 
-/// The thread as a backup has it.
+/// The thread from a backup.
 async fn taken(key: &Key, backup: &std::path::Path) -> Result<Mended, Failure> {
     let url = StoreUrl::Sqlite(backup.to_owned());
     if !throughline_store::exists(&url)? {

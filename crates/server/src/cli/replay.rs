@@ -1,6 +1,6 @@
-//! `throughline replay`: the exact request of a turn again, to the byte.
+//! `throughline replay`: rebuilds the request of a turn byte for byte.
 //!
-//! The bytes go to standard output and nothing else does; the hash goes to standard error.
+//! Only the bytes go to standard output; the hash goes to standard error.
 
 use bytes::Bytes;
 use clap::Args;
@@ -19,7 +19,7 @@ use super::{Settings, out, output};
 use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `replay`.
+/// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub struct Replay {
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let api =
             Api::open(settings, &self.who, Demo::Without, IfAbsent::Refuse, Wait::UntilStarted)
@@ -58,7 +58,7 @@ impl Replay {
         }
     }
 
-    /// The bytes of the request; of a turn that a drop-in endpoint handed on, what the provider was sent.
+    /// The bytes of the request; for a drop-in turn, what the provider was sent.
     async fn request(&self, api: &Api) -> Result<Bytes, Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         let turn = self.turn.to_string();
@@ -90,7 +90,7 @@ impl Replay {
             ));
         };
         let fail = |error: throughline_engine::failure::UpstreamError| {
-            Failure::new(error.to_string(), "the request itself is printed without --send")
+            Failure::new(error.to_string(), "without --send the request is only printed")
         };
         let mut events = model.stream(request, CancellationToken::new()).await.map_err(fail)?;
         let (mut said, mut calls) = (String::new(), Vec::new());

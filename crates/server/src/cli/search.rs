@@ -1,4 +1,4 @@
-//! `throughline search` and `throughline index`: words across sessions.
+//! `throughline search` and `throughline index`: search across sessions.
 
 use clap::{Args, Subcommand};
 use console::style;
@@ -13,7 +13,7 @@ use super::{Settings, output};
 use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `search`.
+/// Arguments of `search`.
 #[derive(Debug, Args)]
 pub struct Search {
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let call = Call::get(&["search"]).with("q", self.query.join(" ")).with("limit", self.limit);
         let act = async |api: &Api| {
@@ -55,13 +55,13 @@ fn tell(found: &Value) -> Result<(), Failure> {
         output::line(format!("  {}", highlighted(&snippet(&hit["snippet"]))))?;
     }
     match found["sessions_behind"].as_u64() {
-        Some(behind) if behind > 0 => eprintln!("{behind} sessions are not in the index yet"),
+        Some(behind) if behind > 0 => eprintln!("{behind} sessions are not indexed yet"),
         _ => {}
     }
     Ok(())
 }
 
-/// The place in a text, as the index marked it.
+/// An excerpt, as the index marked it.
 fn snippet(value: &Value) -> Snippet {
     let text = value["text"].as_str().unwrap_or_default().to_owned();
     let at = |mark: &Value, name| usize::try_from(mark[name].as_u64()?).ok();
@@ -72,7 +72,7 @@ fn snippet(value: &Value) -> Snippet {
     Snippet { text, marks }
 }
 
-/// The found words in colour, or between stars where there are no colours.
+/// The matching words in colour, or between asterisks without colours.
 fn highlighted(snippet: &Snippet) -> String {
     let plain = |text: &str| output::plain(text).replace('\n', " ");
     if console::colors_enabled() {
@@ -82,7 +82,7 @@ fn highlighted(snippet: &Snippet) -> String {
     }
 }
 
-/// Flags of `index`.
+/// Arguments of `index`.
 #[derive(Debug, Args)]
 pub struct Index {
     #[command(flatten)]
@@ -98,14 +98,14 @@ enum Verb {
 }
 
 impl Index {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Verb::Rebuild = self.verb;
         let (url, options) = assemble::store_options(&settings.load()?)?;
         if index::index_path(&url, &options).is_none() {
             let what =
-                format!("each server of {url} has its index in memory and rebuilds it at start");
-            let hint = "name a file in store.index to keep one on disk, and to rebuild it";
+                format!("servers of {url} keep their index in memory and rebuild it at start");
+            let hint = "set store.index to a file to keep the index on disk";
             return Err(Failure::new(what, hint));
         }
         let config = settings.load_for(IfAbsent::Refuse)?;
@@ -122,6 +122,6 @@ impl Index {
         if settings.json {
             return output::json(&json!({"sessions": sessions}));
         }
-        output::line(format!("the index holds {sessions} sessions"))
+        output::line(format!("{sessions} sessions are indexed"))
     }
 }

@@ -1,4 +1,4 @@
-//! `throughline serve`: REST, MCP and the page.
+//! `throughline serve`: REST, MCP and the web page.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::http::dropin::Upstreams;
 use crate::http::{self, App, Setup};
 use crate::telemetry::{self, traces::Traces};
 
-/// Flags of `serve`.
+/// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Also start the demo inventory, an MCP server over stdio, and an agent that uses it.
@@ -31,7 +31,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Serves until it is asked to stop.
+    /// Serves until it is stopped.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let flags = self.bind.map(|bind| ("server.bind", bind.to_string()));
         let (mut config, _) = settings.load_with(flags.as_slice())?;
@@ -48,7 +48,7 @@ impl Serve {
         let assembled = assemble::engine(&config, store, demo).await?;
         raise_open_files();
         let listener = listen(config.server.bind).await?;
-        // Beside the start: it takes a moment that the first turn need not wait for.
+        // In parallel, so that the first turn need not wait for it.
         tokio::task::spawn_blocking(throughline_engine::tokens::warm_up);
         // With port 0 the system has chosen one.
         config.server.bind = listener.local_addr()?;
@@ -71,7 +71,7 @@ impl Serve {
     }
 }
 
-/// The app, with what runs beside it until it stops.
+/// The app and its background tasks.
 fn application(
     config: &Config,
     gate: Gate,
@@ -91,25 +91,25 @@ fn application(
     app
 }
 
-/// Our own binary as an MCP server.
+/// This binary as an MCP server.
 pub(super) fn demo_server() -> Result<ServerEntry, Failure> {
     let command = std::env::current_exe()?.to_string_lossy().into_owned();
     Ok(demo::server(command))
 }
 
-/// Lets this process open as many files as the system allows: every connection is one.
+/// Raises the limit of open files to the maximum: every connection needs one.
 fn raise_open_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::warn!(%error, "the limit of open files stays as it is");
+        tracing::warn!(%error, "cannot raise the limit of open files");
     }
 }
 
 async fn listen(bind: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(bind).await.map_err(|error| {
-        Failure::new(format!("{bind} cannot be listened on: {error}"), "use another --bind")
+        Failure::new(format!("cannot listen on {bind}: {error}"), "use another --bind")
     })
 }
 
@@ -126,7 +126,7 @@ fn announce(listener: &TcpListener, assembled: &Assembled) -> Result<(), Failure
     Ok(())
 }
 
-/// Answers when the process is asked to end.
+/// Completes on SIGTERM or SIGINT.
 fn asked_to_stop() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -135,6 +135,6 @@ fn asked_to_stop() -> Result<impl Future<Output = ()> + Send + 'static, Failure>
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("stopping: finishing what is under way");
+        tracing::info!("stopping: finishing requests and turns in progress");
     })
 }

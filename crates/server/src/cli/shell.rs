@@ -1,4 +1,4 @@
-//! `throughline completions` and `throughline man`: the command line itself, for shells and for `man`.
+//! `throughline completions` and `throughline man`: the command line for shells and `man`.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{out, output};
 use crate::failure::Failure;
 
-/// The name of the program.
+/// Name of the program.
 const PROGRAM: &str = "throughline";
 
-/// Flags of `completions`.
+/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
     /// The shell.
@@ -20,7 +20,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Prints them.
+    /// Prints the completions.
     pub fn run(self, mut command: clap::Command) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, PROGRAM, &mut script);
@@ -28,7 +28,7 @@ impl Completions {
     }
 }
 
-/// Flags of `man`.
+/// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct Man {
     /// The folder, created if missing [default: print only the main page to standard output].
@@ -45,7 +45,7 @@ impl Man {
         };
         let fail = |error: std::io::Error| {
             let what = format!("{} cannot be written: {error}", folder.display());
-            Failure::new(what, "name a folder that can be written to")
+            Failure::new(what, "use a writable folder")
         };
         std::fs::create_dir_all(&folder).map_err(fail)?;
         clap_mangen::generate_to(command, &folder).map_err(fail)?;
@@ -57,7 +57,7 @@ impl Man {
             return output::json(&json!({"folder": folder, "pages": pages}));
         }
         output::line(format!(
-            "{} pages are in {}; man -l {}/{PROGRAM}.1 shows the first",
+            "{} pages written to {}; read the first with man -l {}/{PROGRAM}.1",
             pages.len(),
             folder.display(),
             folder.display()

@@ -1,4 +1,4 @@
-//! `throughline tools`: upstream tools through the proxy.
+//! `throughline tools`: tools of MCP servers.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::http::agents::tools::ToolView;
 /// Characters of a description in a list.
 const DESCRIPTION_CHARACTERS: usize = 60;
 
-/// Flags of `tools`.
+/// Arguments of `tools`.
 #[derive(Debug, Args)]
 pub struct Tools {
     #[command(flatten)]
@@ -65,7 +65,7 @@ enum Verb {
 }
 
 impl Tools {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::List | Verb::Search { .. } => IfAbsent::Pretend,
@@ -115,7 +115,7 @@ async fn list(api: &Api, json: bool) -> Result<(), Failure> {
         eprintln!("{} is not available: {reason}", field(server, "server"));
     }
     if tools.is_empty() {
-        let why = if unavailable.is_empty() { "; servers are named under [servers]" } else { "" };
+        let why = if unavailable.is_empty() { "; configure servers under [servers]" } else { "" };
         return output::line(format!("there are no tools{why}"));
     }
     output::table(["tool", "state", "description"], tools.iter().map(row))
@@ -162,7 +162,7 @@ async fn call(local: &Local, request: ToolRequest, json: bool) -> Result<(), Fai
         Called::Made(record) => record,
         Called::Waits(awaited) => {
             let what = format!("{tool} was not called: {}", awaited.reason);
-            return Err(Failure::new(what, "add --approve to let it run"));
+            return Err(Failure::new(what, "add --approve to run it"));
         }
     };
     if json {
@@ -173,7 +173,7 @@ async fn call(local: &Local, request: ToolRequest, json: bool) -> Result<(), Fai
     if record.ok() {
         Ok(())
     } else {
-        Err(Failure::new(format!("{tool} failed"), "its answer is printed above"))
+        Err(Failure::new(format!("{tool} failed"), "its result is printed above"))
     }
 }
 
@@ -184,7 +184,7 @@ fn name(text: &str) -> Result<ToolName, Failure> {
         }
         _ => Err(Failure::wrong_use(
             format!("{text:?} is not a tool name"),
-            "write SERVER:TOOL; throughline tools list shows them",
+            "write SERVER:TOOL; see throughline tools list",
         )),
     }
 }

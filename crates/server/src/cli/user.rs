@@ -1,4 +1,4 @@
-//! `throughline user`: all data of one user, erased or handed over.
+//! `throughline user`: exports or erases all data of a user.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,7 +16,7 @@ use super::{Settings, out};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `user`.
+/// Arguments of `user`.
 #[derive(Debug, Args)]
 pub struct UserCommand {
     #[command(flatten)]
@@ -41,13 +41,13 @@ enum Verb {
 }
 
 impl UserCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Self { mut who, verb } = self;
         let user = who.caller()?.scope.user.to_string();
         if settings.server().is_some() && who.take_user().is_none() {
             let what = "no user was named";
-            return Err(Failure::wrong_use(what, "say whose data with --user"));
+            return Err(Failure::wrong_use(what, "name the user with --user"));
         }
         let act = async |api: &Api| verb.run(api, &user, settings.json).await;
         Api::during(settings, &who, Demo::Without, IfAbsent::Refuse, act).await
@@ -59,7 +59,7 @@ impl Verb {
         match self {
             Self::Erase { yes } => {
                 if !yes {
-                    confirm(&format!("everything that is kept of user {user}"))?;
+                    confirm(&format!("all data of user {user}"))?;
                 }
                 let call = Call::delete(&["users", user]).with("confirm", user);
                 let erased = api.json(call).await?;
@@ -74,7 +74,7 @@ impl Verb {
                 };
                 while let Some(chunk) = lines.next().await {
                     let chunk = chunk.map_err(|error| {
-                        Failure::new(format!("the export broke off: {error}"), "try again")
+                        Failure::new(format!("the export was interrupted: {error}"), "try again")
                     })?;
                     match &mut written {
                         Some(file) => file.write_all(&chunk)?,

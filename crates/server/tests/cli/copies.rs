@@ -166,7 +166,7 @@ fn damage_that_keeps_the_engine_from_starting_is_named_all_the_same() {
 fn a_wrong_pack_is_named_with_its_line() {
     let place = Place::empty();
     fs::create_dir(place.path("packs")).expect("a folder");
-    assert!(place.ok(&["pack", "check", "packs"], "").contains("0 packs are sound"));
+    assert!(place.ok(&["pack", "check", "packs"], "").contains("0 packs are valid"));
     fs::write(place.path("packs/mine.toml"), "name = \"mine\"\nnonsense = 1\n").expect("written");
     let output = place.run(&["pack", "check", "packs"], "");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -94,7 +94,7 @@ fn a_model_that_is_away_and_one_that_refuses_the_key_are_told_apart() {
     assert_eq!(code, Some(1), "{found}");
     let fix = |name| check(&found, name)["fix"].as_str().expect("what to do").to_owned();
     assert!(fix("model away").contains("base_url"), "{found}");
-    assert!(fix("model strict").contains("the key was refused"), "{found}");
+    assert!(fix("model strict").contains("the key was rejected"), "{found}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_memory_is_added_superseded_found_corrected_and_forgotten() {
         .map(|v| v["text"].as_str().unwrap())
         .collect();
     assert_eq!(texts, ["My rack is R41", "My rack is R42", "My rack is R43"]);
-    assert!(place.ok(&["memory", "list", "--user", "bob"], "").contains("nothing is known"));
+    assert!(place.ok(&["memory", "list", "--user", "bob"], "").contains("there are no memories"));
     assert_eq!(place.fails(&["memory", "forget", id, "--user", "bob"]).0, 1);
     assert_eq!(place.json(&["memory", "forget", id, "--json"])["memories"], 1);
     assert_eq!(place.fails(&["memory", "show", id]).0, 1);
@@ -58,6 +58,6 @@ fn everything_of_a_user_is_handed_over_and_erased() {
     assert!(exported.lines().count() == 2 && exported.contains("R41"), "{exported}");
     let told = place.ok(&["user", "erase", "--user", "ann", "--yes"], "");
     assert!(told.starts_with("erased ann: 0 sessions, 1 memories"), "{told}");
-    assert!(place.ok(&["memory", "list", "--user", "ann"], "").contains("nothing is known"));
+    assert!(place.ok(&["memory", "list", "--user", "ann"], "").contains("there are no memories"));
     assert!(place.ok(&["memory", "list", "--user", "bob"], "").contains("R41"));
 }

@@ -34,7 +34,7 @@ fn links_are_made_listed_and_revoked_by_their_beginning() {
     let id = id.as_str().expect("an id");
     assert!(place.ok(&["session", "shares", "tri"], "").contains(id));
     let revoked = place.ok(&["session", "unshare", "trip", &id[..6]], "");
-    assert!(revoked.contains("opens nothing"), "{revoked}");
+    assert!(revoked.contains("is revoked"), "{revoked}");
     assert_eq!(place.fails(&["session", "unshare", "trip", id]).0, 1);
     let (_, error) = place.fails(&["session", "share", "trip", "--days", "900"]);
     assert!(error.contains("outside 1-90"), "{error}");

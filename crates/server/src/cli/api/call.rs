@@ -1,6 +1,6 @@
-//! One request of the REST API, before it is known where it goes.
+//! A request of the REST API, independent of its target.
 //!
-//! Invariant: what a person typed is a part of the path or a value, never markup of the address.
+//! Invariant: typed text is a path segment or a value; it cannot change the structure of the URL.
 
 use std::fmt::Display;
 
@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// A request.
 #[derive(Debug, Clone)]
 pub struct Call {
     method: Method,
@@ -32,28 +31,28 @@ impl Call {
         Self::new(Method::GET, parts)
     }
 
-    /// `POST`.
+    /// `POST /api/v1/…`.
     pub fn post(parts: &[&str]) -> Self {
         Self::new(Method::POST, parts)
     }
 
-    /// `PATCH`.
+    /// `PATCH /api/v1/…`.
     pub fn patch(parts: &[&str]) -> Self {
         Self::new(Method::PATCH, parts)
     }
 
-    /// `DELETE`.
+    /// `DELETE /api/v1/…`.
     pub fn delete(parts: &[&str]) -> Self {
         Self::new(Method::DELETE, parts)
     }
 
-    /// With a value after the question mark.
+    /// Adds a query parameter.
     pub fn with(mut self, name: &'static str, value: impl Display) -> Self {
         self.query.push((name, value.to_string()));
         self
     }
 
-    /// The same where there is a value.
+    /// Adds a query parameter, if there is a value.
     pub fn with_any(self, name: &'static str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -61,13 +60,13 @@ impl Call {
         }
     }
 
-    /// With a header.
+    /// Adds a header.
     pub fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// With a body of JSON; fields that are null are left out.
+    /// Sets a JSON body; null fields are omitted.
     pub fn body(self, mut value: Value) -> Self {
         if let Value::Object(fields) = &mut value {
             fields.retain(|_, value| !value.is_null());
@@ -75,7 +74,7 @@ impl Call {
         self.document("application/json", value.to_string())
     }
 
-    /// With a body as it is.
+    /// Sets a body of any type.
     pub fn document(mut self, kind: &str, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self.header(header::CONTENT_TYPE, kind)
@@ -84,7 +83,7 @@ impl Call {
     /// The request to a server at `base`.
     pub fn at(self, base: &Url) -> Result<Request<Bytes>, Failure> {
         let wrong =
-            |what: &str| Failure::wrong_use(what, "an address begins with http:// or https://");
+            |what: &str| Failure::wrong_use(what, "an address starts with http:// or https://");
         let mut url = base.clone();
         url.path_segments_mut()
             .map_err(|()| wrong("the server's address cannot have a path"))?

@@ -1,6 +1,6 @@
-//! Ids by their beginning: what was typed is a whole id, or the start of exactly one.
+//! Resolves ids: what was typed is a complete id, or a prefix of exactly one.
 //!
-//! Invariant: a whole id always means itself, also where others begin with it.
+//! Invariant: a complete id always means itself, even if others start with it.
 
 use axum::http::StatusCode;
 use serde_json::Value;
@@ -9,12 +9,12 @@ use super::{Api, Call};
 use crate::cli::local::session_id;
 use crate::failure::Failure;
 
-/// Candidates that an error names.
+/// Most candidates in an error.
 const NAMED_MAX: usize = 10;
-/// Characters from which a beginning is taken for that of an id that was made up for somebody.
+/// Shortest prefix that is tried on generated ids.
 const MADE_UP_MIN: usize = 4;
 
-/// What has an id.
+/// What an id refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     /// A session.
@@ -28,7 +28,7 @@ pub enum Named {
 }
 
 impl Named {
-    /// The route of all of them, which is also the field that lists them.
+    /// The route and the field that list them.
     fn all(self) -> &'static str {
         match self {
             Self::Session => "conversations",
@@ -45,7 +45,7 @@ impl Named {
         }
     }
 
-    /// One page of them, those included that were put aside.
+    /// A page of them, including archived ones.
     fn page(self, number: usize, cursor: Option<&str>) -> Call {
         let all = Call::get(&[self.all()]);
         match self {
@@ -66,7 +66,7 @@ impl Named {
 }
 
 impl Api {
-    /// The whole id of what `typed` names. Where nothing begins with it, it stays as it is: the request then says so.
+    /// The complete id for `typed`. If nothing matches, `typed` is returned and the request will fail.
     pub async fn id(&self, what: Named, typed: &str) -> Result<String, Failure> {
         if what == Named::Session {
             session_id(typed)?;
@@ -77,7 +77,7 @@ impl Api {
         one_of(what.noun(), typed, &self.ids(what).await?)
     }
 
-    /// The session to go on with; an id that was made up for somebody may be shortened, any other is a new session.
+    /// The session to continue; only generated ids may be shortened, any other id is a new session.
     pub async fn session_or_new(&self, typed: &str) -> Result<String, Failure> {
         session_id(typed)?;
         let made_up = |id: &str| uuid::Uuid::parse_str(id).is_ok();
@@ -89,7 +89,7 @@ impl Api {
         one_of(Named::Session.noun(), typed, &ids)
     }
 
-    /// Whether there is one of exactly that id, be it damaged.
+    /// Whether this exact id exists, even if damaged.
     async fn exists(&self, what: Named, id: &str) -> Result<bool, Failure> {
         let response = self.answer(Call::get(&[what.all(), id])).await?;
         Ok(response.status() != StatusCode::NOT_FOUND)
@@ -112,7 +112,7 @@ impl Api {
     }
 }
 
-/// The one of `ids` that begins with `typed`; `typed` where there is none.
+/// The single id that starts with `typed`; `typed` itself if there is none.
 pub fn one_of(noun: &str, typed: &str, ids: &[String]) -> Result<String, Failure> {
     let found: Vec<&str> =
         ids.iter().map(String::as_str).filter(|id| id.starts_with(typed)).collect();
@@ -125,7 +125,7 @@ pub fn one_of(noun: &str, typed: &str, ids: &[String]) -> Result<String, Failure
             if many.len() > NAMED_MAX {
                 named.push_str(&format!(" and {} more", many.len() - NAMED_MAX));
             }
-            let what = format!("{typed} begins {} {noun}: {named}", many.len());
+            let what = format!("{typed} matches {} {noun}: {named}", many.len());
             Err(Failure::wrong_use(what, "type more of the id").coded("ambiguous_id"))
         }
     }
@@ -146,7 +146,7 @@ mod tests {
         check("t", Ok("trip"));
         check("0198", Ok("0198"));
         check("0198ab", Ok("0198ab"));
-        check("0198a", Err("0198a begins 2 sessions: 0198aa, 0198ab"));
+        check("0198a", Err("0198a matches 2 sessions: 0198aa, 0198ab"));
         check("nothing", Ok("nothing"));
     }
 }

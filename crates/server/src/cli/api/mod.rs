@@ -1,14 +1,14 @@
-//! The REST API as commands use it: of an engine in this process, or of a server elsewhere.
+//! The REST API for commands, in this process or on a server.
 //!
-//! A command is written once, as requests. Without `--server` they go to the server's own routes in this process, with
-//! no socket, as the person at this machine; with it they go to that server, as the holder of the key.
+//! A command is written once, as requests. Without `--server` they go to the routes of an engine in this
+//! process, without a socket, as the local user; with it they go to that server, as the holder of the key.
 //!
-//! Invariant: a command does not know where its requests go. What only the machine itself can do asks for
-//! [`Api::local`], which fails elsewhere.
+//! Invariant: a command does not know where its requests go. What requires this machine uses [`Api::local`],
+//! which fails on a server.
 //!
 //! # Layout
 //!
-//! - [`call`]: a request. [`remote`]: a server elsewhere. [`ids`]: whole ids from their beginnings.
+//! - [`call`]: a request. [`remote`]: a server. [`ids`]: ids from prefixes.
 
 mod call;
 mod ids;
@@ -35,19 +35,19 @@ pub use call::Call;
 pub use ids::{Named, one_of};
 use remote::Remote;
 
-/// The largest body that a command hands to the engine of this process.
+/// Largest request body for the engine in this process, in bytes.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
-/// How long an MCP server that is still starting is waited for.
+/// How long to wait for an MCP server that is still starting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// As long as a message waits.
+    /// As long as a message would.
     Briefly,
-    /// As long as it may take to start: nothing else is done meanwhile, and a package may be fetched first.
+    /// Until it has started: nothing else is done meanwhile, and a package may be downloaded first.
     UntilStarted,
 }
 
-/// Whom a command asks.
+/// Target of a command's requests.
 pub struct Api(Target);
 
 enum Target {
@@ -63,7 +63,7 @@ struct LocalApi {
 }
 
 impl Api {
-    /// The server of `--server`; else the configured store, or what `then` says where there is none.
+    /// Connects to `--server`, or opens the configured store; `then` applies if there is none.
     pub async fn open(
         settings: &Settings,
         who: &Identity,
@@ -102,7 +102,7 @@ impl Api {
         Ok(Self(Target::LocalApi(Box::new(LocalApi { local, app, routes, base }))))
     }
 
-    /// Opens it, does `act` and ends it again.
+    /// Opens the API, runs `act` and closes it.
     pub async fn during(
         settings: &Settings,
         who: &Identity,
@@ -116,7 +116,7 @@ impl Api {
         done
     }
 
-    /// Ends what was started: turns that were asked to stop, and MCP servers that run as our children.
+    /// Waits for cancelled turns and stops the MCP servers that were started.
     pub async fn close(self) {
         self.settle().await;
         if let Target::LocalApi(here) = self.0 {
@@ -124,7 +124,7 @@ impl Api {
         }
     }
 
-    /// Waits until turns that were asked to stop are kept; a server elsewhere does that by itself.
+    /// Waits until cancelled turns are stored; a server does that itself.
     pub async fn settle(&self) {
         if let Target::LocalApi(here) = &self.0 {
             here.app.turns().close();
@@ -133,7 +133,7 @@ impl Api {
         }
     }
 
-    /// The engine of this process, for what cannot be asked of a server.
+    /// The engine in this process, for what a server cannot do.
     pub fn local(&self, what: &str) -> Result<&Local, Failure> {
         match &self.0 {
             Target::LocalApi(here) => Ok(&here.local),
@@ -141,7 +141,7 @@ impl Api {
         }
     }
 
-    /// Where the page is.
+    /// URL of the web page.
     pub fn page(&self) -> String {
         match &self.0 {
             Target::LocalApi(here) => format!("http://{}", here.app.settings().bind),
@@ -149,19 +149,19 @@ impl Api {
         }
     }
 
-    /// What follows a turn: entities resolved, the index brought up. A server elsewhere does that by itself.
+    /// Work after a turn: resolving entities, indexing. A server does that itself.
     pub fn follow_up(&self, session: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
         let Target::LocalApi(here) = &self.0 else { return None };
         let id = super::local::session_id(session).ok()?;
         let (engine, key) = (here.local.engine.clone(), here.local.caller.session_key(&id));
         Some(async move {
             if let Err(error) = engine.background().work_on(&key).await {
-                tracing::debug!(%error, "the session is worked on later");
+                tracing::debug!(%error, "background work is postponed");
             }
         })
     }
 
-    /// The answer, whatever its status.
+    /// The response, whatever its status.
     async fn answer(&self, call: Call) -> Result<Response<Body>, Failure> {
         match &self.0 {
             Target::Elsewhere(remote) => remote.send(call).await,
@@ -174,7 +174,7 @@ impl Api {
         }
     }
 
-    /// The answer of a request that succeeded.
+    /// The response of a successful request.
     pub async fn call(&self, call: Call) -> Result<Response<Body>, Failure> {
         let response = self.answer(call).await?;
         if response.status().is_success() {
@@ -184,18 +184,18 @@ impl Api {
         Err(self.refusal(status, &body(response).await?))
     }
 
-    /// The bytes of the answer.
+    /// The body of a successful request.
     pub async fn bytes(&self, call: Call) -> Result<Bytes, Failure> {
         body(self.call(call).await?).await
     }
 
-    /// The answer as JSON.
+    /// The body of a successful request, as JSON.
     pub async fn json(&self, call: Call) -> Result<Value, Failure> {
         let bytes = self.bytes(call).await?;
-        serde_json::from_slice(&bytes).map_err(|_| self.stranger("it did not answer in JSON"))
+        serde_json::from_slice(&bytes).map_err(|_| self.stranger("the response is not JSON"))
     }
 
-    /// What an error answer says.
+    /// The failure in an error response.
     fn refusal(&self, status: StatusCode, bytes: &[u8]) -> Failure {
         let problem: Value = serde_json::from_slice(bytes).unwrap_or_default();
         match (problem["detail"].as_str(), problem["code"].as_str()) {
@@ -203,13 +203,13 @@ impl Api {
                 let hint = problem["hint"].as_str().unwrap_or_default();
                 let hint = match status {
                     StatusCode::UNAUTHORIZED => {
-                        "give a key of that server with --key or THROUGHLINE_KEY"
+                        "set a key of that server with --key or THROUGHLINE_KEY"
                     }
                     _ => hint,
                 };
                 Failure::new(detail, hint).coded(code)
             }
-            _ => self.stranger(&format!("it answered {status}")),
+            _ => self.stranger(&format!("the status is {status}")),
         }
     }
 
@@ -219,22 +219,22 @@ impl Api {
             Target::Elsewhere(remote) => remote.address(),
         };
         let what =
-            format!("{address} is not a Throughline server, or a proxy answers for it: {reason}");
+            format!("{address} is not a Throughline server, or a proxy responds for it: {reason}");
         Failure::new(what, "check the address; throughline serve prints it when it starts")
             .coded("not_a_server")
     }
 }
 
-/// The body of an answer, whole.
+/// The complete body of a response.
 async fn body(response: Response<Body>) -> Result<Bytes, Failure> {
     let collected = response.into_body().collect().await.map_err(|error| {
-        let what = format!("the answer broke off: {error}");
+        let what = format!("the response was interrupted: {error}");
         Failure::new(what, "try again").coded("answer_broken")
     })?;
     Ok(collected.to_bytes())
 }
 
-/// The refusal of what works on the machine of the store only.
+/// The failure of a command that works only on the machine of the store.
 pub fn only_here(what: &str) -> Failure {
     Failure::wrong_use(
         format!("{what} works on the store itself and cannot run through a server"),

@@ -1,6 +1,6 @@
-//! A server elsewhere, asked over HTTP as the holder of a key.
+//! A remote server, called over HTTP as the holder of a key.
 //!
-//! Invariant: the key goes to the named server only; a redirect is not followed.
+//! Invariant: the key is sent to the named server only; redirects are not followed.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use super::call::Call;
 use crate::failure::Failure;
 use crate::http::caller::USER;
 
-/// How long a connection may take.
+/// Time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Where a server is, and who asks it.
+/// A server and the caller's credentials.
 pub struct Remote {
     client: reqwest::Client,
     base: Url,
@@ -27,7 +27,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Takes the address and the key, and connects to nothing yet.
+    /// Checks address and key; does not connect yet.
     pub fn new(
         address: &str,
         key: Option<&SecretString>,
@@ -61,7 +61,7 @@ impl Remote {
         Ok(Self { client, base, key: bearer, user })
     }
 
-    /// The address, for people.
+    /// The address without a trailing slash.
     pub fn address(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
@@ -82,7 +82,7 @@ impl Remote {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
-        // The innermost reason is the one that a person can do something about.
+        // The innermost reason is the most useful one.
         let mut reason: &dyn std::error::Error = error;
         while let Some(source) = reason.source() {
             reason = source;

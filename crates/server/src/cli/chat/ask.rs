@@ -1,4 +1,4 @@
-//! `throughline ask`: one message, its answer, and the exit code of the turn.
+//! `throughline ask`: sends one message and exits with the result of the turn.
 
 use std::io::IsTerminal;
 
@@ -13,7 +13,7 @@ use crate::cli::api::{Api, Wait};
 use crate::cli::local::Identity;
 use crate::failure::Failure;
 
-/// Flags of `ask`.
+/// Arguments of `ask`.
 #[derive(Debug, Args)]
 pub struct Ask {
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let demo = Demo::by(self.demo);
         let api =
@@ -57,7 +57,7 @@ async fn say(talk: &mut Talk, message: String, place: ShownOn, form: Form) -> Re
     match &ended {
         Ended::Turn(reply) if reply["status"] == "failed" => {
             let what = reply["error"]["message"].as_str().unwrap_or("the turn failed");
-            Err(Failure::new(what, "the message is kept; throughline doctor checks the models")
+            Err(Failure::new(what, "the message is stored; check the models with throughline doctor")
                 .coded("turn_failed"))
         }
         Ended::Turn(reply) if reply["status"] == "awaiting_approval" => {
@@ -65,6 +65,6 @@ async fn say(talk: &mut Talk, message: String, place: ShownOn, form: Form) -> Re
             Err(Failure::new("a tool call waits for approval", hint).coded("awaiting_approval"))
         }
         Ended::Turn(_) => Ok(()),
-        Ended::Stopped | Ended::Left => Err(Failure::new("it was stopped", "ask again")),
+        Ended::Stopped | Ended::Left => Err(Failure::new("the turn was stopped", "ask again")),
     }
 }

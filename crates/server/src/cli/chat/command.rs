@@ -1,11 +1,11 @@
-//! What begins with a slash.
+//! Slash commands.
 
 use throughline_engine::turn::{Approval, Remember};
 
-/// A call may run, and so may all of its tool in the conversation.
+/// Approves a call and allows its tool for the rest of the session.
 pub const ALLOW: Approval = Approval { approve: true, remember: Some(Remember::Session) };
 
-/// The commands with what they do, as `/help` shows them and Tab completes them.
+/// Commands and their descriptions, for `/help` and Tab.
 pub const COMMANDS: [(&str, &str); 11] = [
     ("/context", "what the model saw on the last turn, and why"),
     ("/entities", "the entities of this session"),
@@ -20,37 +20,37 @@ pub const COMMANDS: [(&str, &str); 11] = [
     ("/quit", "leave; also Ctrl-D"),
 ];
 
-/// A line that was typed.
+/// A typed line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     /// Nothing.
     Empty,
     /// A message.
     Message(String),
-    /// What the model saw.
+    /// Show the last receipt.
     Context,
-    /// The things it is about.
+    /// List the entities.
     Entities,
     /// Add an item, or list them.
     Pin(Option<String>),
-    /// Take a preset, or list them.
+    /// Use a preset, or list them.
     Persona(Option<String>),
-    /// Decide the calls that wait.
+    /// Decide the pending calls.
     Decide(Approval),
-    /// The session's id.
+    /// Show the session's id.
     Session,
-    /// Another conversation.
+    /// Start a new session.
     New,
-    /// The list of commands.
+    /// List the commands.
     Help,
     /// Leave.
     Quit,
-    /// No such command.
+    /// An unknown command.
     Unknown(String),
 }
 
 impl Line {
-    /// Understands a line.
+    /// Parses a line.
     pub fn read(text: &str) -> Self {
         let text = text.trim();
         if text.is_empty() {
@@ -73,7 +73,7 @@ impl Line {
             "/new" => Self::New,
             "/help" | "/?" => Self::Help,
             "/quit" | "/exit" => Self::Quit,
-            // A path or a fraction is something to talk about.
+            // A path or a fraction is part of a message.
             word if word[1..].contains('/') => Self::Message(text.to_owned()),
             word => Self::Unknown(word.to_owned()),
         }

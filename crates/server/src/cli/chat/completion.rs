@@ -1,4 +1,4 @@
-//! What Tab offers: commands after a slash, known names elsewhere.
+//! Tab completion: commands after a slash, known names elsewhere.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,12 +6,12 @@ use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use super::command::COMMANDS;
 
-/// Names that the conversation knows, shared between the editor and the conversation.
+/// Names known to the session, shared with the editor.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Arc<Mutex<Vec<String>>>);
 
 impl Names {
-    /// Replaces them.
+    /// Replaces the names.
     pub fn set(&self, names: Vec<String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
     }
@@ -21,7 +21,7 @@ impl Names {
     }
 }
 
-/// Completes a line.
+/// Completes commands and names.
 pub struct Words(pub Names);
 
 impl Completer for Words {

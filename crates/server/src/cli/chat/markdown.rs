@@ -1,16 +1,16 @@
-//! Markdown on a terminal, while it is still being written.
+//! Renders Markdown on a terminal while it is streamed.
 //!
-//! What a line means is known at its end: it is shown as it comes, and shown anew once it is whole. A table waits for its
-//! last row. Not a whole Markdown: what models write in answers, and everything else as it is.
+//! A line is shown as it arrives, and again with styles once it is complete; a table is shown after its last
+//! row. Only the Markdown that models commonly write is supported.
 //!
-//! Invariant: no word is lost; only marks that were understood go.
+//! Invariant: no word is lost; only recognised marks are removed.
 
 use console::measure_text_width;
 
-/// Columns where the terminal does not tell.
+/// Columns if the terminal does not report them.
 const COLUMNS: usize = 80;
 
-/// A way of showing: the code that begins it, and the one that ends it.
+/// A style: the codes that begin and end it.
 type Style = (&'static str, &'static str);
 const BOLD: Style = ("1", "22");
 const DIM: Style = ("2", "22");
@@ -18,12 +18,12 @@ const ITALIC: Style = ("3", "23");
 const UNDERLINED: Style = ("4", "24");
 const CODE: Style = ("36", "39");
 
-/// A text under way.
+/// A text being streamed.
 #[derive(Debug)]
 pub struct Markdown {
     colours: bool,
     columns: usize,
-    /// The line under way, and how many bytes of it are on the screen.
+    /// The current line, and how many bytes of it are on the screen.
     line: String,
     shown: usize,
     in_code: bool,
@@ -31,7 +31,7 @@ pub struct Markdown {
 }
 
 impl Markdown {
-    /// For the terminal of standard output.
+    /// For the terminal at standard output.
     pub fn for_terminal() -> Self {
         let columns =
             console::Term::stdout().size_checked().map_or(COLUMNS, |(_, columns)| columns.into());
@@ -43,7 +43,7 @@ impl Markdown {
         Self { colours, columns: columns.max(1), line, shown: 0, in_code: false, table }
     }
 
-    /// More text; answers what the terminal is to be sent.
+    /// Adds text; returns what to send to the terminal.
     pub fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for part in text.split_inclusive('\n') {
@@ -58,7 +58,7 @@ impl Markdown {
         out
     }
 
-    /// The text is whole; answers what is left to show.
+    /// Ends the text; returns what is left to show.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         if !self.line.is_empty() {
@@ -86,7 +86,7 @@ impl Markdown {
         out.push_str(end);
     }
 
-    /// Takes what is on the screen of a line away again.
+    /// Erases the shown part of a line from the screen.
     fn wiped(&self, shown: &str) -> String {
         if shown.is_empty() {
             return String::new();
@@ -128,7 +128,7 @@ impl Markdown {
         format!("{indent}{}", self.inline(text))
     }
 
-    /// Marks within a line: code, bold, italic, links.
+    /// Inline marks: code, bold, italic, links.
     fn inline(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
@@ -143,7 +143,7 @@ impl Markdown {
         out
     }
 
-    /// What stands at the beginning of `text` where it is marked, and its length in bytes.
+    /// The marked text at the beginning of `text`, and its length in bytes.
     fn marked(&self, text: &str, before: char) -> Option<(String, usize)> {
         if let Some(escaped) = text.strip_prefix('\\') {
             let next = escaped.chars().next().filter(char::is_ascii_punctuation)?;
@@ -220,7 +220,7 @@ impl Markdown {
 mod tests {
     use super::*;
 
-    /// What is on the screen in the end, with styles as `<code>`.
+    /// The final screen, with styles as `<code>`.
     fn check(text: &str, expected: &str) {
         let mut whole = Markdown::new(true, 80);
         let mut out = whole.push(text);

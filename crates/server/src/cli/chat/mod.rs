@@ -1,12 +1,12 @@
 //! `throughline chat`: a conversation in the terminal, or through a pipe.
 //!
-//! The engine does the talking; here is only what a person types and sees.
+//! The engine holds the conversation; this module handles input and output.
 //!
 //! # Layout
 //!
-//! - [`talk`]: one conversation. [`command`]: what begins with a slash. [`screen`]: what is shown, its Markdown by
-//!   [`markdown`]. [`ask`]: one message and its answer.
-//! - [`terminal`]: lines from a person. [`piped`]: lines from a program. [`completion`]: the Tab key.
+//! - [`talk`]: one conversation. [`command`]: slash commands. [`screen`]: output, with Markdown by
+//!   [`markdown`]. [`ask`]: a single message.
+//! - [`terminal`]: input from a person. [`piped`]: input from a program. [`completion`]: the Tab key.
 
 mod ask;
 mod command;
@@ -29,7 +29,7 @@ use crate::failure::Failure;
 pub use ask::Ask;
 use talk::Talk;
 
-/// Flags of `chat`.
+/// Arguments of `chat`.
 #[derive(Debug, Args)]
 pub struct Chat {
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Talks until the input ends.
+    /// Runs until the input ends.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let demo = Demo::by(self.demo);
         let api = Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::Briefly).await?;

@@ -1,7 +1,6 @@
-//! Lines from a program: one message each, plain answers, no colours and no spinners.
+//! Input from a program: one message per line, plain responses, no colours or spinners.
 //!
-//! A line that cannot be done is reported and the rest goes on, as a person's would; the exit code at the
-//! end tells that something was wrong.
+//! A failed line is reported and the rest continues; the exit code shows that something failed.
 
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -12,16 +11,16 @@ use super::talk::{Ended, Talk};
 use crate::cli::output;
 use crate::failure::Failure;
 
-/// How answers are written.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Talks until the input ends.
+/// Runs until the input ends.
 pub async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut wrong = 0_u64;
@@ -55,7 +54,7 @@ pub async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// Says what was wrong with a line, beside the answers; a program gets an object in its place.
+/// Reports a failed line, on standard error or as a JSON object.
 fn complain(failure: &Failure, form: Form) -> Result<(), Failure> {
     if form == Form::Json {
         return output::line(failure.json());
@@ -67,7 +66,7 @@ fn complain(failure: &Failure, form: Form) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does what a line asks; `false` when the conversation is over.
+/// Runs a line; returns `false` when the conversation is over.
 async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
     let place = if form == Form::Json { ShownOn::Nowhere } else { ShownOn::Pipe };
     match line {
@@ -96,7 +95,7 @@ async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Tells a program what became of a turn; `false` when the conversation is over.
+/// Prints the outcome of a turn; returns `false` when the conversation is over.
 pub async fn told(talk: &Talk, ended: &Ended, form: Form) -> Result<bool, Failure> {
     let told = match ended {
         Ended::Left => return Ok(false),
@@ -116,7 +115,7 @@ pub async fn told(talk: &Talk, ended: &Ended, form: Form) -> Result<bool, Failur
     Ok(true)
 }
 
-/// What a command that is no turn answers.
+/// The response of a command that is not a turn.
 pub async fn answer(talk: &mut Talk, line: Line) -> Result<String, Failure> {
     Ok(match line {
         Line::Context => talk.context().await?,

@@ -1,6 +1,6 @@
-//! What is shown while a turn runs and when it has ended.
+//! Output while a turn runs and when it has ended.
 //!
-//! Invariant: where there is no terminal, nothing but plain text is written.
+//! Invariant: without a terminal only plain text is written.
 
 use std::io::Write;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use super::markdown::Markdown;
 use crate::cli::output::{self, brief, field, plain};
 use crate::failure::Failure;
 
-/// How often a spinner turns.
+/// Interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
-/// Characters of a call's arguments.
+/// Characters shown of a call's arguments.
 const ARGUMENTS_CHARACTERS: usize = 160;
 
-/// Where it is shown.
+/// Where output goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownOn {
     /// A terminal: colours, Markdown and spinners.
@@ -50,7 +50,7 @@ impl Screen {
         screen
     }
 
-    /// Something happened, as the stream tells it.
+    /// Shows an event of the stream.
     pub fn event(&mut self, name: &str, data: &Value) {
         let tool = || plain(&format!("{}:{}", field(data, "server"), field(data, "name")));
         match name {
@@ -65,7 +65,7 @@ impl Screen {
         }
     }
 
-    /// The turn is in the log, or waits for a person.
+    /// Shows the outcome of the turn.
     pub fn finished(&mut self, reply: &Value) -> Result<(), Failure> {
         if reply["status"] == "awaiting_approval" {
             self.new_line();
@@ -79,7 +79,7 @@ impl Screen {
         self.new_line();
         match (reply["status"].as_str(), reply["error"]["message"].as_str()) {
             (Some("partial"), _) => self.stopped(),
-            // The words of a refused turn say so already.
+            // The reply of a refused turn already says so.
             (Some("failed"), Some(error)) => self.note(&format!("! {}", plain(error))),
             _ => {}
         }
@@ -95,12 +95,12 @@ impl Screen {
         Ok(())
     }
 
-    /// The person stopped it.
+    /// Shows that the turn was stopped.
     pub fn stopped(&mut self) {
         self.note("(stopped; the reply so far is kept)");
     }
 
-    /// Calls wait for a person.
+    /// Shows calls that wait for approval.
     fn waiting(&mut self, calls: &[AwaitedCall]) {
         for call in calls {
             let arguments = brief(&call.arguments.to_string(), ARGUMENTS_CHARACTERS);
@@ -109,13 +109,13 @@ impl Screen {
         }
     }
 
-    /// A line beside the conversation.
+    /// Prints a dimmed line.
     pub fn note(&mut self, text: &str) {
         self.new_line();
         self.put(&format!("{}\n", style(format!("  {text}")).dim()));
     }
 
-    /// Nothing turns any more.
+    /// Stops the spinner.
     pub fn still(&mut self) {
         if let Some(spinner) = self.spinner.take() {
             spinner.finish_and_clear();
@@ -158,7 +158,7 @@ impl Screen {
             return;
         }
         let mut out = std::io::stdout().lock();
-        // A reader that has gone away ends the conversation at its next line.
+        // A closed pipe ends the conversation at the next line.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 
@@ -186,7 +186,7 @@ impl Drop for Screen {
     }
 }
 
-/// A thing as it was understood, marked where that is not sure.
+/// An entity as it was understood; a question mark if unsure.
 fn understood(mention: &EntityMention) -> String {
     let doubt = if mention.confidence < Mention::SURE { "?" } else { "" };
     format!("{} {}{doubt}", mention.kind, mention.name)

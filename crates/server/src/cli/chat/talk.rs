@@ -1,4 +1,4 @@
-//! One conversation: messages, decisions, and what the commands ask for.
+//! One conversation: messages, decisions, and the data of slash commands.
 
 use axum::http::header;
 use futures::StreamExt;
@@ -15,7 +15,6 @@ use crate::cli::output::{self, field};
 use crate::cli::receipt::{of_turn, readable};
 use crate::failure::Failure;
 
-/// A conversation.
 pub struct Talk {
     api: Api,
     session: Option<String>,
@@ -23,18 +22,18 @@ pub struct Talk {
     following_up: TaskTracker,
 }
 
-/// How a turn ended, for the one who types.
+/// How a turn ended.
 pub enum Ended {
-    /// It is in the log or waits for approval, as REST tells it.
+    /// It was committed or waits for approval; the REST response.
     Turn(Box<Value>),
-    /// The person asked to stop; what was said is kept.
+    /// The user stopped it; the reply so far is kept.
     Stopped,
-    /// The person asked a second time to stop.
+    /// The user stopped it a second time.
     Left,
 }
 
 impl Talk {
-    /// A conversation in `session`, or in a new one with `agent`.
+    /// Continues `session`, or starts a new one with `agent`.
     pub async fn begin(
         api: Api,
         session: Option<String>,
@@ -63,21 +62,21 @@ impl Talk {
         self.session.as_deref()
     }
 
-    /// The next message begins another conversation.
+    /// Starts a new session with the next message.
     pub fn begin_anew(&mut self) {
         self.session = None;
     }
 
-    /// Finishes what is under way in the background, and ends the MCP servers.
+    /// Finishes background work and stops the MCP servers.
     pub async fn close(self) {
         self.following_up.close();
         self.following_up.wait().await;
         self.api.close().await;
     }
 
-    /// Says something and shows the answer as it comes.
+    /// Sends a message and streams the reply.
     pub async fn say(&mut self, message: String, place: ShownOn) -> Result<Ended, Failure> {
-        // Named here, so that it is known also where the stream ends early.
+        // Chosen here, so that it is known even if the stream ends early.
         let id = self.session.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let body = json!({"message": message, "conversation_id": id, "agent": self.agent});
         let ended = self.take(Call::post(&["chat", "stream"]).body(body), &id, place).await?;
@@ -86,7 +85,7 @@ impl Talk {
         Ok(ended)
     }
 
-    /// Decides a call that waits.
+    /// Decides a pending call.
     pub async fn decide(
         &mut self,
         call: &str,
@@ -108,7 +107,7 @@ impl Talk {
         Ok(ended)
     }
 
-    /// Runs a turn and shows it; closing its stream asks it to stop.
+    /// Runs a turn and shows it; closing its stream cancels it.
     async fn take(&self, call: Call, id: &str, place: ShownOn) -> Result<Ended, Failure> {
         let mut screen = Screen::new(place);
         let ended = tokio::select! {
@@ -119,7 +118,7 @@ impl Talk {
         screen.still();
         let Some(ended) = ended else {
             screen.stopped();
-            tracing::debug!(session.id = id, "a turn was asked to stop");
+            tracing::debug!(session.id = id, "a turn was cancelled");
             return tokio::select! {
                 () = self.api.settle() => Ok(Ended::Stopped),
                 _ = tokio::signal::ctrl_c() => Ok(Ended::Left),
@@ -153,11 +152,11 @@ impl Talk {
                 None => {}
             }
         }
-        Err(broken("it ended before the turn did"))
+        Err(broken("the stream ended before the turn"))
     }
 
-    /// What follows a turn. A program's next line waits for it, so that the same lines give the same
-    /// conversation; a person's does not.
+    /// Runs the work after a turn. A program waits for it, so that the same input gives the same conversation;
+    /// a person does not.
     async fn follow_up(&self, place: ShownOn) {
         let Some(work) = self.session.as_deref().and_then(|id| self.api.follow_up(id)) else {
             return;
@@ -168,7 +167,7 @@ impl Talk {
         }
     }
 
-    /// The session's head; none before the first message to a new one.
+    /// The session; `None` before its first message.
     async fn head(&self) -> Result<Option<Value>, Failure> {
         let Some(id) = &self.session else { return Ok(None) };
         match self.api.json(Call::get(&["conversations", id])).await {
@@ -177,7 +176,7 @@ impl Talk {
         }
     }
 
-    /// Calls that wait for a decision.
+    /// Calls that wait for approval.
     pub async fn waiting(&self) -> Result<Vec<AwaitedCall>, Failure> {
         match self.head().await? {
             Some(mut head) => output::read(head["awaiting_approval"].take()),
@@ -185,7 +184,7 @@ impl Talk {
         }
     }
 
-    /// The turn of that number.
+    /// A turn.
     pub async fn turn(&self, number: u64) -> Result<Value, Failure> {
         let id = self.session.as_deref().unwrap_or_default();
         self.api.json(Call::get(&["conversations", id, "turns", &number.to_string()])).await
@@ -211,7 +210,7 @@ impl Talk {
         }
     }
 
-    /// The things it is about, a line each.
+    /// The entities of the session, one per line.
     pub async fn entities(&self) -> Result<Vec<String>, Failure> {
         let line = |thing: &Value| {
             let mark = if thing["active"] == true { "*" } else { " " };
@@ -229,13 +228,13 @@ impl Talk {
         Ok(output::list(&self.things().await?, "entities").iter().map(line).collect())
     }
 
-    /// Names of the known things, for completion.
+    /// Names of the entities, for completion.
     pub async fn names(&self) -> Vec<String> {
         let things = self.things().await.unwrap_or_default();
         output::list(&things, "entities").iter().map(|thing| field(thing, "name")).collect()
     }
 
-    /// What was asked before in this session, oldest first.
+    /// Earlier messages of this session, oldest first.
     pub async fn asked_before(&self, limit: u64) -> Vec<String> {
         let Some(id) = &self.session else { return Vec::new() };
         let call = Call::get(&["conversations", id, "history"]).with("limit", limit);
@@ -243,7 +242,7 @@ impl Talk {
         output::list(&page, "turns").iter().rev().map(|turn| field(turn, "message")).collect()
     }
 
-    /// The items of the agent, and which of them are in the session.
+    /// The items of the agent, and whether each is in the session.
     pub async fn items(&self) -> Result<Vec<(Value, bool)>, Failure> {
         let head = self.head().await?.unwrap_or_default();
         let agent = match head["agent"].as_str().or(self.agent.as_deref()) {
@@ -267,7 +266,7 @@ impl Talk {
         Ok(items.into_iter().map(mark).collect())
     }
 
-    /// Adds the item of that name to the session.
+    /// Adds an item to the session.
     pub async fn pin(&mut self, name: &str) -> Result<String, Failure> {
         let items = self.items().await?;
         let called = |item: &Value| {
@@ -287,7 +286,7 @@ impl Talk {
         Ok(output::item(item))
     }
 
-    /// The presets, a line each.
+    /// The presets, one per line.
     pub async fn presets(&self) -> Result<Vec<String>, Failure> {
         let list = self.api.json(Call::get(&["presets"]).with("pageSize", 100)).await?;
         let line =
@@ -295,9 +294,9 @@ impl Talk {
         Ok(output::list(&list, "presets").iter().map(line).collect())
     }
 
-    /// The session carries itself like that preset from now on.
+    /// Sets the persona of the session from a preset.
     pub async fn persona(&mut self, preset: &str) -> Result<String, Failure> {
-        // The built-in ones are known by their short names, too.
+        // Built-in presets are also known by their short names.
         let short = format!("preset-{preset}");
         let found = match self.api.json(Call::get(&["presets", &short])).await {
             Ok(found) => found,
@@ -317,7 +316,7 @@ impl Talk {
         Ok(field(&found, "name"))
     }
 
-    /// The session, created where there is none yet.
+    /// The session, created if there is none.
     async fn present_session(&mut self) -> Result<String, Failure> {
         if let Some(head) = self.head().await? {
             return Ok(field(&head, "id"));
@@ -342,6 +341,6 @@ async fn known_agent(api: &Api, name: &str) -> Result<(), Failure> {
 }
 
 fn broken(reason: &str) -> Failure {
-    let what = format!("the answer broke off: {reason}");
+    let what = format!("the response was interrupted: {reason}");
     Failure::new(what, "the reply so far is kept; send the message again").coded("answer_broken")
 }

@@ -1,4 +1,4 @@
-//! Lines from a person: editing, history, completion, approvals asked inline.
+//! Input from a person: line editing, history, completion, inline approvals.
 
 use std::borrow::Cow;
 
@@ -19,13 +19,13 @@ use crate::assemble::Demo;
 use crate::cli::output;
 use crate::failure::Failure;
 
-/// Lines that the up arrow goes back to.
+/// Lines in the history.
 const HISTORY_LINES: usize = 1_000;
-/// Of which this many come from the session that is gone on with.
+/// How many of them come from the continued session.
 const ASKED_BEFORE: u64 = 200;
 const MENU: &str = "completion";
 
-/// Talks until the person leaves.
+/// Runs until the person leaves.
 pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
     let names = Names::default();
     let mut editor = Some(editor(names.clone(), talk.asked_before(ASKED_BEFORE).await)?);
@@ -37,7 +37,7 @@ pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
         let line = match signal {
             Signal::Success(text) => Line::read(&text),
             Signal::CtrlD => break,
-            // An empty line asks nothing; leaving is Ctrl-D or a second Ctrl-C.
+            // An empty line does nothing; Ctrl-D or a second Ctrl-C leaves.
             _ => match read(&mut editor, Mark("(Ctrl-C again leaves) › ")).await? {
                 Signal::Success(text) => Line::read(&text),
                 _ => break,
@@ -59,19 +59,19 @@ pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
     }
     if let Some(id) = talk.session() {
         let flag = if demo == Demo::With { " --demo" } else { "" };
-        println!("{}", style(format!("throughline chat{flag} {id} continues this session")).dim());
+        println!("{}", style(format!("continue this session with throughline chat{flag} {id}")).dim());
     }
     Ok(())
 }
 
-/// Does what a line asks; `false` when the person leaves.
+/// Runs a line; returns `false` when the person leaves.
 async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
     let mut ended = match line {
         Line::Empty => return Ok(true),
         Line::Message(message) => talk.say(message, ShownOn::Terminal).await?,
         Line::Decide(approve) => match talk.waiting().await?.into_iter().next() {
             Some(call) => talk.decide(&call.id, approve, ShownOn::Terminal).await?,
-            None => return Err(Failure::new("no tool call waits", "approvals are asked for here")),
+            None => return Err(Failure::new("no tool call waits", "pending approvals are shown here")),
         },
         line => {
             println!("{}", piped::answer(talk, line).await?.trim_end());
@@ -87,10 +87,10 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
         let waiting: Vec<AwaitedCall> = output::read(reply["awaiting_approval"].clone())?;
         let Some(call) = waiting.into_iter().next() else { return Ok(true) };
         let question = format!(
-            "run {}? [y]es, [n]o, [a]llow in this conversation: ",
+            "run {}? [y]es, [n]o, [a]llow in this session:  ",
             output::plain(&call.tool.to_string())
         );
-        // An editor of its own: a yes is nothing to go back to with the up arrow.
+        // A separate editor, so that answers do not enter the history.
         let mut asking = Some(Reedline::create().with_ansi_colors(console::colors_enabled()));
         let answer = match read(&mut asking, Mark(&question)).await? {
             Signal::Success(answer) => answer.trim().to_lowercase(),
@@ -101,7 +101,7 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
             "a" | "allow" | "/allow" => ALLOW,
             "n" | "no" | "/refuse" => false.into(),
             _ => {
-                println!("{}", style("  it waits; /approve, /allow or /refuse decides").dim());
+                println!("{}", style("  the call waits; decide with /approve, /allow or /refuse").dim());
                 return Ok(true);
             }
         };
@@ -120,7 +120,7 @@ async fn remind(talk: &Talk) {
     }
 }
 
-/// Reads a line on a thread of its own, so that background work goes on meanwhile.
+/// Reads a line on a blocking thread, so that background work continues.
 async fn read(editor: &mut Option<Reedline>, prompt: Mark<'_>) -> Result<Signal, Failure> {
     let Some(mut own) = editor.take() else {
         return Err(Failure::new("the terminal is gone", "start the chat again"));
@@ -138,7 +138,7 @@ async fn read(editor: &mut Option<Reedline>, prompt: Mark<'_>) -> Result<Signal,
 
 fn editor(names: Names, asked_before: Vec<String>) -> Result<Reedline, Failure> {
     let fail = |error: reedline::ReedlineError| {
-        Failure::new(format!("the line history cannot be kept: {error}"), "start the chat again")
+        Failure::new(format!("cannot keep the line history: {error}"), "start the chat again")
     };
     let mut history = FileBackedHistory::new(HISTORY_LINES).map_err(fail)?;
     for line in asked_before {
@@ -160,7 +160,7 @@ fn editor(names: Names, asked_before: Vec<String>) -> Result<Reedline, Failure> 
         .with_ansi_colors(console::colors_enabled()))
 }
 
-/// What stands before the cursor.
+/// Text before the cursor.
 struct Mark<'a>(&'a str);
 
 struct Owned(String);

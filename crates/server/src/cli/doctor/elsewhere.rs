@@ -1,4 +1,4 @@
-//! What can be seen of a server from outside: whether it answers, what it says of itself, its key and its clock.
+//! Checks of a remote server: reachability, health, key and clock.
 
 use axum::http::header;
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::cli::output::{self, field};
 use crate::clock;
 use crate::failure::Failure;
 
-/// Looks at the server.
+/// Checks the server.
 pub async fn look(
     settings: &Settings,
     who: &Identity,
@@ -28,7 +28,7 @@ pub async fn look(
             return Ok(());
         }
     };
-    findings.ok("server", "it answers");
+    findings.ok("server", "it responds");
     if let Some(there) =
         response.headers().get(header::DATE).and_then(|date| time(date.to_str().ok()?))
     {
@@ -66,7 +66,7 @@ fn parts(health: &Value, findings: &mut Findings) {
     findings.ok("MCP servers", format!("{} configured", output::list(health, "servers").len()));
 }
 
-/// The time of a `Date` header.
+/// Parses a `Date` header.
 fn time(date: &str) -> Option<Timestamp> {
     rfc2822::DateTimeParser::new().parse_timestamp(date).ok()
 }

@@ -1,4 +1,4 @@
-//! What this machine has: configuration, models, MCP servers, then the store.
+//! Checks of this machine: configuration, models, MCP servers and the store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,12 +19,12 @@ use crate::assemble;
 use crate::cli::Settings;
 use crate::config::Config;
 
-/// How long a model may take for its word.
+/// Time limit for a model.
 const MODEL_PATIENCE: Duration = Duration::from_secs(20);
-/// The longest answer that is asked for.
+/// Most tokens of the requested reply.
 const REPLY_TOKENS: u32 = 16;
 
-/// Looks at everything.
+/// Runs all checks.
 pub async fn look(settings: &Settings, findings: &mut Findings) {
     let config = match settings.load() {
         Ok(config) => config,
@@ -40,7 +40,7 @@ pub async fn look(settings: &Settings, findings: &mut Findings) {
     servers(&config, findings).await;
 }
 
-/// Packs and agents that are left out.
+/// Invalid packs and agents.
 fn documents(config: &Config, findings: &mut Findings) {
     let (_, problems) = PackSet::load(assemble::toml_files(&config.packs.folder));
     for problem in problems {
@@ -74,7 +74,7 @@ async fn models(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// Asks a model for a word.
+/// Asks a model for a single word.
 async fn one_word(mut config: ModelConfig) -> Result<(), UpstreamError> {
     config.retries_max = 0;
     config.head_timeout = MODEL_PATIENCE;
@@ -104,7 +104,7 @@ fn advice(fault: UpstreamFault, name: &str) -> String {
         }
         UpstreamFault::Unauthorized => {
             format!(
-                "the key was refused: put a valid key into the variable that api_key_env of {name} names"
+                "the key was rejected: set a valid key in the variable named by api_key_env of {name}"
             )
         }
         UpstreamFault::RateLimited => {
@@ -112,7 +112,7 @@ fn advice(fault: UpstreamFault, name: &str) -> String {
         }
         UpstreamFault::Rejected => {
             format!(
-                "the request was refused: check the name in model of {name}, and sends_temperature"
+                "the request was rejected: check model and sends_temperature of {name}"
             )
         }
         UpstreamFault::Malformed | UpstreamFault::TooLarge => {
@@ -132,10 +132,10 @@ async fn servers(config: &Config, findings: &mut Findings) {
         Err(failure) => return findings.failure("MCP servers", failure),
     };
     if configs.is_empty() {
-        return findings.ok("MCP servers", "none is configured");
+        return findings.ok("MCP servers", "none configured");
     }
     for server in &mut configs {
-        // Nothing else is done meanwhile, and a package may be fetched first.
+        // Nothing else is done meanwhile, and a package may be downloaded first.
         server.list_timeout = server.list_timeout.max(server.connect_timeout);
     }
     let names: Vec<String> = configs.iter().map(|server| server.name.clone()).collect();
@@ -163,7 +163,7 @@ async fn servers(config: &Config, findings: &mut Findings) {
             }
             None => {
                 let count = tools.get(name.as_str()).copied().unwrap_or(0);
-                findings.ok(called, format!("it answers with {count} tools"));
+                findings.ok(called, format!("it responds and has {count} tools"));
             }
         }
     }

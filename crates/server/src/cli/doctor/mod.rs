@@ -1,12 +1,13 @@
-//! `throughline doctor`: looks at everything that a server needs, and says what to do about what is wrong.
+//! `throughline doctor`: checks everything a server needs, and suggests fixes.
 //!
 //! It changes nothing. Each model is asked for one word, each MCP server for its tools.
 //!
-//! Invariant: a check that failed says what to do, and one is enough for exit code 1.
+//! Invariant: every failed check suggests a fix, and one failure means exit code 1.
 //!
 //! # Layout
 //!
-//! - [`here`]: configuration, models, MCP servers. [`place`]: the store and its folders. [`elsewhere`]: a server.
+//! - [`here`]: configuration, models, MCP servers. [`place`]: the store and its folders. [`elsewhere`]: a
+//!   remote server.
 
 mod elsewhere;
 mod here;
@@ -22,29 +23,29 @@ use super::local::Identity;
 use super::{Settings, output};
 use crate::failure::Failure;
 
-/// Seconds that a clock may be wrong by.
+/// Tolerated clock difference, in seconds.
 const CLOCK_SECONDS_MAX: i64 = 30;
 
-/// Flags of `doctor`.
+/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
     #[command(flatten)]
     who: Identity,
 }
 
-/// How something stands.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It works.
     Ok,
-    /// It works, and something about it is not as it should be.
+    /// It works, but needs attention.
     Warning,
     /// It does not work.
     Failed,
 }
 
-/// One thing that was looked at.
+/// A check and its result.
 #[derive(Debug, Serialize)]
 pub struct Check {
     name: String,
@@ -54,22 +55,22 @@ pub struct Check {
     fix: Option<String>,
 }
 
-/// Everything that was looked at.
+/// All checks.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<Check>);
 
 impl Findings {
-    /// It works.
+    /// Adds a passed check.
     pub fn ok(&mut self, name: impl Into<String>, detail: impl Into<String>) {
         self.add(name.into(), Status::Ok, detail.into(), None);
     }
 
-    /// It works, but.
+    /// Adds a warning.
     pub fn warn(&mut self, name: &str, detail: impl Into<String>, fix: impl Into<String>) {
         self.add(name.into(), Status::Warning, detail.into(), Some(fix.into()));
     }
 
-    /// It does not work.
+    /// Adds a failed check.
     pub fn fail(
         &mut self,
         name: impl Into<String>,
@@ -79,17 +80,17 @@ impl Findings {
         self.add(name.into(), Status::Failed, detail.into(), Some(fix.into()));
     }
 
-    /// A failure of ours as a check.
+    /// Adds a failure as a failed check.
     pub fn failure(&mut self, name: impl Into<String>, failure: Failure) {
         let fix = failure.hint.unwrap_or_else(|| "see throughline config show".into());
         self.fail(name, failure.message, fix);
     }
 
-    /// The clock of this machine against a time that cannot be later.
+    /// Compares this machine's clock with a time that cannot be in the future.
     pub fn clock(&mut self, now: Timestamp, known: Timestamp, of: &str) {
         let behind = known.duration_since(now).as_secs();
         if behind > CLOCK_SECONDS_MAX {
-            let detail = format!("the clock says {now}, but {of} is {behind} s ahead of it");
+            let detail = format!("the clock says {now}, but {of} is {behind} s ahead");
             self.fail("clock", detail, "set this machine's clock, and use NTP");
         } else {
             self.ok("clock", format!("it is {now}"));
@@ -106,7 +107,7 @@ impl Findings {
 }
 
 impl Doctor {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let mut findings = Findings::default();
         match settings.server() {

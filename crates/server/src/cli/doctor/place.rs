@@ -1,4 +1,4 @@
-//! The store: whether it can be read and written, what room there is, who may look into it, and its latest time.
+//! Checks of the store: access, free space, permissions, and its newest time.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::backup::erasures::ErasureLog;
 use crate::clock;
 use crate::config::Config;
 
-/// Less room than this cannot take another backup.
+/// Below this no backup fits.
 const ROOM_BYTES_MIN: u64 = 100 << 20;
-/// Less room than this is worth a word.
+/// Below this a warning is given.
 const ROOM_BYTES_LOW: u64 = 1 << 30;
-/// Threads that the clock is compared with.
+/// Threads to compare the clock with.
 const NEWEST: usize = 1000;
 
-/// Looks at the store and its folders.
+/// Checks the store and its folders.
 pub async fn look(config: &Config, findings: &mut Findings) {
     let url = match assemble::store_options(config) {
         Ok((url, _)) => url,
@@ -45,7 +45,7 @@ pub async fn look(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// Backups lie there, and the log without which a restore would bring back what was erased.
+/// Checks the backup folder and the erasure log, without which a restore would bring back erased data.
 fn backups(path: &Path, findings: &mut Findings) {
     let log = ErasureLog::new(path);
     match log.read() {
@@ -67,7 +67,7 @@ fn backups(path: &Path, findings: &mut Findings) {
     }
 }
 
-/// Reads and writes it.
+/// Opens, reads and writes the store.
 async fn open(config: &Config, url: &StoreUrl, findings: &mut Findings) {
     let mut config = config.clone();
     if let Err(failure) = assemble::if_absent(&mut config, IfAbsent::Refuse) {
@@ -87,7 +87,7 @@ async fn open(config: &Config, url: &StoreUrl, findings: &mut Findings) {
         findings.fail(
             "store",
             detail,
-            "throughline check names them; throughline repair repairs them",
+            "list them with throughline check; repair them with throughline repair",
         );
     } else {
         findings.ok("store", format!("{url} can be read and written ({})", facts.durability));
@@ -95,7 +95,7 @@ async fn open(config: &Config, url: &StoreUrl, findings: &mut Findings) {
     newest(store.as_ref(), findings).await;
 }
 
-/// A clock that is behind what is stored would order and expire wrongly.
+/// A clock behind the stored data would cause wrong order and expiry.
 async fn newest(store: &dyn Store, findings: &mut Findings) {
     let now = clock::system().now();
     match store.scan(None, NEWEST).await {
@@ -104,13 +104,13 @@ async fn newest(store: &dyn Store, findings: &mut Findings) {
             findings.clock(now, newest, "the newest change in the store");
         }
         Err(error) => {
-            let fix = "throughline check reads everything and names what is wrong";
-            findings.fail("store", format!("the store cannot be listed: {error}"), fix);
+            let fix = "run throughline check for details";
+            findings.fail("store", format!("cannot list the store: {error}"), fix);
         }
     }
 }
 
-/// Conversations are nobody else's business.
+/// Others should not be able to read conversations.
 fn permissions(path: &Path, findings: &mut Findings) {
     let Ok(metadata) = path.metadata() else { return };
     let (mode, shown) = (metadata.mode() & 0o777, path.display());
@@ -130,7 +130,7 @@ fn permissions(path: &Path, findings: &mut Findings) {
     }
 }
 
-/// Whether a folder, or the one it will be made in, can be written to and has room.
+/// Checks that a folder, or its nearest existing ancestor, is writable and has free space.
 fn folder(name: &str, folder: &Path, findings: &mut Findings) {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Some(present) = here.ancestors().find(|folder| folder.is_dir()).map(PathBuf::from) else {
@@ -148,7 +148,7 @@ fn folder(name: &str, folder: &Path, findings: &mut Findings) {
             return findings.warn(
                 name,
                 format!("the free space in {shown} is unknown: {error}"),
-                "df shows it",
+                "check it with df",
             );
         }
     };

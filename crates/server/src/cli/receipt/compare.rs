@@ -1,4 +1,4 @@
-//! `receipt diff`: what differs between two receipts.
+//! `receipt diff`: the differences between two receipts.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::cli::api::{Api, Call, Named};
 use crate::cli::output;
 use crate::failure::Failure;
 
-/// What is shown of a comparison as REST answers it.
+/// The displayed fields of a REST comparison.
 #[derive(Debug, Deserialize)]
 struct Diff {
     only_first: Vec<Piece>,
@@ -37,7 +37,7 @@ struct Changed {
     tokens: [u32; 2],
 }
 
-/// Compares what was named.
+/// Compares two turns.
 pub async fn run(api: &Api, what: &[String], json: bool) -> Result<(), Failure> {
     let ((first, turn), (second, with)) = both(what)?;
     let first = api.id(Named::Session, first).await?;
@@ -78,7 +78,7 @@ fn shown(diff: &Diff) -> String {
     let [first, second] = diff.used_tokens;
     let mut text = format!("{} pieces are the same; {first} and {second} tokens\n", diff.same);
     if diff.same_request {
-        text.push_str("the requests are the same to the byte\n");
+        text.push_str("the requests are identical\n");
     }
     for piece in &diff.only_first {
         let _ = writeln!(text, "{} {}", style("-").red(), readable::line(piece));

@@ -1,4 +1,4 @@
-//! `throughline receipt`: what the model saw, and two of them compared.
+//! `throughline receipt`: what the model saw on a turn, or a comparison of two turns.
 
 mod compare;
 pub mod readable;
@@ -12,7 +12,7 @@ use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 
-/// Flags of `receipt`.
+/// Arguments of `receipt`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ReceiptCommand {
@@ -39,14 +39,14 @@ enum Verb {
 }
 
 impl ReceiptCommand {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let json = settings.json;
         let act = async |api: &Api| match (self.verb, self.session, self.turn) {
             (Some(Verb::Diff { what }), ..) => compare::run(api, &what, json).await,
             (None, Some(session), Some(turn)) => show(api, &session, turn, json).await,
             _ => Err(Failure::wrong_use(
-                "a session and a turn are needed",
+                "a session and a turn are required",
                 "throughline receipt SESSION TURN",
             )),
         };

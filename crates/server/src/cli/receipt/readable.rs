@@ -1,4 +1,4 @@
-//! A receipt for people: one line first, then every piece under its heading, then what was left out.
+//! A receipt for people: a summary, every piece under its heading, then the dropped ones.
 
 use std::fmt::Write;
 
@@ -13,11 +13,11 @@ use crate::cli::output::plain;
 
 /// Columns of the budget bar.
 const BAR_COLUMNS: usize = 40;
-/// The headings, in the order they are shown.
+/// Headings, in the order shown.
 const HEADINGS: [&str; 8] =
     ["Rules", "References", "Tools", "Summary", "Entities", "History", "Instructions", "Message"];
 
-/// What is shown of a receipt as REST answers it.
+/// The displayed fields of a REST receipt.
 #[derive(Debug, Deserialize)]
 pub struct Receipt {
     id: String,
@@ -30,7 +30,7 @@ pub struct Receipt {
     calls: Vec<Call>,
 }
 
-/// What is shown of a piece.
+/// The displayed fields of a piece.
 #[derive(Debug, Deserialize)]
 pub struct Piece {
     source: Source,
@@ -40,7 +40,7 @@ pub struct Piece {
     dropped: Option<DropReason>,
 }
 
-/// What is shown of a tool call.
+/// The displayed fields of a tool call.
 #[derive(Debug, Deserialize)]
 struct Call {
     #[serde(flatten)]
@@ -50,7 +50,7 @@ struct Call {
     error: Option<String>,
 }
 
-/// The receipt as text, with colours where the terminal shows them.
+/// The receipt as text, coloured if the terminal supports it.
 pub fn receipt(receipt: &Receipt) -> String {
     let mut text = format!("{}\n", style(&receipt.summary).bold());
     let _ = writeln!(text, "{}", budget(receipt));
@@ -87,7 +87,7 @@ pub fn receipt(receipt: &Receipt) -> String {
     text
 }
 
-/// One call: tool, arguments, what came of it.
+/// A call: tool, arguments, outcome.
 fn call_line(call: &Call) -> String {
     let outcome = match (call.ok, &call.error) {
         (true, _) => style("done".to_owned()).green(),
@@ -122,7 +122,7 @@ fn budget(receipt: &Receipt) -> String {
     )
 }
 
-/// One piece: badge, name, score, tokens, why.
+/// A piece: badge, name, score, tokens, why.
 pub fn line(piece: &Piece) -> String {
     let badge = match mode_of(&piece.source) {
         Some(IncludeMode::Always) => format!("{} ", style("[Always]").green()),
@@ -145,7 +145,7 @@ fn mode_of(source: &Source) -> Option<IncludeMode> {
     }
 }
 
-/// What a source is called.
+/// Name of a source.
 pub fn name(source: &Source) -> String {
     let part = |part: HistoryPart| match part {
         HistoryPart::Message => "message",
@@ -178,7 +178,7 @@ pub fn name(source: &Source) -> String {
     }
 }
 
-/// Under which heading a source is shown.
+/// Heading of a source.
 pub fn heading_of(source: &Source) -> &'static str {
     match source {
         Source::Rule { .. } => "Rules",
@@ -200,7 +200,7 @@ pub fn heading_of(source: &Source) -> &'static str {
     }
 }
 
-/// Why a piece was left out, in words.
+/// Why a piece was dropped, in words.
 pub fn reason(reason: DropReason) -> &'static str {
     match reason {
         DropReason::OverWindow => "the window was full",

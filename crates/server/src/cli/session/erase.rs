@@ -1,4 +1,4 @@
-//! `session erase`: asks first, and prints the counted receipt.
+//! `session erase`: asks for confirmation, and prints what was erased.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal, Write};
@@ -10,7 +10,7 @@ use crate::cli::api::{Api, Call, Named};
 use crate::cli::output::{self, field};
 use crate::failure::Failure;
 
-/// Flags of `session erase`.
+/// Arguments of `session erase`.
 #[derive(Debug, Args)]
 pub struct Erase {
     /// The session's id; a unique prefix is enough unless --yes is given.
@@ -24,20 +24,20 @@ pub struct Erase {
 }
 
 impl Erase {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         if self.yes && id != self.session {
-            let what = format!("{} is the beginning of {id}", self.session);
+            let what = format!("{} is only a prefix of {id}", self.session);
             return Err(Failure::wrong_use(
                 what,
-                "with --yes, type the whole id of what is erased",
+                "with --yes, type the complete id",
             ));
         }
         let head = api.json(Call::get(&["conversations", &id])).await;
         let what = match (self.turn.len(), &head) {
             (0, Ok(head)) => format!("session {id} with its {} turns", field(head, "turns")),
-            // It cannot be read, or is gone and has left copies.
+            // It is unreadable, or erased already with copies left.
             (0, Err(_)) => format!("what is left of session {id}"),
             (count, _) => format!("the content of {count} turns of session {id}"),
         };
@@ -79,19 +79,19 @@ impl Erase {
     }
 }
 
-/// The refusal to erase what is not there; whoever typed a beginning is told of what.
+/// The failure for a session that does not exist, or for a prefix.
 async fn unknown(api: &Api, typed: &str, failure: Failure) -> Failure {
     match api.id(Named::Session, typed).await {
         Ok(whole) if whole != typed => {
-            let what = format!("{typed} is the beginning of {whole}");
-            Failure::wrong_use(what, "with --yes, type the whole id of what is erased")
+            let what = format!("{typed} is only a prefix of {whole}");
+            Failure::wrong_use(what, "with --yes, type the complete id")
         }
         Ok(_) => failure,
         Err(several) => several,
     }
 }
 
-/// Erases turns one by one, the last first: where one is not there, none was erased.
+/// Erases turns one by one, the last first: if one does not exist, none is erased.
 async fn erase_turns(api: &Api, id: &str, turns: BTreeSet<u64>, json: bool) -> Result<(), Failure> {
     let (mut erased, mut memories) = (0, 0);
     for turn in turns.iter().rev().map(u64::to_string) {
@@ -108,15 +108,15 @@ async fn erase_turns(api: &Api, id: &str, turns: BTreeSet<u64>, json: bool) -> R
     output::line(format!("erased the content of {erased} turns of session {id}"))?;
     match memories {
         0 => Ok(()),
-        memories => output::line(format!("forgot {memories} memories gathered from them")),
+        memories => output::line(format!("forgot {memories} memories extracted from them")),
     }
 }
 
-/// Asks; where nobody can answer, it is wrong use.
+/// Asks for confirmation; without a terminal that is wrong use.
 pub fn confirm(what: &str) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() {
         let message = format!("erasing {what} was not confirmed");
-        return Err(Failure::wrong_use(message, "add --yes where nobody can be asked"));
+        return Err(Failure::wrong_use(message, "add --yes to skip the question"));
     }
     eprint!("Erase {what}? This cannot be undone. Type yes: ");
     std::io::stderr().flush()?;

@@ -9,10 +9,10 @@ use crate::failure::Failure;
 
 /// Characters of a title in a list.
 const TITLE_CHARACTERS: usize = 48;
-/// Characters of a time up to its minutes.
+/// Characters of a time up to the minutes.
 const MINUTES: usize = "2026-01-31T12:00".len();
 
-/// Flags of `session list`.
+/// Arguments of `session list`.
 #[derive(Debug, Args)]
 pub struct List {
     /// The maximum number of sessions, 1-1000.
@@ -27,7 +27,7 @@ pub struct List {
 }
 
 impl List {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let call = Call::get(&["conversations"])
             .with("limit", self.limit)
@@ -53,13 +53,13 @@ impl List {
         });
         output::table(["session", "turns", "last activity", "title", "tags"], rows)?;
         if !list["next_cursor"].is_null() {
-            eprintln!("there are more; --limit shows them");
+            eprintln!("there are more; raise --limit to see them");
         }
         Ok(())
     }
 }
 
-/// Shows a head.
+/// Shows a session.
 pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
     let id = api.id(Named::Session, session).await?;
     let head = api.json(Call::get(&["conversations", &id])).await?;
@@ -95,7 +95,7 @@ pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
     output::table(["", ""], rows)
 }
 
-/// Flags of `session history`.
+/// Arguments of `session history`.
 #[derive(Debug, Args)]
 pub struct History {
     /// The session's id or a unique prefix.
@@ -112,7 +112,7 @@ pub struct History {
 }
 
 impl History {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         let call = Call::get(&["conversations", &id, "history"])
@@ -127,7 +127,7 @@ impl History {
             output::line(shown(turn))?;
         }
         if let Some(next) = page["next_cursor"].as_str() {
-            eprintln!("it goes on with --from {next}");
+            eprintln!("continue with --from {next}");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `throughline session`: the same as REST, for people and scripts.
+//! `throughline session`: the same operations as REST, for people and scripts.
 
 mod erase;
 mod look;
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 pub use erase::confirm;
 pub use transfer::{import, read};
 
-/// Flags of `session`.
+/// Arguments of `session`.
 #[derive(Debug, Args)]
 pub struct Session {
     #[command(flatten)]
@@ -52,21 +52,21 @@ enum Verb {
         #[arg(long)]
         id: Option<String>,
     },
-    /// Make a read-only link to what was said so far.
+    /// Create a read-only link to the conversation so far.
     Share(share::Share),
-    /// List the links of a session that open.
+    /// List the valid links of a session.
     Shares {
         /// The session's id or a unique prefix.
         session: String,
     },
-    /// Revoke a link: it opens nothing from now on.
+    /// Revoke a link.
     Unshare {
         /// The session's id or a unique prefix.
         session: String,
         /// The link's id or a unique prefix.
         share: String,
     },
-    /// Archive a session; `session extend` brings it back.
+    /// Archive a session; `session extend` restores it.
     Delete {
         /// The session's id or a unique prefix.
         session: String,
@@ -92,7 +92,7 @@ enum Verb {
         #[arg(long)]
         id: Option<String>,
     },
-    /// Extend a session's life, or reactivate a deleted or expired one.
+    /// Extend a session's life, or restore an archived or expired one.
     Extend {
         /// The session's id or a unique prefix.
         session: String,
@@ -109,17 +109,17 @@ enum Verb {
     },
 }
 
-/// A form of export.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// Head and turns as they are stored.
+    /// Head and turns as stored.
     Json,
-    /// For people.
+    /// Text for people.
     Markdown,
 }
 
 impl Session {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Import { .. } => IfAbsent::Create,
@@ -144,7 +144,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
             let id = api.id(Named::Session, &session).await?;
             let head = api.json(Call::delete(&["conversations", &id])).await?;
             told(&head, json, |_| {
-                format!("{id} is archived; throughline session extend {id} brings it back")
+                format!("{id} is archived; throughline session extend {id} restores it")
             })
         }
         Verb::Erase(erase) => erase.run(api, json).await,
@@ -164,7 +164,7 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
     }
 }
 
-/// An answer for programs, or in words.
+/// Prints a response as JSON or in words.
 fn told(answer: &Value, json: bool, words: impl Fn(&Value) -> String) -> Result<(), Failure> {
     if json { output::json(answer) } else { output::line(words(answer)) }
 }

@@ -8,18 +8,18 @@ use crate::cli::api::{Api, Call, Named, one_of};
 use crate::cli::output::{self, field};
 use crate::failure::Failure;
 
-/// Flags of `session share`.
+/// Arguments of `session share`.
 #[derive(Debug, Args)]
 pub struct Share {
     /// The session's id or a unique prefix.
     session: String,
-    /// Days until the link expires; 7 when absent.
+    /// Days until the link expires [default: 7].
     #[arg(long)]
     days: Option<u32>,
 }
 
 impl Share {
-    /// Does it.
+    /// Runs the command.
     pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         let call = Call::post(&["conversations", &id, "shares"]);
@@ -28,7 +28,7 @@ impl Share {
         told(&share, json, |share| {
             format!(
                 "{page}{}\nAnybody who has this link can read turns 1 to {} until {}. It is shown only now.\n\
-                 throughline session unshare {id} {} revokes it.",
+                 Revoke it with throughline session unshare {id} {}.",
                 field(share, "path"),
                 field(share, "up_to_turn"),
                 field(share, "expires_at"),
@@ -38,7 +38,7 @@ impl Share {
     }
 }
 
-/// Lists the links that open.
+/// Lists the valid links.
 pub async fn list(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
     let id = api.id(Named::Session, session).await?;
     let answer = api.json(Call::get(&["conversations", &id, "shares"])).await?;
@@ -61,5 +61,5 @@ pub async fn revoke(api: &Api, session: &str, share: &str, json: bool) -> Result
     let ids = output::list(&answer, "shares").iter().filter_map(|share| share["id"].as_str());
     let share = one_of("links", share, &ids.map(str::to_owned).collect::<Vec<_>>())?;
     let left = api.json(Call::delete(&["conversations", &id, "shares", &share])).await?;
-    told(&left, json, |_| format!("{share} is revoked; the link opens nothing any more"))
+    told(&left, json, |_| format!("{share} is revoked"))
 }

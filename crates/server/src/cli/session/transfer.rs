@@ -12,10 +12,10 @@ use crate::cli::out;
 use crate::cli::output::{self, field};
 use crate::failure::Failure;
 
-/// The largest file that is brought in, in bytes.
+/// Largest file to import, in bytes.
 const IMPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// Writes a session out.
+/// Exports a session.
 pub async fn export(
     api: &Api,
     session: &str,
@@ -43,7 +43,7 @@ pub async fn export(
     }
 }
 
-/// Brings a file in: an export of ours, or of a chat product.
+/// Imports an export of Throughline or of a chat product.
 pub async fn import(
     api: &Api,
     file: &Path,
@@ -74,11 +74,11 @@ pub async fn import(
         output::line(format!("{}  {} turns  {title}", field(chat, "id"), field(chat, "turns")))?;
     }
     for reason in skipped.iter().filter_map(Value::as_str) {
-        eprintln!("left out: {}", output::plain(reason));
+        eprintln!("skipped: {}", output::plain(reason));
     }
     let there = output::list(&report, "already_there").len();
     output::line(format!(
-        "imported {}, {there} were there already, {} left out",
+        "imported {}, {there} existed already, {} skipped",
         new.len(),
         skipped.len()
     ))
