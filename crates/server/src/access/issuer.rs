@@ -139,11 +139,7 @@ impl Issuer {
                 Ok(keys)
             }
             Err(reason) => {
-                tracing::warn!(
-                    oauth.issuer = self.name,
-                    reason,
-                    "cannot fetch the issuer's keys"
-                );
+                tracing::warn!(oauth.issuer = self.name, reason, "cannot fetch the issuer's keys");
                 let outcome = usable.ok_or_else(|| self.away(&reason));
                 *last = Some(Attempt { at, reason });
                 outcome

@@ -111,7 +111,9 @@ impl Tokens {
         TokenError::Invalid(match error.kind() {
             ErrorKind::ExpiredSignature => "it has expired".into(),
             ErrorKind::ImmatureSignature => "it is not valid yet".into(),
-            ErrorKind::InvalidIssuer => format!("it is not from the issuer {}", self.settings.issuer),
+            ErrorKind::InvalidIssuer => {
+                format!("it is not from the issuer {}", self.settings.issuer)
+            }
             ErrorKind::InvalidAudience => format!("it is not for {}", self.settings.audience()),
             ErrorKind::InvalidSignature => "its signature is wrong".into(),
             ErrorKind::MissingRequiredClaim(name) => format!("it has no claim {name}"),

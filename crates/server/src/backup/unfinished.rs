@@ -130,8 +130,12 @@ pub fn refusal(url: &StoreUrl, filling: &UnfinishedCopy) -> Failure {
     let UnfinishedCopy { by, from, since } = filling;
     match by {
         FilledBy::Migrate => Failure::new(
-            format!("{url} is incomplete: the migration from {from}, started {since}, did not finish"),
-            format!("run throughline migrate --from {from} --to {url} again; it skips what was copied"),
+            format!(
+                "{url} is incomplete: the migration from {from}, started {since}, did not finish"
+            ),
+            format!(
+                "run throughline migrate --from {from} --to {url} again; it skips what was copied"
+            ),
         ),
         FilledBy::Restore => Failure::new(
             format!("{url} is incomplete: the restore started {since} did not finish"),

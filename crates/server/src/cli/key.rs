@@ -85,7 +85,10 @@ impl Key {
                 };
                 if new.tenant.as_str().starts_with('_') {
                     let what = format!("the tenant {} is reserved", new.tenant);
-                    return Err(Failure::wrong_use(what, "use a name that does not start with an underscore"));
+                    return Err(Failure::wrong_use(
+                        what,
+                        "use a name that does not start with an underscore",
+                    ));
                 }
                 let (key, record) = keys.create(new).await?;
                 if settings.json {

@@ -84,9 +84,7 @@ impl Migrate {
             }
             if erased.threads > 0 {
                 let count = erased.threads;
-                output::line(format!(
-                    "{count} threads erased in {source} were erased here too"
-                ))?;
+                output::line(format!("{count} threads erased in {source} were erased here too"))?;
             }
             for note in to.facts().notes {
                 output::line(format!("{target}: {}", output::plain(&note)))?;

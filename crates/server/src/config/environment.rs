@@ -1,4 +1,4 @@
-//! The environment's layer: `THROUGHLINE_SECTION__KEY`, and the names that came with the requirement.
+//! Settings from the environment: `THROUGHLINE_SECTION__KEY`, and the variables of earlier systems.
 //!
 //! Invariant: `Debug` shows names only, never a value.
 
@@ -11,7 +11,7 @@ use toml::Value;
 use super::layers::{Layers, Origin, truth};
 use crate::failure::Failure;
 
-/// Variables whose meaning is one setting.
+/// Variables that stand for one setting.
 const SAME_AS: [(&str, &str); 7] = [
     ("SESSION_MAX_CONVERSATIONS", "limits.query_exchanges"),
     ("MAX_CONVERSATION_LENGTH", "limits.window_turns"),
@@ -22,10 +22,10 @@ const SAME_AS: [(&str, &str); 7] = [
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry.otlp_endpoint"),
 ];
 
-/// The bucket where the older names tell a server and no bucket.
+/// The bucket if the earlier variables name only a server.
 const DEFAULT_BUCKET: &str = "sessions";
 
-/// Variables of a process.
+/// Environment variables.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
@@ -36,7 +36,7 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// This process' variables; those that are not UTF-8 are left out.
+    /// The variables of this process; those that are not UTF-8 are ignored.
     pub fn of_process() -> Self {
         let text = |value: std::ffi::OsString| value.into_string().ok();
         Self(
@@ -46,7 +46,7 @@ impl Environment {
         )
     }
 
-    /// These variables.
+    /// These variables, for tests.
     pub fn of<const N: usize>(variables: [(&str, &str); N]) -> Self {
         Self(variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
     }
@@ -56,17 +56,17 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// A variable that is a secret.
+    /// A variable that holds a secret.
     pub fn secret(&self, name: &str) -> Option<SecretString> {
         self.get(name).map(|value| value.to_owned().into())
     }
 
-    /// All variables, for what reads its own.
+    /// All variables, for libraries that read their own.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.0.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Puts what the environment says over the layers.
+    /// Applies the environment to the layers.
     pub fn apply(&self, layers: &mut Layers) -> Result<(), Failure> {
         self.apply_store(layers)?;
         for (name, path) in SAME_AS {
@@ -85,7 +85,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Where the older names say that sessions live.
+    /// Applies the earlier variables for the store.
     fn apply_store(&self, layers: &mut Layers) -> Result<(), Failure> {
         let (bucket, endpoint) = (self.get("MINIO_BUCKET_NAME"), self.get("MINIO_ENDPOINT"));
         if let Some(name) =
@@ -107,14 +107,14 @@ impl Environment {
         }
         if self.switched_off("CONVERSATION_AUTO_SAVE")? {
             return Err(Failure::wrong_use(
-                "CONVERSATION_AUTO_SAVE is off, and every turn is saved before it is answered",
-                "take it away, or use CONVERSATION_PERSISTENCE_ENABLED=false to keep nothing",
+                "CONVERSATION_AUTO_SAVE is off, but every turn is saved before it is answered",
+                "unset it, or use CONVERSATION_PERSISTENCE_ENABLED=false to store nothing",
             ));
         }
         Ok(())
     }
 
-    /// The older name takes a share or a percentage.
+    /// The earlier variable takes a share or a percentage.
     fn apply_warning(&self, layers: &mut Layers) -> Result<(), Failure> {
         let name = "CONTEXT_WINDOW_WARNING_THRESHOLD";
         let Some(text) = self.get(name) else { return Ok(()) };
@@ -130,8 +130,8 @@ impl Environment {
             None | Some((_, Some(true))) => Ok(false),
             Some((_, Some(false))) => Ok(true),
             Some((text, None)) => Err(Failure::wrong_use(
-                format!("{name} is {text:?}; it takes true or false"),
-                "correct the variable, or take it away",
+                format!("{name} is {text:?}; it must be true or false"),
+                "correct or unset the variable",
             )),
         }
     }

@@ -1,5 +1,4 @@
-//! The file's layer: every name and type is checked against the defaults, and a mistake is told with
-//! its line.
+//! Settings from the file; every name and type is checked against the defaults, and errors name the line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +14,7 @@ use crate::failure::Failure;
 pub fn read(path: &Path, layers: &mut Layers) -> Result<(), Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let what = format!("the configuration file {} cannot be read: {error}", path.display());
-        Failure::new(what, "see whether it is there and may be read")
+        Failure::new(what, "check that it exists and is readable")
     })?;
     let reader = Reader { path, lines: lines(&text, path)? };
     let table: Table = text.parse().map_err(|error| syntax(path, &text, &error))?;
@@ -92,7 +91,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A table whose every field is one of the template's.
+    /// A table with only fields of the template.
     fn entry(&self, path: &str, entry: Value, template: &Table) -> Result<Value, Failure> {
         let Value::Table(fields) = entry else {
             return Err(self.wrong(path, &entry, "a table"));
@@ -109,7 +108,7 @@ impl Reader<'_> {
         Ok(Value::Table(checked))
     }
 
-    /// The value, if it is of the default's type. A whole number is also a number.
+    /// The value, if it has the default's type. A whole number is also a number.
     fn checked(&self, path: &str, value: Value, default: &Value) -> Result<Value, Failure> {
         #[expect(clippy::cast_precision_loss, reason = "settings are small numbers")]
         match (value, default) {
@@ -121,8 +120,8 @@ impl Reader<'_> {
 
     fn wrong(&self, path: &str, value: &Value, wanted: &str) -> Failure {
         Failure::wrong_use(
-            format!("{}: {path} is {}; it takes {wanted}", self.origin(path), type_name(value)),
-            "throughline config init prints every setting with its default",
+            format!("{}: {path} is {}; it must be {wanted}", self.origin(path), type_name(value)),
+            "see throughline config init for all settings and defaults",
         )
     }
 
@@ -138,7 +137,7 @@ fn template(default: &impl serde::Serialize) -> Table {
     Table::try_from(default).expect("an entry's defaults are a table")
 }
 
-/// The line of every path.
+/// Line numbers by path.
 fn lines(text: &str, path: &Path) -> Result<BTreeMap<String, usize>, Failure> {
     let table = DeTable::parse(text).map_err(|error| syntax(path, text, &error))?;
     let mut lines = BTreeMap::new();
@@ -182,6 +181,6 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let line = error.span().map_or(1, |span| line_at(text, span.start));
     Failure::wrong_use(
         format!("{}:{line}: {}", path.display(), error.message()),
-        "the file is TOML; throughline config init prints an example",
+        "the file must be TOML; see throughline config init for an example",
     )
 }

@@ -1,7 +1,6 @@
-//! Settings as values with their origins, a path each.
+//! Settings by path, each with its origin.
 //!
-//! Invariant: every path is in the defaults, or below `model` or `servers`, whose entries are free in
-//! number.
+//! Invariant: every path is in the defaults, or below `model` or `servers`, which take any number of entries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,18 +14,18 @@ use crate::failure::Failure;
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// The compiled-in defaults.
+    /// The built-in defaults.
     Default,
     /// A line of a file.
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
     },
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(String),
-    /// A flag of the command.
+    /// A command-line option.
     Flag,
 }
 
@@ -41,19 +40,19 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value as `config show` tells it.
+/// A setting as shown by `config show`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct EffectiveSetting {
     /// `section.key`.
     pub setting: String,
-    /// The value, with secrets taken out.
+    /// The value, without secrets.
     pub value: String,
     /// Where it came from.
     pub from: String,
-    /// What it may be, for a number.
+    /// Allowed range of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<String>,
-    /// What it is.
+    /// Description.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub sentence: String,
 }
@@ -65,10 +64,10 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// The compiled-in defaults.
+    /// The built-in defaults.
     pub fn defaults() -> Result<Self, Failure> {
         let table: Table = DEFAULT_FILE.parse().map_err(|error: toml::de::Error| {
-            Failure::new(format!("the compiled-in defaults: {}", error.message()), "report this")
+            Failure::new(format!("the built-in defaults: {}", error.message()), "report this")
         })?;
         let mut values = BTreeMap::new();
         for (section, settings) in table {
@@ -99,7 +98,7 @@ impl Layers {
         self.values.insert(path.to_owned(), (value, origin));
     }
 
-    /// Replaces a value by one that was given as text, read as the default's type.
+    /// Replaces a value; `text` is parsed as the default's type.
     pub fn set_text(&mut self, path: &str, text: &str, origin: Origin) -> Result<(), Failure> {
         let Some(default) = self.get(path) else {
             let nearest = nearest(path, self.paths());
@@ -121,8 +120,8 @@ impl Layers {
         };
         let Some(value) = value else {
             return Err(Failure::wrong_use(
-                format!("{path} is {text:?} ({origin}); it takes {wanted}"),
-                "throughline config show lists every setting with its value",
+                format!("{path} is {text:?} ({origin}); it must be {wanted}"),
+                "see throughline config show for all settings",
             ));
         };
         self.set(path, value, origin);
@@ -139,18 +138,18 @@ impl Layers {
             let place = self.place_of(&error.to_string());
             Failure::wrong_use(
                 format!("the configuration is not valid: {}{place}", error.message()),
-                "throughline config show lists every setting with its value and origin",
+                "see throughline config show for all settings and their sources",
             )
         })
     }
 
-    /// The setting that an error speaks of, with its origin.
+    /// The setting named in an error, with its origin.
     fn place_of(&self, error: &str) -> String {
         let named = error.split('`').find_map(|part| Some((part, self.origin(part)?)));
         named.map_or(String::new(), |(path, origin)| format!(", at {path} ({origin})"))
     }
 
-    /// Every value with its origin, for people.
+    /// All settings with their origins, for people.
     pub fn shown(&self) -> Vec<EffectiveSetting> {
         let known = super::settings();
         let of = |path: &str| known.iter().find(|setting| setting.name == path);
@@ -198,7 +197,7 @@ fn shown_value(path: &str, value: &Value) -> String {
     }
 }
 
-/// `true` and `false`, and the other words people use for them.
+/// Parses a boolean in any of its usual spellings.
 pub fn truth(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -207,7 +206,7 @@ pub fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// What a value of this type is called.
+/// Name of a value's type.
 pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "text",
@@ -227,6 +226,6 @@ pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String
         .max_by(|(one, _), (two, _)| one.total_cmp(two));
     match best {
         Some((score, name)) if score > 0.8 => format!("did you mean {name}?"),
-        _ => "throughline config init prints every setting".into(),
+        _ => "see throughline config init for all settings".into(),
     }
 }

@@ -1,16 +1,16 @@
-//! What is in force, and from where.
+//! The configuration and its sources.
 //!
-//! Settings come in layers: the compiled-in defaults, a file, the environment, flags. Each value keeps
-//! where it came from, so that `config show` can say so and an error can name it. Typed sections are a
-//! file a topic.
+//! Settings come in layers: built-in defaults, a file, the environment, options. Each value keeps its origin
+//! for `config show` and error messages. There is one file per topic of typed sections.
 //!
-//! Invariant: a [`Config`] was built from known names only, each of the right type, each number within its range.
+//! Invariant: a [`Config`] has known names only, each of the right type, each number within its range.
 //!
 //! # Layout
 //!
 //! - [`layers`]: values with their origins. [`mod@file`], [`environment`]: two of the layers.
-//! - [`mod@settings`]: every setting with its default, range and sentence. [`places`]: where the store lies and what belongs to it.
-//! - [`server`], [`oauth`], [`models`], [`servers`], [`sections`]: the sections, typed.
+//! - [`mod@settings`]: every setting with default, range and description. [`places`]: paths of the store and
+//!   its companions.
+//! - [`server`], [`oauth`], [`models`], [`servers`], [`sections`]: the typed sections.
 
 mod environment;
 mod file;
@@ -45,55 +45,54 @@ use crate::failure::Failure;
 
 /// The commented defaults, as `config init` prints them.
 pub const DEFAULT_FILE: &str = include_str!("../../config/default.toml");
-/// The file that is read when none is named.
+/// File that is read if none is named.
 pub const FILE_NAME: &str = "throughline.toml";
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Where and how to serve.
+    /// Address and limits of the server.
     pub server: ServerSettings,
-    /// Whose access tokens are taken.
+    /// Accepted access tokens.
     pub oauth: OauthSettings,
-    /// What is logged.
+    /// Logging.
     pub log: LogSettings,
-    /// Where threads live.
+    /// The store.
     pub store: StoreSettings,
-    /// What stays in memory.
+    /// Caches.
     pub cache: CacheSettings,
-    /// Which model serves by default.
+    /// Default model.
     pub models: ModelsSettings,
-    /// Models.
+    /// Configured models.
     #[serde(default)]
     pub model: Vec<ModelEntry>,
-    /// What turns text into vectors.
+    /// The embedder.
     pub embedder: EmbedderSettings,
     /// MCP servers by name.
     #[serde(default)]
     pub servers: BTreeMap<String, ServerEntry>,
-    /// What becomes of new tools.
+    /// Approval of new tools.
     pub tools: ToolsSettings,
-    /// Where agents are defined.
+    /// Folder of agents.
     pub agents: AgentsSettings,
-    /// Where packs are.
+    /// Folder of packs.
     pub packs: PacksSettings,
-    /// Where further languages are.
+    /// Folder of further languages.
     pub lexicon: LexiconSettings,
-    /// Copies of the store.
+    /// Backups.
     pub backups: BackupSettings,
-    /// Counters.
+    /// Metrics and traces.
     pub telemetry: TelemetrySettings,
-    /// Bounds of conversations.
+    /// Limits of conversations.
     pub limits: Limits,
-    /// The environment, for the secrets that settings name.
+    /// The environment, for secrets that settings name.
     #[serde(skip)]
     pub environment: Environment,
 }
 
 impl Config {
-    /// The configuration of this process: defaults, file, environment, and `flags` as pairs of a
-    /// setting's path and its value.
+    /// The configuration of this process: defaults, file, environment, and `flags` as pairs of path and value.
     pub fn load(
         file: Option<&Path>,
         environment: Environment,
@@ -115,12 +114,12 @@ impl Config {
         Ok((config, layers))
     }
 
-    /// The defaults, with nothing of this machine: for tests.
+    /// The defaults, independent of this machine, for tests.
     pub fn defaults() -> Result<Self, Failure> {
         Layers::defaults()?.typed()
     }
 
-    /// What types alone do not tell.
+    /// Checks that types cannot express.
     fn check(&self) -> Result<(), Failure> {
         if !self.store.url.is_empty() {
             self.store.url.parse::<throughline_store::StoreUrl>()?;
@@ -131,7 +130,7 @@ impl Config {
     }
 }
 
-/// The file that was named, or the usual one where it is there.
+/// The named file, or the usual one if it exists.
 fn present_file(
     named: Option<&Path>,
     environment: &Environment,
@@ -141,7 +140,7 @@ fn present_file(
         Some(path) if path.is_file() => Ok(Some(path)),
         Some(path) => Err(Failure::wrong_use(
             format!("there is no configuration file {}", path.display()),
-            "throughline config init > throughline.toml makes one",
+            "create one with throughline config init > throughline.toml",
         )),
         None => {
             let usual = PathBuf::from(FILE_NAME);

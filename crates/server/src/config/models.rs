@@ -1,4 +1,4 @@
-//! Models: `[[model]]` entries, or the one that a key in the environment brings.
+//! Models: `[[model]]` entries, or those implied by API keys in the environment.
 
 use std::time::Duration;
 
@@ -12,43 +12,43 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelsSettings {
-    /// The model that serves where none is named.
+    /// Name of the default model.
     pub default: String,
-    /// The model that Anthropic's key alone brings.
+    /// Model used if only Anthropic's key is set.
     pub anthropic: String,
-    /// The model that OpenAI's key alone brings.
+    /// Model used if only OpenAI's key is set.
     pub openai: String,
 }
 
-/// One `[[model]]`.
+/// A `[[model]]` entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelEntry {
-    /// How agents and sessions call it.
+    /// Name for agents and sessions.
     pub name: String,
-    /// Whose wire format it speaks.
+    /// Wire format: `anthropic` or `openai`.
     pub provider: String,
-    /// The provider's name for it.
+    /// The provider's name of the model.
     pub model: String,
-    /// Where it is served; empty for the provider's own address.
+    /// Base URL; empty for the provider's own.
     pub base_url: String,
-    /// The variable that holds the key; empty for the usual one.
+    /// Variable that holds the key; empty for the usual one.
     pub api_key_env: String,
-    /// Whether the temperature is sent.
+    /// Whether to send the temperature.
     pub sends_temperature: bool,
-    /// Tokens of its context window; 0 where they are unknown.
+    /// Context window in tokens; 0 if unknown.
     pub context_tokens: u32,
-    /// Whether it serves Responses itself: `native`, `converted`, or empty for what its address suggests.
+    /// Responses API: `native`, `converted`, or empty to decide by the base URL.
     pub responses: String,
-    /// Time until the head of a client's stream.
+    /// Time until the response head of a drop-in stream, in seconds.
     pub head_seconds: u64,
-    /// Time until the first token of the server's own.
+    /// Time until the first token of the server's own requests, in seconds.
     pub first_token_seconds: u64,
-    /// The longest silence within a stream.
+    /// Longest silence within a stream, in seconds.
     pub idle_seconds: u64,
-    /// Time for a whole reply of the server's own.
+    /// Time for a whole reply to the server's own requests, in seconds.
     pub total_seconds: u64,
-    /// How often a request is tried again.
+    /// Most retries of a request.
     pub retries_max: usize,
 }
 
@@ -72,11 +72,11 @@ impl Default for ModelEntry {
     }
 }
 
-/// Models by name, and the default one's name.
+/// Models by name, and the name of the default one.
 pub type NamedModels = (Vec<(String, ModelConfig)>, Option<String>);
 
 impl Config {
-    /// Every model with its name, and the default one's name.
+    /// All models by name, and the name of the default one.
     pub fn model_configs(&self) -> Result<NamedModels, Failure> {
         let brought = self.brought_by_keys();
         let entries = if self.model.is_empty() { &brought } else { &self.model };
@@ -89,7 +89,7 @@ impl Config {
         Ok((models, default))
     }
 
-    /// The models that keys in the environment bring.
+    /// Models implied by keys in the environment.
     fn brought_by_keys(&self) -> Vec<ModelEntry> {
         let has = |name| self.environment.get(name).is_some();
         let entry = |provider: &str, model: &str| ModelEntry {
@@ -121,15 +121,12 @@ impl Config {
             config.base_url = url.to_owned();
         }
         config.api_key = match entry.api_key_env.as_str() {
-            // The usual key belongs to the usual address; another one must name its own.
+            // The usual key belongs to the usual URL; any other URL must name its own.
             "" if entry.base_url.is_empty() => self.environment.secret(usual_key),
             "" => None,
             named => Some(self.environment.secret(named).ok_or_else(|| {
                 Failure::new(
-                    format!(
-                        "the model {} needs the variable {named}, which is not set",
-                        entry.name
-                    ),
+                    format!("model {} needs the variable {named}, which is not set", entry.name),
                     "set it, or correct api_key_env",
                 )
             })?),
@@ -151,8 +148,8 @@ fn provider(entry: &ModelEntry) -> Result<Provider, Failure> {
         "anthropic" => Ok(Provider::Anthropic),
         "openai" => Ok(Provider::OpenAi),
         other => Err(Failure::wrong_use(
-            format!("the model {} has the provider {other:?}", entry.name),
-            "use anthropic, or openai, also for servers that speak like it",
+            format!("model {} has the unknown provider {other:?}", entry.name),
+            "use anthropic or openai; openai also for compatible servers",
         )),
     }
 }
@@ -163,13 +160,13 @@ fn serves_responses(entry: &ModelEntry, config: &ModelConfig) -> Result<bool, Fa
         "converted" => Ok(false),
         "" => Ok(config.base_url.starts_with(Provider::OpenAi.default_base_url())),
         other => Err(Failure::wrong_use(
-            format!("the model {} has responses = {other:?}", entry.name),
-            "use native, converted, or leave it out",
+            format!("model {} has responses = {other:?}", entry.name),
+            "use native or converted, or omit it",
         )),
     }
 }
 
-/// Names are there, are unique, and the default is one of them.
+/// Checks that names are present and unique, and that the default is one of them.
 pub fn check(config: &Config) -> Result<(), Failure> {
     for (place, entry) in config.model.iter().enumerate() {
         if entry.name.is_empty() || entry.model.is_empty() {
@@ -188,7 +185,7 @@ pub fn check(config: &Config) -> Result<(), Failure> {
     let named = config.model.iter().any(|entry| entry.name == *default);
     if !default.is_empty() && !config.model.is_empty() && !named {
         return Err(Failure::wrong_use(
-            format!("models.default is {default:?}, and there is no such [[model]]"),
+            format!("models.default is {default:?}, but there is no such [[model]]"),
             "name one of the [[model]] entries, or leave it empty",
         ));
     }

@@ -1,4 +1,4 @@
-//! Whose access tokens are taken, and what their claims and scopes mean here.
+//! The accepted issuer of access tokens, and the meaning of claims and scopes.
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -10,58 +10,58 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OauthSettings {
-    /// The issuer's address; nobody's tokens are taken where it is empty.
+    /// URL of the issuer; empty to accept no tokens.
     pub issuer: String,
-    /// The address of `/mcp` as clients reach it.
+    /// Public URL of `/mcp`.
     pub resource: String,
-    /// What `aud` must be; the resource where it is empty.
+    /// Required `aud`; empty for the resource.
     pub audience: String,
-    /// The claim that names the user.
+    /// Claim that names the user.
     pub user_claim: String,
-    /// The claim that names the tenant, if one does.
+    /// Claim that names the tenant; empty for none.
     pub tenant_claim: String,
-    /// The tenant where no claim names one.
+    /// Tenant if no claim names one.
     pub tenant: TenantId,
-    /// The scope that lets a token look.
+    /// Scope that grants reading.
     pub read_scope: String,
-    /// The scope that lets it change things.
+    /// Scope that grants writing.
     pub write_scope: String,
-    /// The scope that lets it administer, if one does.
+    /// Scope that grants administration; empty for none.
     pub admin_scope: String,
-    /// How far the issuer's clock may be off, in seconds.
+    /// Tolerated clock difference of the issuer, in seconds.
     pub leeway_seconds: u64,
     /// How long signing keys are used before they are fetched again, in seconds.
     pub keys_seconds: u64,
-    /// The shortest time between two fetches, in seconds.
+    /// Shortest time between two fetches, in seconds.
     pub keys_pause_seconds: u64,
-    /// Time for the issuer to answer, in seconds.
+    /// Time limit of a request to the issuer, in seconds.
     pub issuer_seconds_max: u64,
 }
 
 impl OauthSettings {
-    /// Whether tokens are taken.
+    /// Whether tokens are accepted.
     pub fn enabled(&self) -> bool {
         !self.issuer.is_empty()
     }
 
-    /// What `aud` must be.
+    /// Required `aud`.
     pub fn audience(&self) -> &str {
         if self.audience.is_empty() { &self.resource } else { &self.audience }
     }
 
-    /// The scopes that a client should ask for.
+    /// Scopes that a client should request.
     pub fn usual_scopes(&self) -> [&str; 2] {
         [&self.read_scope, &self.write_scope]
     }
 
-    /// What types alone do not tell.
+    /// Checks that types cannot express.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if !self.enabled() {
             return match self.resource.is_empty() {
                 true => Ok(()),
                 false => Err(wrong(
-                    "oauth.resource is set, and oauth.issuer is not",
-                    "set both, or none",
+                    "oauth.resource is set, but oauth.issuer is not",
+                    "set both or neither",
                 )),
             };
         }
@@ -74,8 +74,8 @@ impl OauthSettings {
             ));
         }
         if self.tenant.as_str().starts_with('_') {
-            let what = format!("oauth.tenant is {}, which is the installation's own", self.tenant);
-            return Err(wrong(what, "name another tenant"));
+            let what = format!("oauth.tenant is {}, which is reserved", self.tenant);
+            return Err(wrong(what, "use another tenant"));
         }
         self.check_scopes()
     }
@@ -86,7 +86,7 @@ impl OauthSettings {
             ("oauth.write_scope", &self.write_scope),
             ("oauth.admin_scope", &self.admin_scope),
         ];
-        // What RFC 6749 allows in a scope.
+        // Characters allowed in a scope by RFC 6749.
         let is_scope =
             |text: &str| text.bytes().all(|b| b.is_ascii_graphic() && !b"\"\\".contains(&b));
         for (at, (name, scope)) in scopes.iter().enumerate() {
@@ -103,7 +103,7 @@ impl OauthSettings {
     }
 }
 
-/// An address that tokens can be trusted to come from or go to: TLS, or this machine.
+/// Checks that a URL uses TLS or is on this machine.
 fn address(name: &str, text: &str) -> Result<(), Failure> {
     let hint =
         "use https://…; http only for 127.0.0.1, [::1] and localhost; no query and no fragment";
@@ -113,7 +113,7 @@ fn address(name: &str, text: &str) -> Result<(), Failure> {
     if plain && url.password().is_none() && is_safe(&url) { Ok(()) } else { Err(refuse()) }
 }
 
-/// Whether what is fetched from there cannot be changed on its way.
+/// Whether data from this URL cannot be tampered with in transit.
 pub fn is_safe(url: &Url) -> bool {
     let loopback = match url.host_str() {
         Some("localhost") => true,
@@ -148,7 +148,7 @@ mod tests {
         let resource = ("oauth.resource", "https://memory.example.com/mcp");
         assert_eq!(check(&[issuer, resource]), "ok");
         assert_eq!(check(&[("oauth.issuer", "http://127.0.0.1:9"), resource]), "ok");
-        assert_eq!(check(&[resource]), "oauth.resource is set, and oauth.issuer is not");
+        assert_eq!(check(&[resource]), "oauth.resource is set, but oauth.issuer is not");
         assert_eq!(check(&[issuer]), "oauth.resource is \"\"");
         for address in [
             "http://login.example.com",
@@ -170,7 +170,7 @@ mod tests {
             with("oauth.admin_scope", "throughline:read"),
             "oauth.admin_scope and oauth.read_scope are both \"throughline:read\""
         );
-        assert!(with("oauth.tenant", "_system").contains("installation's own"));
+        assert!(with("oauth.tenant", "_system").contains("is reserved"));
         assert!(with("oauth.leeway_seconds", "301").contains("0 to 300"));
     }
 }

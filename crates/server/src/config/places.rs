@@ -1,8 +1,8 @@
-//! Where the store lies, and what belongs to it: never in the folder that a command happens to be started in.
+//! Paths of the store and its companions, independent of the working directory.
 //!
-//! Without a setting the store is a file in the platform's data folder. Backups, the log of erasures and copies of
-//! what was purged lie beside a local store, and in the data folder for one on other machines. A relative path in the
-//! configuration file counts from that file; one that was typed, or set in the environment, from where it was typed.
+//! By default the store is a file in the platform's data folder. Backups, the erasure log and copies of purged
+//! contexts are beside a local store, or in the data folder for a remote one. A relative path in the
+//! configuration file is relative to that file; in an option or variable, to the working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use crate::failure::Failure;
 
 const STORE: &str = "store.url";
 const BACKUPS: &str = "backups.folder";
-/// Where earlier versions kept the store, from the folder that they were started in.
+/// Where earlier versions kept the store, relative to the working directory.
 const EARLIER: &str = "data/throughline.db";
 
-/// Fills in the places that no layer names, and makes those of the file independent of the current folder.
+/// Sets paths that no layer names, and makes those of the file absolute.
 pub(super) fn resolve(layers: &mut Layers, environment: &Environment) -> Result<(), Failure> {
     let home = data_folder(environment);
     match (text(layers, STORE).is_empty(), &home) {
@@ -27,7 +27,7 @@ pub(super) fn resolve(layers: &mut Layers, environment: &Environment) -> Result<
             refuse_earlier(&path)?;
             set(layers, STORE, format!("sqlite:{}", path.display()));
         }
-        // Said when the store is opened: much can be done without one.
+        // Reported when the store is opened: many commands need none.
         (true, None) => {}
         (false, _) => from_file(layers, STORE, |url, folder| {
             let (kind, path) = url.split_once(':')?;
@@ -45,7 +45,7 @@ pub(super) fn resolve(layers: &mut Layers, environment: &Environment) -> Result<
     })
 }
 
-/// The folder for this user's data: `XDG_DATA_HOME`, or where the platform has it.
+/// The data folder of this user: `XDG_DATA_HOME`, or that of the platform.
 fn data_folder(environment: &Environment) -> Option<PathBuf> {
     let absolute =
         |name| environment.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -55,7 +55,7 @@ fn data_folder(environment: &Environment) -> Option<PathBuf> {
     Some(folder.join("throughline"))
 }
 
-/// Where the backups of a store go that nobody named a folder for.
+/// Default folder for the backups of a store.
 fn beside(url: &StoreUrl, home: Option<&Path>) -> Option<PathBuf> {
     match url {
         StoreUrl::Sqlite(path) | StoreUrl::Files(path) => Some(disk::beside(path, ".backups")),
@@ -64,7 +64,7 @@ fn beside(url: &StoreUrl, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// A folder's name for a store on other machines: what it is and where, without secrets and settings.
+/// Folder name for a remote store: its kind and address, without secrets and options.
 fn name_of(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let (kind, rest) = address.split_once("://").unwrap_or(("", address));
@@ -77,19 +77,19 @@ fn name_of(url: &str) -> String {
     name.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// An empty store instead of the one that an earlier version made here would look like a loss.
+/// Silently using an empty store instead of an earlier version's would look like data loss.
 fn refuse_earlier(path: &Path) -> Result<(), Failure> {
     let earlier = Path::new(EARLIER);
     if path.exists() || !earlier.is_file() {
         return Ok(());
     }
     Err(Failure::new(
-        format!("{EARLIER} is a store that an earlier version kept in this folder"),
-        format!("go on with it by --store sqlite:{EARLIER}, or move it to {}", path.display()),
+        format!("{EARLIER} is a store of an earlier version in this folder"),
+        format!("use it with --store sqlite:{EARLIER}, or move it to {}", path.display()),
     ))
 }
 
-/// Changes a value that came from a file, given its folder.
+/// Changes a value that came from a file, given the file's folder.
 fn from_file(
     layers: &mut Layers,
     setting: &str,
@@ -108,8 +108,10 @@ fn from_file(
     };
     if there(&value) && !there(&changed) {
         return Err(Failure::new(
-            format!("{setting} is {value}, which counts from its file: {changed} is not there"),
-            format!("{value} is here, where earlier versions looked: write its full path"),
+            format!("{setting} is {value}, relative to its file: {changed} does not exist"),
+            format!(
+                "{value} exists in the working directory, where earlier versions looked: write its full path"
+            ),
         ));
     }
     layers.set(setting, Value::from(changed), origin);

@@ -1,4 +1,4 @@
-//! The smaller sections, typed.
+//! The smaller typed sections.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ use throughline_engine::pin::PinPolicy;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogSettings {
-    /// What is logged.
+    /// Filter of the log.
     pub filter: String,
-    /// One JSON object a line.
+    /// Whether to log one JSON object per line.
     pub json: bool,
 }
 
@@ -20,15 +20,15 @@ pub struct LogSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoreSettings {
-    /// The store's URL.
+    /// URL of the store.
     pub url: String,
-    /// Where the full-text index is kept.
+    /// Path of the full-text index; empty for the default.
     pub index: String,
-    /// How long a search in it may take, in seconds.
+    /// Time limit of a search in it, in seconds.
     pub search_seconds_max: u64,
-    /// Seconds that a session lives after its last interaction.
+    /// Lifetime of a session after its last interaction, in seconds; 0 for none.
     pub session_ttl: u64,
-    /// Whether this command may make a store that is not there.
+    /// Whether this command may create a missing store.
     #[serde(skip, default = "yes")]
     pub create: bool,
 }
@@ -41,19 +41,19 @@ fn yes() -> bool {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSettings {
-    /// Sessions in memory, in bytes.
+    /// Size of the session cache, in bytes.
     pub sessions_bytes: u64,
-    /// How long a session stays in memory.
+    /// How long a session stays in the cache, in seconds.
     pub seconds: u64,
-    /// Vectors in memory, in bytes.
+    /// Size of the vector cache, in bytes.
     pub vectors_bytes: u64,
-    /// What recall searches in memory, in bytes: indexes of sessions and of users, each at most a half.
+    /// Size of the recall caches, in bytes: indexes of sessions and of users, at most half each.
     pub recall_bytes: u64,
-    /// Enrichments in memory, in bytes.
+    /// Size of the enrichment cache, in bytes.
     pub enrichment_bytes: u64,
-    /// How long the enrichment of a message holds.
+    /// How long an enrichment is valid, in seconds.
     pub enrichment_seconds: u64,
-    /// How long what was looked up holds.
+    /// How long a look-up is valid, in seconds.
     pub look_up_seconds: u64,
 }
 
@@ -61,23 +61,23 @@ pub struct CacheSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbedderSettings {
-    /// Which embedder.
+    /// Kind of embedder.
     pub kind: EmbedderKind,
-    /// The address with its version.
+    /// Base URL, including the version.
     pub base_url: String,
-    /// The model's name there.
+    /// The provider's name of the model.
     pub model: String,
-    /// The variable that holds the key.
+    /// Variable that holds the key.
     pub api_key_env: String,
-    /// How long one request may take.
+    /// Time limit of a request, in seconds.
     pub seconds_max: u64,
 }
 
-/// An embedder.
+/// Kind of embedder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EmbedderKind {
-    /// The one inside the binary.
+    /// Built into the binary.
     Embedded,
     /// An OpenAI-compatible endpoint.
     OpenAi,
@@ -87,7 +87,7 @@ pub enum EmbedderKind {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolsSettings {
-    /// What becomes of tools that nobody approved yet.
+    /// What to do with new tools.
     pub pin: PinPolicy,
 }
 
@@ -95,11 +95,11 @@ pub struct ToolsSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentsSettings {
-    /// A folder with one folder an agent.
+    /// Folder with one subfolder per agent.
     pub folder: PathBuf,
-    /// The agent of sessions that name none.
+    /// Agent of sessions that name none.
     pub default: AgentName,
-    /// How often the folder is looked at.
+    /// Interval of checks for changes, in seconds; 0 for none.
     pub poll_seconds: u64,
 }
 
@@ -107,7 +107,7 @@ pub struct AgentsSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacksSettings {
-    /// A folder of packs.
+    /// Folder of packs.
     pub folder: PathBuf,
 }
 
@@ -115,7 +115,7 @@ pub struct PacksSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LexiconSettings {
-    /// A folder of languages.
+    /// Folder of languages.
     pub folder: PathBuf,
 }
 
@@ -123,13 +123,13 @@ pub struct LexiconSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BackupSettings {
-    /// Where they are written.
+    /// Where backups are written.
     pub folder: PathBuf,
-    /// How many are kept.
+    /// Number of backups to keep.
     pub keep: usize,
-    /// How often one is made while serving.
+    /// Interval of backups while serving, in hours; 0 for none.
     pub every_hours: u64,
-    /// How long what a restore replaced, and what was purged, is kept.
+    /// How long replaced stores and purged contexts are kept, in days; 0 for ever.
     pub kept_days: u32,
 }
 
@@ -137,8 +137,8 @@ pub struct BackupSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySettings {
-    /// Whether anything is counted.
+    /// Whether metrics are recorded.
     pub enabled: bool,
-    /// Where spans are sent over OTLP/HTTP; nowhere when empty.
+    /// OTLP/HTTP endpoint for spans; empty for none.
     pub otlp_endpoint: String,
 }

@@ -1,4 +1,4 @@
-//! Where the server listens, and how much it takes.
+//! Address and limits of the server.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::json_limits::ShapeLimits;
 
-/// The deepest JSON that the parser itself takes.
+/// Deepest JSON that the parser itself supports.
 const JSON_DEPTH_PARSED: usize = 127;
 
 /// The section `server`.
@@ -15,44 +15,44 @@ const JSON_DEPTH_PARSED: usize = 127;
 pub struct ServerSettings {
     /// Address and port.
     pub bind: SocketAddr,
-    /// Host names beside the loopback ones.
+    /// Allowed host names besides the loopback ones.
     pub hosts: Vec<String>,
-    /// The largest body, in bytes.
+    /// Largest body, in bytes.
     pub body_bytes_max: usize,
-    /// The largest body of a model client's request, in bytes.
+    /// Largest body of a drop-in request, in bytes.
     pub client_body_bytes_max: usize,
-    /// Bytes of the bodies of all requests under way.
+    /// Bytes of the bodies of all requests in progress.
     pub bodies_bytes_max: usize,
     /// Time for a body to arrive, in seconds.
     pub body_seconds_max: u64,
-    /// What a larger body must bring in every further second, in bytes.
+    /// Minimum rate of a larger body, in bytes per second.
     pub body_bytes_per_second_min: u64,
-    /// Time for a request's head, from the moment that the connection is free for one, in seconds.
+    /// Time for a request head once the connection is ready for one, in seconds.
     pub head_seconds_max: u64,
     /// How long a client may leave a response unread, in seconds.
     pub unread_seconds_max: u64,
-    /// Connections that are open at once.
+    /// Most open connections.
     pub connections_max: usize,
-    /// Connections that are open at once from one address.
+    /// Most open connections from one address.
     pub connections_per_address_max: usize,
-    /// The deepest JSON.
+    /// Deepest JSON.
     pub json_depth_max: usize,
-    /// Values in one JSON body.
+    /// Most values in a JSON body.
     pub json_elements_max: usize,
-    /// Time for one request that makes no turn, in seconds.
+    /// Time limit of a request that runs no turn, in seconds.
     pub request_seconds_max: u64,
-    /// Time for the store to answer a health check, in seconds.
+    /// Time limit of a health check of the store, in seconds.
     pub health_seconds_max: u64,
-    /// Requests served at once.
+    /// Most concurrent requests.
     pub requests_at_once_max: usize,
-    /// Time to finish when stopping, in seconds.
+    /// Time to finish at shutdown, in seconds.
     pub shutdown_seconds_max: u64,
-    /// Whether MCP clients of the older era keep a session with this process.
+    /// Whether MCP clients of protocol versions with sessions get one.
     pub mcp_sessions: bool,
 }
 
 impl ServerSettings {
-    /// How deep and how large JSON may be.
+    /// Limits of JSON bodies.
     pub fn shape(&self) -> ShapeLimits {
         ShapeLimits {
             depth_max: self.json_depth_max.min(JSON_DEPTH_PARSED),

@@ -11,35 +11,35 @@ use throughline_upstream::mcp::{ServerConfig, Transport};
 use super::{Config, Environment};
 use crate::failure::Failure;
 
-/// One `[servers.NAME]`.
+/// A `[servers.NAME]` entry.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerEntry {
-    /// The program, for a child process.
+    /// Program of a child process.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// Variables for it; a value may be `${VARIABLE}`.
+    /// Environment of the program; values may contain `${VARIABLE}`.
     pub env: BTreeMap<String, String>,
-    /// The folder it starts in.
+    /// Working directory of the program.
     pub cwd: String,
-    /// The address, for Streamable HTTP.
+    /// URL, for Streamable HTTP.
     pub url: String,
-    /// Headers for every request; a value may be `${VARIABLE}`.
+    /// Headers of every request; values may contain `${VARIABLE}`.
     pub headers: BTreeMap<String, String>,
-    /// Whether it is used at all.
+    /// Whether it is used.
     pub enabled: bool,
-    /// Time until its first answer.
+    /// Time to connect, in seconds.
     pub connect_seconds: u64,
-    /// How long a listing waits for it while it still connects.
+    /// How long a listing waits for a server that is still connecting, in seconds.
     pub list_seconds: u64,
-    /// Time for one call.
+    /// Time limit of a call, in seconds.
     pub call_seconds: u64,
-    /// The longest answer of a tool, in bytes.
+    /// Largest result of a tool, in bytes.
     pub output_bytes_max: usize,
-    /// Whether all of its tools only read, whatever the server says of them.
+    /// Whether all its tools only read, whatever the server declares.
     pub reads_only: bool,
-    /// What becomes of the calls of single tools: `ask`, `allow`, `deny`, or `reads` for one that only reads.
+    /// Rules of single tools: `ask`, `allow`, `deny`, or `reads` for one that only reads.
     pub tools: BTreeMap<String, Rule>,
 }
 
@@ -70,7 +70,7 @@ impl std::fmt::Debug for ServerEntry {
 }
 
 impl Config {
-    /// What the operator says of tools, by server.
+    /// The operator's rules for tools, by server.
     pub fn tool_rules(&self) -> OperatorRules {
         let rules = self.servers.iter().map(|(name, entry)| {
             let ServerEntry { reads_only, tools, .. } = entry;
@@ -79,7 +79,7 @@ impl Config {
         rules.collect()
     }
 
-    /// Every server that is enabled, by name.
+    /// All enabled servers, by name.
     pub fn server_configs(&self) -> Result<Vec<ServerConfig>, Failure> {
         let enabled = self.servers.iter().filter(|(_, entry)| entry.enabled);
         enabled.map(|(name, entry)| server(name, entry, &self.environment)).collect()
@@ -117,7 +117,7 @@ fn server(
     })
 }
 
-/// A value, with `${VARIABLE}` replaced.
+/// Replaces `${VARIABLE}` in a value.
 fn fill(
     server: &str,
     key: &str,
@@ -131,7 +131,7 @@ fn fill(
         let found = environment.get(name).ok_or_else(|| {
             Failure::new(
                 format!("servers.{server}: {key} needs the variable {name}, which is not set"),
-                "set it, or switch the server off with enabled = false",
+                "set it, or disable the server with enabled = false",
             )
         })?;
         text.push_str(before);
@@ -142,7 +142,7 @@ fn fill(
     Ok(text)
 }
 
-/// Each server has one way to be reached.
+/// Checks that each server has either a command or a URL.
 pub fn check(servers: &BTreeMap<String, ServerEntry>) -> Result<(), Failure> {
     for (name, entry) in servers {
         if entry.command.is_empty() == entry.url.is_empty() {

@@ -1,11 +1,10 @@
-//! Every setting with its default, its range and a sentence: the compiled-in file, read as a table.
+//! All settings with default, range and description, read from the built-in configuration file.
 //!
-//! The file is written for people, and this is all that it asks of them: a comment above each setting, which for a
-//! number ends with its range, `[least, most]`. In the examples of `[[model]]` and `[servers.NAME]` the range stands
-//! behind the value. `config check`, `config init` and the documents use the same lines, so a setting is described in
-//! one place.
+//! Each setting has a comment above it, which for a number ends with its range, `[least, most]`. In the
+//! examples of `[[model]]` and `[servers.NAME]` the comment follows the value. `config check`, `config init`
+//! and the documentation use the same lines, so a setting is described in one place.
 //!
-//! Invariant: every number has a range that its default is in; a test reads the table.
+//! Invariant: every number has a range that contains its default; a test checks this.
 
 use toml::Value;
 
@@ -13,16 +12,16 @@ use super::layers::Layers;
 use super::{DEFAULT_FILE, layers};
 use crate::failure::Failure;
 
-/// One setting.
+/// A setting.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Setting {
-    /// `section.key`; `model.key` and `servers.key` for what each entry has.
+    /// `section.key`; `model.key` and `servers.key` for the fields of entries.
     pub name: String,
-    /// Its default, as it is written in the file.
+    /// Default, as written in the file.
     pub default: String,
-    /// The least and the most, for a number.
+    /// Range of a number.
     pub range: Option<(f64, f64)>,
-    /// What it is.
+    /// Description.
     pub sentence: String,
 }
 
@@ -35,7 +34,7 @@ impl Setting {
     }
 }
 
-/// The table.
+/// All settings.
 pub fn all() -> Vec<Setting> {
     let mut settings = Vec::new();
     let (mut section, mut comment) = (String::new(), Vec::new());
@@ -63,7 +62,7 @@ pub fn all() -> Vec<Setting> {
     settings
 }
 
-/// The section of an example, which is one of many: `[[model]]`, `[servers.inventory]`.
+/// The section of an example entry: `[[model]]`, `[servers.inventory]`.
 fn example(heading: &str) -> Option<&str> {
     let name = heading.strip_prefix('[')?.strip_suffix(']')?;
     match name.strip_prefix('[') {
@@ -98,7 +97,7 @@ fn read_range(text: &str) -> Option<(f64, f64)> {
     Some((least.parse().ok()?, most.parse().ok()?))
 }
 
-/// Refuses a number that is out of its range, with its name, its value and where it came from.
+/// Rejects a number out of its range, with name, value and origin.
 pub(super) fn check(layers: &Layers) -> Result<(), Failure> {
     let settings = all();
     for path in layers.paths() {
@@ -150,12 +149,12 @@ fn within(
     let origin = layers.origin(path).unwrap_or(&layers::Origin::Default);
     let range = setting.range_text().unwrap_or_default();
     Err(Failure::wrong_use(
-        format!("{shown} is {value} ({origin}); it takes {range}"),
+        format!("{shown} is {value} ({origin}); it must be {range}"),
         setting.sentence.clone(),
     ))
 }
 
-/// The table as a document.
+/// The settings as a document.
 pub fn document() -> String {
     let mut text = include_str!("configuration.md").to_owned();
     let mut section = String::new();

@@ -1,4 +1,4 @@
-//! Settings, their layers and what is said when they are wrong.
+//! Tests of settings, their layers and error messages.
 
 use std::io::Write;
 
@@ -68,7 +68,7 @@ fn an_unknown_name_is_told_with_its_line_and_the_nearest_one() {
         "did you mean command?",
     );
     let (message, _) = failure("[limits]\nscore_min = \"high\"\n");
-    assert_eq!(message, "2: limits.score_min is text; it takes a number");
+    assert_eq!(message, "2: limits.score_min is text; it must be a number");
     assert_eq!(failure("[server\n").0.split(':').next(), Some("1"));
 }
 
@@ -81,7 +81,7 @@ fn wrong_values_in_the_environment_are_named() {
     assert_eq!(
         said("MAX_CONVERSATION_LENGTH", "many"),
         "limits.window_turns is \"many\" (environment MAX_CONVERSATION_LENGTH); \
-         it takes a whole number"
+         it must be a whole number"
     );
     assert_eq!(
         said("THROUGHLINE_SERVER__BOND", "x"),
@@ -95,20 +95,23 @@ fn wrong_values_in_the_environment_are_named() {
 #[test]
 fn a_number_out_of_its_range_is_refused_with_its_place() {
     let check = |file: &str, expected: &str| assert_eq!(failure(file).0, expected, "{file}");
-    check("[limits]\n\nscore_min = 7\n", "3); it takes 0.0 to 1.0");
-    check("[limits]\ntemperature = 3.0\n", "2); it takes 0.0 to 1.0");
-    check("[limits]\nsummary_threshold = -1\n", "2); it takes 0.0 to 1.0");
-    check("[limits]\nturn_seconds_max = 0\n", "2); it takes 1 to 86400");
-    check("[backups]\nkeep = 0\n", "2); it takes 1 to 10000");
-    check("[[model]]\nname = \"a\"\nmodel = \"b\"\ntotal_seconds = 0\n", "1); it takes 1 to 86400");
-    check("[servers.x]\nurl = \"http://h\"\ncall_seconds = 0\n", "3); it takes 1 to 86400");
+    check("[limits]\n\nscore_min = 7\n", "3); it must be 0.0 to 1.0");
+    check("[limits]\ntemperature = 3.0\n", "2); it must be 0.0 to 1.0");
+    check("[limits]\nsummary_threshold = -1\n", "2); it must be 0.0 to 1.0");
+    check("[limits]\nturn_seconds_max = 0\n", "2); it must be 1 to 86400");
+    check("[backups]\nkeep = 0\n", "2); it must be 1 to 10000");
+    check(
+        "[[model]]\nname = \"a\"\nmodel = \"b\"\ntotal_seconds = 0\n",
+        "1); it must be 1 to 86400",
+    );
+    check("[servers.x]\nurl = \"http://h\"\ncall_seconds = 0\n", "3); it must be 1 to 86400");
     let said = |name, value| {
         let environment = Environment::of([(name, value)]);
         load("", environment).map(|_| ()).unwrap_err().message
     };
     assert_eq!(
         said("SUMMARIZATION_THRESHOLD", "-1"),
-        "limits.summary_threshold is -1.0 (environment SUMMARIZATION_THRESHOLD); it takes 0.0 to 1.0"
+        "limits.summary_threshold is -1.0 (environment SUMMARIZATION_THRESHOLD); it must be 0.0 to 1.0"
     );
     let (_, hint) = failure("[limits]\nscore_min = 7\n");
     assert_eq!(hint, "The lowest score that is kept, on the selector's own 0-1 scale.");

@@ -1,20 +1,20 @@
-//! A call's arguments, checked against the schema that the tool publishes.
+//! Arguments of a call, checked against the tool's schema.
 //!
-//! Invariant: an [`Arguments`] has passed the schema, so a tool asks only for what the schema promises.
+//! Invariant: an [`Arguments`] has passed the schema.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use super::records::Refusal;
 
-/// Results of one listing unless the caller says otherwise.
+/// Default page size.
 const LIMIT_DEFAULT: u64 = 50;
 
 /// Checked arguments.
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Checks `arguments`, and names every problem with the place where it is.
+    /// Checks `arguments`; the error names every problem with its path.
     pub fn check(schema: &Validator, arguments: Map<String, Value>) -> Result<Self, Refusal> {
         let value = Value::Object(arguments);
         let problems: Vec<String> = schema
@@ -50,7 +50,7 @@ impl Arguments {
         self.number(name).ok_or_else(|| format!("the argument {name} is missing"))
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.0.get(name).and_then(Value::as_bool)
     }
@@ -61,7 +61,7 @@ impl Arguments {
         Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// Cuts a listing to the page that was asked for, as `{count, next, previous, results}`.
+    /// The requested page of a listing, as `{count, next, previous, results}`.
     pub fn page(&self, results: Vec<Value>) -> Value {
         let offset = self.number("offset").unwrap_or(0);
         let limit = self.number("limit").unwrap_or(LIMIT_DEFAULT);

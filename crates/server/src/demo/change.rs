@@ -1,6 +1,6 @@
-//! The tools that change devices, reports and workflows, and the one that takes every change back.
+//! Tools that change devices, reports and workflows, and the one that resets everything.
 //!
-//! Invariant: a refused call has changed nothing; every check comes before the first change.
+//! Invariant: a rejected call changes nothing; all checks precede the first change.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::records::{Inventory, Refusal, Workflow, missing, same};
 
-/// Reports and workflows that one run keeps.
+/// Most reports and workflows.
 const CREATED_MAX: usize = 1_000;
 
 impl Inventory {
-    /// Everything as it was at the start.
+    /// Resets the inventory to its initial state.
     pub fn reset(&mut self) -> Result<Value, Refusal> {
         *self = Self::load().map_err(|error| format!("the inventory cannot be read: {error:#}"))?;
         Ok(json!({"reset": true, "devices": self.devices.len(), "projects": self.projects.len()}))

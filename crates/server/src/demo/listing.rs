@@ -1,4 +1,4 @@
-//! The tools that only look: lists with filters, and single records.
+//! Read-only tools: lists with filters, and single records.
 //!
 //! Invariant: nothing here changes the inventory.
 
@@ -106,7 +106,7 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    /// The slug of the site that was asked for, if one was.
+    /// Slug of the requested site, if any.
     pub fn asked_site(&self, arguments: &Arguments) -> Result<Option<&str>, Refusal> {
         let site = arguments.text("site").map(|site| self.site(site)).transpose()?;
         Ok(site.map(|site| site.slug.as_str()))

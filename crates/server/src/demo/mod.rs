@@ -1,17 +1,17 @@
-//! The demo inventory: a small MCP server over stdio, so that everything can be tried with no key.
+//! The demo inventory: a small MCP server over stdio, so that everything can be tried without a key.
 //!
-//! It behaves like somebody's NetBox with a security survey and a few workflows beside it. State lives
-//! in memory and starts from `inventory.toml` each time; nothing is stored, nothing leaves the process.
+//! It resembles NetBox, with a security survey and a few workflows. Its state is in memory and starts from
+//! `inventory.toml`; nothing is stored or sent anywhere.
 //!
-//! Invariant: the same calls in the same order give the same answers.
+//! Invariant: the same calls in the same order give the same results.
 //!
 //! # Layout
 //!
-//! - [`records`]: what the inventory holds, and reading it from the data file.
-//! - [`arguments`]: a call's arguments, checked against the tool's schema.
-//! - [`listing`], [`change`], [`survey`]: what the tools do.
-//! - [`view`]: how records look in answers.
-//! - [`server`] speaks MCP.
+//! - [`records`]: the records, and reading them from the data file.
+//! - [`arguments`]: arguments, checked against the tool's schema.
+//! - [`listing`], [`change`], [`survey`]: the tools.
+//! - [`view`]: records in results.
+//! - [`server`]: the MCP server.
 
 mod arguments;
 mod change;
@@ -28,7 +28,7 @@ use rmcp::ServiceExt;
 
 pub use server::DemoInventory;
 
-/// Serves the demo inventory on standard input and output until the input ends.
+/// Serves the demo inventory over stdio until the input ends.
 pub async fn run_stdio() -> anyhow::Result<()> {
     let inventory =
         DemoInventory::load().context("the demo inventory's own data cannot be read")?;

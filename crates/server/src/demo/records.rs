@@ -1,15 +1,14 @@
-//! What the demo inventory holds.
+//! The records of the demo inventory.
 //!
-//! Records are tied together by name, as in the data file; [`super::view`] turns names into nested
-//! objects.
+//! Records refer to each other by name, as in the data file; [`super::view`] nests them.
 //!
-//! Invariant: ids are given once, when the data is read, and are not given again.
+//! Invariant: ids are assigned once, when the data is read, and never reused.
 
 use serde::Deserialize;
 
 const DATA: &str = include_str!("inventory.toml");
 
-/// Why a call was not carried out, in words for the caller.
+/// Why a call was rejected, for the caller.
 pub type Refusal = String;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -152,7 +151,7 @@ pub struct Workflow {
 }
 
 impl Inventory {
-    /// The inventory as it is at the start.
+    /// The initial inventory.
     pub fn load() -> Result<Self, toml::de::Error> {
         let mut inventory: Self = toml::from_str(DATA)?;
         number(&mut inventory.sites, |record| &mut record.id);
@@ -166,7 +165,7 @@ impl Inventory {
         Ok(inventory)
     }
 
-    /// The site of that name, slug or id.
+    /// The site with that name, slug or id.
     pub fn site(&self, asked: &str) -> Result<&Site, Refusal> {
         self.sites
             .iter()
@@ -174,7 +173,7 @@ impl Inventory {
             .ok_or_else(|| missing("site", asked, self.sites.iter().map(|site| site.slug.as_str())))
     }
 
-    /// The rack of that name or id.
+    /// The rack with that name or id.
     pub fn rack(&self, asked: &str) -> Result<&Rack, Refusal> {
         self.racks
             .iter()
@@ -182,7 +181,7 @@ impl Inventory {
             .ok_or_else(|| missing("rack", asked, self.racks.iter().map(|rack| rack.name.as_str())))
     }
 
-    /// The device of that name or id.
+    /// The device with that name or id.
     pub fn device(&self, asked: &str) -> Result<&Device, Refusal> {
         self.devices
             .iter()
@@ -192,7 +191,7 @@ impl Inventory {
             })
     }
 
-    /// The project of that id.
+    /// The project with that id.
     pub fn project(&self, id: u64) -> Result<&Project, Refusal> {
         self.projects.iter().find(|project| project.id == id).ok_or_else(|| {
             let known: Vec<String> =
@@ -202,7 +201,7 @@ impl Inventory {
     }
 }
 
-/// Whether a record is meant, whatever the case of the letters.
+/// Whether the names are equal, ignoring case.
 pub fn same(name: &str, asked: &str) -> bool {
     name.to_lowercase() == asked.trim().to_lowercase()
 }
@@ -211,12 +210,12 @@ fn is(id: u64, asked: &str) -> bool {
     asked.trim().parse() == Ok(id)
 }
 
-/// Whether `name` contains the text asked for.
+/// Whether `name` contains the text, ignoring case.
 pub fn contains(name: &str, asked: &str) -> bool {
     name.to_lowercase().contains(&asked.trim().to_lowercase())
 }
 
-/// A sentence that names up to five records which the caller may have meant.
+/// An error that suggests up to five records.
 pub fn missing<'a>(kind: &str, asked: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
     const SUGGESTIONS_MAX: usize = 5;
     let asked = asked.trim();

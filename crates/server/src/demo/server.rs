@@ -1,6 +1,6 @@
-//! The demo inventory behind MCP: tool definitions from `tools.json`, calls to the inventory.
+//! The demo inventory as an MCP server, with tool definitions from `tools.json`.
 //!
-//! Invariant: arguments reach a tool only after they passed the schema that the tool publishes.
+//! Invariant: arguments reach a tool only after they passed its published schema.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +30,7 @@ pub struct DemoInventory {
 }
 
 impl DemoInventory {
-    /// The inventory and its tools as they are at the start.
+    /// The initial inventory and its tools.
     pub fn load() -> anyhow::Result<Self> {
         let tools: Vec<Tool> = serde_json::from_str(TOOLS).context("tools.json")?;
         let mut schemas = HashMap::new();
@@ -43,12 +43,12 @@ impl DemoInventory {
         Ok(Self { tools, schemas, inventory: Mutex::new(inventory) })
     }
 
-    /// The published tools, in their order.
+    /// The published tools, in order.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// Carries out one call. `None` when there is no such tool.
+    /// Runs a call; `None` if there is no such tool.
     pub fn call(
         &self,
         name: &str,
@@ -59,7 +59,7 @@ impl DemoInventory {
             Ok(arguments) => arguments,
             Err(refusal) => return Some(Err(refusal)),
         };
-        // A panic in one call must not end the demo; every change is made after all checks.
+        // A panic in one call must not end the demo; every change follows all checks.
         let mut inventory = self.inventory.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match name {
             "list_sites" => inventory.list_sites(&arguments),

@@ -1,9 +1,9 @@
-//! The survey of a project: its questions, and adding answers to it.
+//! The survey of a project: its questions, and adding answers.
 //!
-//! Adding an answer brings along what it implies and deselects what conflicts with it; the result names
-//! every one of them with its id, so that it can be asked about afterwards.
+//! Adding an answer adds what it implies and deselects what conflicts with it; the result names all of them
+//! with their ids, so that later questions can refer to them.
 //!
-//! Invariant: no two selected answers that a call has added conflict with each other.
+//! Invariant: no two answers added by a call conflict with each other.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ impl Inventory {
         survey.ok_or_else(|| format!("project {project} has no survey"))
     }
 
-    /// The answers of these texts or ids, each followed by what it implies, without repeats.
+    /// The answers with these texts or ids, each followed by what it implies, without duplicates.
     fn wanted(&self, asked: &[String]) -> Result<Vec<&Answer>, Refusal> {
         let mut wanted: Vec<&Answer> = Vec::new();
         for text in asked {

@@ -1,4 +1,4 @@
-//! What the demo inventory answers, called directly and over MCP in both eras.
+//! Tests of the demo inventory, called directly and over MCP with and without sessions.
 
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};

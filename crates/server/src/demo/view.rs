@@ -1,13 +1,12 @@
-//! How records look in answers: with an id, a name, an address, and related records nested, as NetBox
-//! shows them.
+//! Records in results: with id, name, URL, and related records nested, as in NetBox.
 //!
-//! Nothing here decides what is shown; that is for [`super::listing`] and [`super::change`].
+//! [`super::listing`] and [`super::change`] decide what is shown.
 
 use serde_json::{Value, json};
 
 use super::records::{Address, Device, Inventory, Project, Rack, Site, Vlan, Workflow};
 
-/// Under a name that is reserved for examples, so that no link leads anywhere.
+/// A domain reserved for examples, so that no link leads anywhere.
 const ADDRESS: &str = "https://inventory.example";
 
 fn url(path: &str, id: u64) -> String {
@@ -91,7 +90,7 @@ impl Inventory {
         })
     }
 
-    /// The interfaces of a device, with their addresses. Their ids follow from device and position.
+    /// The interfaces of a device with their addresses; ids are derived from device and position.
     pub fn interface_views(&self, device: &Device) -> Vec<Value> {
         const INTERFACES_PER_DEVICE_MAX: u64 = 100;
         let names = self.types.iter().find(|kind| kind.slug == device.kind);
@@ -159,14 +158,14 @@ impl Inventory {
         })
     }
 
-    /// The address of a report.
+    /// URL of a report.
     pub fn report_url(id: u64) -> String {
         url("reports", id)
     }
 }
 
 impl Workflow {
-    /// The id that people and other systems use.
+    /// The id for people and other systems.
     pub fn spec_id(&self) -> String {
         format!("wf-{}", self.id)
     }

@@ -34,7 +34,12 @@ async fn metadata(
 ) -> Result<Json<Value>, Problem> {
     let settings = settings(&app).ok_or_else(|| {
         let hint = "send an API key, or set oauth.issuer in the configuration";
-        Problem::new(StatusCode::NOT_FOUND, "no_oauth", "this server does not accept access tokens", hint)
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "no_oauth",
+            "this server does not accept access tokens",
+            hint,
+        )
     })?;
     let resource = resource_path(settings);
     if let Some(Path(path)) = path.filter(|Path(path)| *path != resource.trim_start_matches('/')) {

@@ -1,9 +1,9 @@
-//! Asking the person at the client whether a tool call may run.
+//! Asks the client's user to approve a tool call.
 //!
-//! A client of the newer era gets an `input_required` result and sends its call again with the answer; one of
-//! the older era is asked within the call. A client that offers neither cannot be asked, and nothing runs.
+//! A stateless client gets an `input_required` result and repeats its call with the answer; a client with a
+//! session is asked within the call. Without elicitation nobody can be asked, and nothing runs.
 //!
-//! Invariant: an answer counts only for the caller, the tool and the arguments that the question was about.
+//! Invariant: an answer counts only for the caller, tool and arguments of its question.
 
 use rmcp::model::{
     BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -16,34 +16,34 @@ use throughline_engine::session::pending::AwaitedCall;
 
 use super::tools::Call;
 
-/// The name of the one input that we ask for, and of its one field.
+/// Names of the requested input and of its field.
 const INPUT: &str = "approval";
 const FIELD: &str = "approve";
 /// Characters of the arguments in the question.
 const ARGUMENTS_CHARACTERS: usize = 1_000;
 
-/// What came of asking.
+/// Result of asking.
 pub enum Decision {
-    /// The person approved the call.
+    /// The user approved the call.
     Approved,
-    /// The person did not.
+    /// The user refused it.
     Refused,
-    /// The call ends here; the client asks and sends it again.
+    /// The call ends here; the client asks and repeats it.
     Ask(Box<InputRequiredResult>),
     /// The client cannot ask anybody.
     Nobody,
 }
 
-/// What the client carries while its user decides.
+/// State that the client holds while its user decides.
 #[derive(Debug, Serialize, Deserialize)]
 struct Carried {
     asked: String,
 }
 
-/// What the client brought along, or what asking it within the call came to.
+/// The decision sent with the call, or obtained by asking within it.
 pub async fn decide(call: &Call<'_>, awaited: &AwaitedCall) -> Result<Decision> {
     let offered = call.context.client_capabilities().and_then(|client| client.elicitation);
-    // One that names no form at all takes forms; one that names only addresses does not.
+    // A client that names no mode accepts forms; one that names only URLs does not.
     let asks_by_form = offered.is_some_and(|offer| offer.form.is_some() || offer.url.is_none());
     let (true, Some(version)) = (asks_by_form, call.context.protocol_version()) else {
         return Ok(Decision::Nobody);
@@ -55,7 +55,7 @@ pub async fn decide(call: &Call<'_>, awaited: &AwaitedCall) -> Result<Decision> 
     match asked {
         Ok(answer) => Ok(decision(&answer)),
         Err(error) => {
-            tracing::debug!(%error, "the client could not ask its user");
+            tracing::debug!(%error, "the client cannot ask its user");
             Ok(Decision::Nobody)
         }
     }
@@ -76,7 +76,7 @@ async fn carried(call: &Call<'_>, awaited: &AwaitedCall) -> Result<Decision> {
         return Err(Error::invalid("inputResponses", format!("{INPUT} is missing")));
     };
     let answer: ElicitResult = serde_json::from_value(given.clone()).map_err(|error| {
-        Error::invalid("inputResponses", format!("{INPUT} is no elicitation result: {error}"))
+        Error::invalid("inputResponses", format!("{INPUT} is not an elicitation result: {error}"))
     })?;
     Ok(decision(&answer))
 }
@@ -105,7 +105,7 @@ fn question(awaited: &AwaitedCall) -> Result<ElicitRequestParams> {
     })
 }
 
-/// Whom and what an answer is for.
+/// The caller, tool and arguments that an answer is for.
 fn bound(call: &Call<'_>, awaited: &AwaitedCall) -> String {
     let scope = &call.caller.scope;
     let arguments = ContentHash::of(&awaited.arguments.to_string());

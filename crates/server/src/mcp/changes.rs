@@ -1,7 +1,7 @@
-//! Who is told when a caller's contexts or presets change.
+//! Notifies clients when a caller's contexts or presets change.
 //!
-//! Within this process only: a client that listens at one copy of the server hears what is changed
-//! through that copy. Lists carry a short time to live for the rest.
+//! Within this process only: a client of one server does not see changes made through another. Lists have a
+//! short time to live for that reason.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,24 +16,24 @@ use tokio::sync::broadcast;
 
 use super::resources::path_of;
 
-/// Changes that a slow listener may be behind before it loses some.
+/// Changes that a slow listener may lag behind before it loses some.
 const BACKLOG: usize = 256;
 
-/// How often a connection that nothing is sent on is looked at.
+/// Interval of checks for a closed connection.
 const GONE_CHECK: Duration = Duration::from_secs(60);
 
-/// Something that changed.
+/// A change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// Whose it is.
+    /// Owner of what changed.
     pub scope: Scope,
-    /// Its address, without the scheme: `context/ID`.
+    /// URI without the scheme: `context/ID`.
     pub path: String,
     /// Whether the list of resources changed too.
     pub list: bool,
 }
 
-/// Tells listeners.
+/// Broadcasts changes.
 #[derive(Debug, Clone)]
 pub struct Changes(broadcast::Sender<Changed>);
 
@@ -44,19 +44,19 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// Tells whoever listens for this caller's things.
+    /// Notifies listeners of this caller's data.
     pub fn tell(&self, caller: &Caller, path: impl Into<String>, list: bool) {
-        // Nobody listening is no failure.
+        // It is fine if nobody listens.
         let _ = self.0.send(Changed { scope: caller.scope.clone(), path: path.into(), list });
     }
 
-    /// Changes from now on.
+    /// Receives changes from now on.
     pub fn listen(&self) -> broadcast::Receiver<Changed> {
         self.0.subscribe()
     }
 }
 
-/// The next change of this caller's things; `None` when there will be none.
+/// The next change of this caller's data; `None` when there will be none.
 async fn next(changes: &mut broadcast::Receiver<Changed>, caller: &Caller) -> Option<Changed> {
     loop {
         match changes.recv().await {
@@ -67,7 +67,7 @@ async fn next(changes: &mut broadcast::Receiver<Changed>, caller: &Caller) -> Op
     }
 }
 
-/// Tells one client of the newer era until it stops listening; the sink sends what it asked for.
+/// Notifies a stateless client until it stops listening; the sink sends what it asked for.
 pub async fn tell_listener(
     mut changes: broadcast::Receiver<Changed>,
     caller: &Caller,
@@ -89,8 +89,8 @@ pub async fn tell_listener(
     }
 }
 
-/// Tells one client of the older era until it goes. `list_changed` needs no subscription there; updates
-/// of single resources are sent for those it subscribed to.
+/// Notifies a client with a session until it disconnects. `list_changed` needs no subscription there; single
+/// resources do.
 pub async fn tell_legacy(
     mut changes: broadcast::Receiver<Changed>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Completions: ids of contexts and presets, and arguments of the prompts.
+//! Completions: ids of contexts and presets, and arguments of prompts.
 
 use rmcp::model::{CompleteRequestParams, CompletionInfo, Reference};
 use throughline_engine::access::Caller;
@@ -6,7 +6,7 @@ use throughline_engine::error::Result;
 
 use super::Mcp;
 
-/// What the argument could be, given what was typed.
+/// Values of the argument that start with what was typed.
 pub async fn complete(
     mcp: &Mcp,
     caller: &Caller,

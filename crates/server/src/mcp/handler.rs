@@ -1,4 +1,4 @@
-//! The protocol's methods, each a line or two over the modules beside it.
+//! The methods of the protocol, each a line or two over the modules beside it.
 
 use std::borrow::Cow;
 
@@ -21,15 +21,15 @@ use throughline_engine::error::{Error, Fault};
 use super::{Mcp, changes, completion, prompts, resources, tools};
 use crate::telemetry::joined::Trace;
 
-/// How long lists that are the same for everybody may be taken as fresh, in milliseconds.
+/// How long lists that are the same for everybody may be cached, in milliseconds.
 const FIXED_TTL_MS: u64 = 3_600_000;
-/// The most resources that one connection subscribes to.
+/// Most subscriptions of a connection.
 const SUBSCRIPTIONS_MAX: usize = 1_000;
 
 type Answer<T> = Result<T, ErrorData>;
 
 impl Mcp {
-    /// Who is asking: what the transport found out, else the person at this machine.
+    /// The caller: from the transport, or the local user over stdio.
     pub(super) fn caller(&self, extensions: &rmcp::model::Extensions) -> Answer<Caller> {
         let brought = extensions
             .get::<axum::http::request::Parts>()
@@ -37,18 +37,18 @@ impl Mcp {
         brought
             .or(self.local.as_ref())
             .cloned()
-            .ok_or_else(|| ErrorData::invalid_request("nobody is known to be asking", None))
+            .ok_or_else(|| ErrorData::invalid_request("the caller is unknown", None))
     }
 }
 
-/// The trace that the request named, where it came over HTTP.
+/// The trace of a request over HTTP.
 fn trace_of(extensions: &rmcp::model::Extensions) -> Context {
     let parts = extensions.get::<axum::http::request::Parts>();
     let named = parts.and_then(|parts| parts.extensions.get::<Trace>());
     named.map_or_else(Context::current, |trace| trace.0.clone())
 }
 
-/// An engine's error outside of a tool call.
+/// An engine error outside of a tool call.
 pub fn protocol_error(error: &Error) -> ErrorData {
     let data = Some(json!({"code": error.code(), "hint": error.hint()}));
     let message = error.to_string();
@@ -60,7 +60,7 @@ pub fn protocol_error(error: &Error) -> ErrorData {
     }
 }
 
-/// All tools and prompts fit one page, so no cursor was ever given out for them.
+/// All tools and prompts fit on one page, so any cursor is invalid.
 fn no_cursor(request: Option<&PaginatedRequestParams>) -> Answer<()> {
     let cursor = request.and_then(|request| request.cursor.as_deref());
     resources::start_of(cursor, 0).map(|_| ()).map_err(|error| protocol_error(&error))
@@ -84,7 +84,7 @@ impl ServerHandler for Mcp {
         };
         let mut implementation = Implementation::new("throughline", env!("CARGO_PKG_VERSION"));
         implementation.title = Some("Throughline".into());
-        implementation.description = Some("Keeps the thread of a conversation.".into());
+        implementation.description = Some("Conversation memory for assistants.".into());
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
@@ -228,7 +228,7 @@ impl ServerHandler for Mcp {
         });
         if added == Some(false) {
             let message =
-                format!("a connection subscribes to at most {SUBSCRIPTIONS_MAX} resources");
+                format!("a connection may subscribe to at most {SUBSCRIPTIONS_MAX} resources");
             return Err(ErrorData::invalid_params(message, None));
         }
         Ok(())

@@ -1,18 +1,18 @@
-//! The MCP server: personas, conversations, memory and upstream tools for every MCP client.
+//! The MCP server: personas, conversations, memory and upstream tools for MCP clients.
 //!
-//! Two transports, stdio and Streamable HTTP, and both eras of the protocol: 2026-07-28 (stateless) and
-//! 2025-11-25 and earlier (`initialize`). A tool takes its arguments apart, calls the engine and dresses
-//! the answer; who is asking comes from the transport, never from an argument.
+//! It supports stdio and Streamable HTTP, and protocol versions without sessions (2026-07-28) and with them
+//! (2025-11-25 and earlier). A tool parses its arguments, calls the engine and formats the result; the
+//! transport determines the caller, never an argument.
 //!
 //! # Layout
 //!
-//! - [`handler`]: the protocol's methods. [`tools`]: one file a tool.
-//! - [`resources`], [`prompts`], [`completion`]: the rest of what is offered.
-//! - [`sampling`]: answering through the client's own model. [`approval`]: asking its user. [`state`]: what a client carries for us.
-//! - [`changes`]: who is told when something changes. [`stdio`]: one of the transports;
-//!   `crate::http::mcp` is the other.
+//! - [`handler`]: the methods of the protocol. [`tools`]: one file per tool.
+//! - [`resources`], [`prompts`], [`completion`]: everything else that is offered.
+//! - [`sampling`]: replies by the client's own model. [`approval`]: asks its user. [`state`]: state held by the
+//!   client.
+//! - [`changes`]: notifications. [`stdio`]: a transport; `crate::http::mcp` is the other.
 //!
-//! Invariant: rmcp's types are used in this module only, and the list of tools is the same for everybody.
+//! Invariant: the list of tools is the same for everybody.
 
 pub mod approval;
 pub mod changes;
@@ -44,19 +44,19 @@ pub struct Mcp {
     engine: Arc<Engine>,
     seal: Arc<Seal>,
     changes: Changes,
-    /// Who asks where the transport brings no credential: the person at this machine, over stdio.
+    /// The caller if the transport has no credential: the local user, over stdio.
     local: Option<Caller>,
-    /// What one connection of the older era keeps; none where requests stand alone.
+    /// State of a connection with a session; `None` for stateless requests.
     connection: Option<Connection>,
 }
 
-/// What a tool was refused for want of a scope, told to the transport. Known before the answer begins, except in a session
-/// of the older era, whose stream is open by then; the tool's answer says the same.
+/// Tells the transport which action was forbidden. With a session the response stream is already open, and only
+/// the tool's result says so.
 #[derive(Debug, Clone, Default)]
 pub struct Refused(Arc<Mutex<Option<Action>>>);
 
 impl Refused {
-    /// Notes a refusal.
+    /// Records a refusal.
     fn note(&self, error: &Error) {
         if let Error::Forbidden { action } = error {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*action);
@@ -70,37 +70,36 @@ impl Refused {
     }
 }
 
-/// What one connection keeps.
+/// State of a connection.
 #[derive(Clone, Default)]
 struct Connection {
     subscribed: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Mcp {
-    /// A server whose transport says who is asking.
+    /// A server whose transport determines the caller.
     pub fn new(engine: Arc<Engine>) -> Self {
         let seal = Arc::new(Seal::new(engine.clone()));
         Self { engine, seal, changes: Changes::default(), local: None, connection: None }
     }
 
-    /// A server for the person at this machine.
+    /// A server for the local user.
     pub fn local(engine: Arc<Engine>) -> Self {
         Self { local: Some(Caller::local()), ..Self::new(engine) }.connected()
     }
 
-    /// The same server for a connection of its own.
+    /// The same server for a new connection.
     pub fn connected(&self) -> Self {
         Self { connection: Some(Connection::default()), ..self.clone() }
     }
 
-    /// Changes what this connection subscribes to; nothing where requests stand alone.
+    /// Changes the subscriptions of this connection; `None` for stateless requests.
     fn with_subscribed<T>(&self, change: impl FnOnce(&mut BTreeSet<String>) -> T) -> Option<T> {
         let connection = self.connection.as_ref()?;
         let mut set = connection.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
         Some(change(&mut set))
     }
 
-    /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }

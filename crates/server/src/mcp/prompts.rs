@@ -1,4 +1,4 @@
-//! Prompts: how to make a personality, and how to look back on conversations.
+//! Prompts: creating a personality, and reviewing conversations.
 
 use rmcp::model::{
     ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role,
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const CREATOR: &str = include_str!("prompts/personality-creator.md");
 const SUMMARY: &str = include_str!("prompts/context-summary.md");
-/// The longest argument, in characters.
+/// Longest argument, in characters.
 const ARGUMENT_CHARACTERS_MAX: usize = 4_000;
 
 struct Known {
@@ -27,13 +27,13 @@ const PROMPTS: [Known; 2] = [
         arguments: &[
             ("role", "The role, such as: patient mathematics tutor"),
             ("traits", "Key traits, such as: precise, warm, never in a hurry"),
-            ("scenario", "Where it will be used"),
+            ("scenario", "The situation in which it will be used"),
         ],
     },
     Known {
         name: "context-summary",
         title: "Summarise a context",
-        description: "Looks back on the conversations with a context",
+        description: "Summarises the conversations with a context",
         text: SUMMARY,
         arguments: &[
             ("contextName", "The context's name"),
@@ -58,11 +58,11 @@ pub fn all() -> Vec<Prompt> {
         .collect()
 }
 
-/// A prompt, filled in.
+/// A prompt with its arguments filled in.
 pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
     let Some(known) = PROMPTS.iter().find(|known| known.name == name) else {
         let names = PROMPTS.map(|known| known.name).join(", ");
-        let message = format!("there is no prompt {name}; there are: {names}");
+        let message = format!("there is no prompt {name}; known: {names}");
         return Err(ErrorData::invalid_params(message, None));
     };
     let mut text = known.text.trim_end().to_owned();
@@ -90,7 +90,7 @@ fn filled_in(name: &str, value: Option<&Value>) -> Result<String, ErrorData> {
         ));
     }
     if name == "interactionCount" && !text.parse::<u64>().is_ok_and(|count| count >= 1) {
-        return Err(invalid(name, &format!("{text:?} is no whole number from 1")));
+        return Err(invalid(name, &format!("{text:?} is not a whole number from 1")));
     }
     Ok(text)
 }

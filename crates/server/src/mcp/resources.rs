@@ -1,8 +1,8 @@
-//! Resources: contexts, presets and templates, to be read without a tool.
+//! Resources: contexts, presets and templates, readable without a tool.
 //!
-//! Addresses are `throughline://…`; the requirement's `mcp-llm-generator://…` read the same.
+//! URIs are `throughline://…`; `mcp-llm-generator://…` is an alias.
 //!
-//! Invariant: what is a user's own is marked private to caches.
+//! Invariant: a user's own data is marked private for caches.
 
 use rmcp::model::{
     CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
@@ -19,14 +19,14 @@ use crate::persona_view::{ContextView, ConversationView, PresetView, ReviewView}
 
 const SCHEME: &str = "throughline://";
 const SEED_SCHEME: &str = "mcp-llm-generator://";
-/// How long a list may be taken as fresh, in milliseconds.
+/// How long a list may be cached, in milliseconds.
 pub const LIST_TTL_MS: u64 = 5_000;
-/// Resources on one page of the list.
+/// Resources per page.
 const PAGE_SIZE: usize = 50;
 /// Messages shown with a context.
 const RECENT_MESSAGES: usize = 20;
 
-/// An address without its scheme.
+/// A URI without its scheme.
 pub fn path_of(uri: &str) -> Option<&str> {
     uri.strip_prefix(SCHEME).or_else(|| uri.strip_prefix(SEED_SCHEME))
 }
@@ -61,7 +61,7 @@ fn fixed() -> Vec<Resource> {
     ]
 }
 
-/// The caller's resources, a page at a time: the fixed ones, then contexts, then presets.
+/// The caller's resources by page: the fixed ones, then contexts, then presets.
 pub async fn list(mcp: &Mcp, caller: &Caller, cursor: Option<&str>) -> Result<ListResourcesResult> {
     let mut all = fixed();
     #[cfg(feature = "conformance-fixtures")]
@@ -86,7 +86,7 @@ pub async fn list(mcp: &Mcp, caller: &Caller, cursor: Option<&str>) -> Result<Li
     Ok(result.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
 }
 
-/// Where a page begins.
+/// Start of a page.
 pub fn start_of(cursor: Option<&str>, all: usize) -> Result<usize> {
     let Some(cursor) = cursor else { return Ok(0) };
     cursor.parse().ok().filter(|start| *start <= all).ok_or_else(|| {
@@ -95,7 +95,7 @@ pub fn start_of(cursor: Option<&str>, all: usize) -> Result<usize> {
     })
 }
 
-/// The templates of addresses.
+/// URI templates.
 pub fn templates() -> ListResourceTemplatesResult {
     let template = |path: &str, name: &str, title: &str, description: &str| {
         ResourceTemplate::new(format!("{SCHEME}{path}"), name)
@@ -123,7 +123,7 @@ pub fn templates() -> ListResourceTemplatesResult {
     .with_cache_scope(CacheScope::Public)
 }
 
-/// Reads one address.
+/// Reads a resource.
 pub async fn read(
     mcp: &Mcp,
     caller: &Caller,
@@ -133,7 +133,7 @@ pub async fn read(
     if let Some(result) = super::fixtures::read(uri) {
         return Ok(result);
     }
-    let Some(path) = path_of(uri) else { return Err(not_found(uri, "it is no address of ours")) };
+    let Some(path) = path_of(uri) else { return Err(not_found(uri, "unknown scheme")) };
     let value = match path.split_once('/') {
         None => whole(mcp, caller, path).await,
         Some(("context", id)) => context(mcp, caller, id).await.map(Some),

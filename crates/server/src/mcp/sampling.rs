@@ -1,12 +1,12 @@
-//! Answering through the client's own model.
+//! Replies by the client's own model.
 //!
-//! Older era: the server asks the client within the call ([`AskedClient`]). Newer era: the call ends with
-//! `input_required`, and the client sends it again with its model's answer ([`AnsweredClient`]). Tools are
-//! left out of such requests: a client's model could not call them through us.
+//! With a session, the server asks the client within the call ([`AskedClient`]). Without one, the call ends
+//! with `input_required`, and the client repeats it with its model's reply ([`AnsweredClient`]). Such requests
+//! have no tools: a client's model could not call them through this server.
 //!
-//! Sampling is deprecated in the protocol and stays for as long as clients offer it.
+//! Sampling is deprecated in the protocol and stays as long as clients offer it.
 //!
-//! Invariant: what is recorded as sent is what the client's model was shown.
+//! Invariant: the recorded request is what the client's model was sent.
 
 #![expect(
     deprecated,
@@ -31,7 +31,7 @@ use throughline_engine::model::{Block, Model, ModelEvent, ModelRequest, Role, St
 use throughline_engine::request::hash_of;
 use tokio_util::sync::CancellationToken;
 
-/// How long a client may take to answer, in seconds; a person may be asked first.
+/// Time limit for the client, in seconds; it may ask a person first.
 const ANSWER_SECONDS_MAX: u64 = 240;
 
 type Events = BoxStream<'static, Result<ModelEvent, UpstreamError>>;
@@ -43,7 +43,7 @@ pub struct AskedClient {
 }
 
 impl AskedClient {
-    /// The client at the other end of `peer`.
+    /// The client of `peer`.
     pub fn new(peer: Peer<RoleServer>) -> Self {
         Self { peer, model: OnceLock::new() }
     }
@@ -69,7 +69,7 @@ impl Model for AskedClient {
         match answered {
             Ok(Ok(result)) => {
                 let (model, events) = said(&result)?;
-                // The first answer names the model; a second round keeps that name.
+                // The first reply names the model; later rounds keep that name.
                 let _ = self.model.set(model);
                 Ok(events)
             }
@@ -79,7 +79,7 @@ impl Model for AskedClient {
     }
 }
 
-/// A client that has answered already.
+/// A client that has already replied.
 pub struct AnsweredClient {
     asked: ContentHash,
     result: CreateMessageResult,
@@ -87,7 +87,7 @@ pub struct AnsweredClient {
 }
 
 impl AnsweredClient {
-    /// The client's answer to the request of that hash.
+    /// The client's reply to the request with that hash.
     pub fn new(asked: ContentHash, result: CreateMessageResult) -> Self {
         Self { asked, model: result.model.clone(), result }
     }
@@ -105,24 +105,24 @@ impl Model for AnsweredClient {
         _: CancellationToken,
     ) -> Result<Events, UpstreamError> {
         if hash_of(request).is_ok_and(|hash| hash != self.asked) {
-            let message = "the conversation went on while the client was answering";
+            let message = "the conversation continued while the client was replying";
             return Err(failed(UpstreamFault::Rejected, message));
         }
         said(&self.result).map(|(_, events)| events)
     }
 }
 
-/// The request as one that can be put into an `input_required` result.
+/// The request for an `input_required` result.
 pub fn input_request(request: &ModelRequest) -> CreateMessageRequest {
     CreateMessageRequest::new(asked_for(request))
 }
 
-/// The client's answer as it came back with a call of the newer era.
+/// Parses the client's reply.
 pub fn input_response(value: &serde_json::Value) -> Result<CreateMessageResult, serde_json::Error> {
     serde_json::from_value(value.clone())
 }
 
-/// The request in the protocol's words.
+/// The request in terms of the protocol.
 fn asked_for(request: &ModelRequest) -> CreateMessageRequestParams {
     let system: Vec<&str> = request.system.iter().map(|block| block.text.as_str()).collect();
     let messages = request.messages.iter().map(|message| {
@@ -147,7 +147,10 @@ fn asked_for(request: &ModelRequest) -> CreateMessageRequestParams {
 
 fn said(result: &CreateMessageResult) -> Result<(String, Events), UpstreamError> {
     if result.message.role != McpRole::Assistant {
-        return Err(failed(UpstreamFault::Malformed, "the client answered in the user's name"));
+        return Err(failed(
+            UpstreamFault::Malformed,
+            "the client replied with the role of the user",
+        ));
     }
     let texts = result.message.content.iter().filter_map(|block| match block {
         SamplingMessageContentBlock::Text(text) => Some(text.text.as_str()),
@@ -155,7 +158,7 @@ fn said(result: &CreateMessageResult) -> Result<(String, Events), UpstreamError>
     });
     let text = texts.collect::<Vec<_>>().join("\n\n");
     if text.trim().is_empty() {
-        return Err(failed(UpstreamFault::Malformed, "the client's model said nothing"));
+        return Err(failed(UpstreamFault::Malformed, "the reply of the client's model is empty"));
     }
     let stop = match result.stop_reason.as_deref() {
         Some(CreateMessageResult::STOP_REASON_END_MAX_TOKEN) => StopReason::MaxTokens,

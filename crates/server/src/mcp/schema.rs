@@ -1,7 +1,7 @@
-//! JSON Schemas of arguments and answers, made from the types and cleaned up.
+//! JSON Schemas of arguments and results, generated from types and simplified.
 //!
-//! What schemars writes for Rust's sake (formats such as `uint32`, titles that are type names, `null` in
-//! every optional field) means nothing to a client and costs tokens in every prompt, so it goes.
+//! Details of Rust types (formats such as `uint32`, titles, `null` in optional fields) mean nothing to a client
+//! and cost tokens in every prompt, so they are removed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of `T`, without references, for answers: programs read it, and the names say enough.
+/// The schema of `T` for results, inlined and without descriptions: programs read it, and the names suffice.
 pub fn of_answer<T: JsonSchema>() -> Arc<JsonObject> {
     let mut schema = Value::Object(JsonObject::clone(&of::<T>()));
     strip(&mut schema, SchemaPosition::Schema, "description");
@@ -20,8 +20,8 @@ pub fn of_answer<T: JsonSchema>() -> Arc<JsonObject> {
     }
 }
 
-/// The schema of `T`, without references, for arguments. What a tool is for stands in its description alone, and an
-/// argument that there is not is refused without being announced.
+/// The schema of `T` for arguments, inlined. The tool's description says what it is for; unknown arguments are
+/// rejected without being declared.
 pub fn of<T: JsonSchema>() -> Arc<JsonObject> {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -42,7 +42,7 @@ pub fn of<T: JsonSchema>() -> Arc<JsonObject> {
 #[derive(Clone, Copy, PartialEq)]
 enum SchemaPosition {
     Schema,
-    /// The names in `properties` are the fields' own and are left alone.
+    /// Names in `properties` are field names and stay.
     Properties,
 }
 
@@ -51,7 +51,7 @@ fn clean(value: &mut Value, place: SchemaPosition) {
         Value::Object(object) => {
             if place == SchemaPosition::Schema {
                 object.remove("title");
-                // For Rust's sake: unsigned numbers, maps of anything, structs that know their fields.
+                // Artefacts of Rust types: unsigned numbers, maps of any value, closed structs.
                 if object
                     .remove("format")
                     .is_some_and(|format| format.as_str().is_some_and(|f| f.starts_with("uint")))
@@ -88,7 +88,7 @@ fn clean(value: &mut Value, place: SchemaPosition) {
     }
 }
 
-/// An optional field may be left out; that it may also be null need not be said.
+/// Optional fields may be omitted; allowing null too need not be said.
 fn drop_null(object: &mut JsonObject) {
     if let Some(Value::Array(types)) = object.get_mut("type") {
         types.retain(|kind| kind != "null");
@@ -112,7 +112,7 @@ fn drop_null(object: &mut JsonObject) {
     }
 }
 
-/// A choice of words is an `enum`; what each is for stands where the field is described.
+/// Turns a choice of constants into an `enum`; the field's description explains them.
 fn join_constants(object: &mut JsonObject) {
     let Some(Value::Array(choices)) = object.get("oneOf") else { return };
     let words: Option<Vec<Value>> =
@@ -124,7 +124,7 @@ fn join_constants(object: &mut JsonObject) {
     }
 }
 
-/// Takes `keyword` out of every schema; a field of that name stays.
+/// Removes `keyword` from every schema; a field of that name stays.
 fn strip(value: &mut Value, place: SchemaPosition, keyword: &str) {
     match value {
         Value::Object(object) => {

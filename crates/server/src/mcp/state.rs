@@ -1,10 +1,10 @@
-//! What a client carries for us between two requests, sealed.
+//! State that a client holds between two requests, sealed.
 //!
-//! In the stateless era an unfinished call comes back with the `requestState` that we gave out. It is
-//! hostile input: it is signed together with who was asking and for what, and it expires. The key is kept
-//! in the store, so that any copy of the server can open what another one sealed.
+//! A stateless call that was not finished comes back with the `requestState` it was given. It is untrusted
+//! input: it is signed together with the caller and the request, and it expires. The key is in the store, so
+//! that any server can open what another one sealed.
 //!
-//! Invariant: a state opens only for the principal and the request that it was sealed for.
+//! Invariant: a state opens only for the caller and the request that it was sealed for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use tokio::sync::OnceCell;
 
 /// How long a client may take to answer.
 const AGE_MAX: Duration = Duration::from_secs(600);
-/// Where the key is kept.
+/// Id of the stored key.
 const KEY_ID: &str = "mcp-request-state";
-/// Bytes of the key.
+/// Length of the key.
 const KEY_BYTES: usize = 32;
 
 /// Seals and opens states.
@@ -33,12 +33,12 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// A seal whose key is read from the store, or made there, when it is first needed.
+    /// A seal whose key is read from the store, or created there, on first use.
     pub fn new(engine: Arc<Engine>) -> Self {
         Self { engine, codec: OnceCell::new() }
     }
 
-    /// `state` for the client to carry; `bound` names who is asking and for what.
+    /// Seals `state` for the client; `bound` names the caller and the request.
     pub async fn seal<T: Serialize>(&self, state: &T, bound: &str) -> Result<String> {
         let options = SealOptions::new().associated_data(bound.as_bytes()).ttl(AGE_MAX);
         let codec = self.codec().await?;
@@ -48,11 +48,11 @@ impl Seal {
         })
     }
 
-    /// What the client brought back.
+    /// Opens the state that the client sent.
     pub async fn open<T: DeserializeOwned>(&self, sealed: &str, bound: &str) -> Result<T> {
         let opened = self.codec().await?.open_json_with(sealed, bound.as_bytes());
         opened.map_err(|error| {
-            tracing::debug!(%error, "a requestState was refused");
+            tracing::debug!(%error, "a requestState was rejected");
             Error::invalid("requestState", "it was not made for this request, or has expired")
         })
     }
@@ -82,7 +82,7 @@ impl Seal {
         let change = Change::of_head(secret.clone(), self.engine.now(), self.engine.new_id());
         match store.commit(&key, Expected::Absent, change).await {
             Ok(_) => Ok(secret),
-            // Another copy was faster; its key is the key.
+            // Another server was faster; its key is used.
             Err(StoreError::Conflict { .. }) => match store.head(&key, None).await? {
                 Found::Head(head) => Ok(head.bytes.to_vec()),
                 Found::Missing | Found::Unchanged => Err(Error::Unreadable {

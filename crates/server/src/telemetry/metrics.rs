@@ -27,11 +27,7 @@ pub const ALL: [(Kind, &str, &str); 19] = [
     (Kind::Counter, "throughline_turns_total", "Turns by kind and status."),
     (Kind::Histogram, "throughline_turn_seconds", "Duration of a turn, by kind."),
     (Kind::Gauge, "throughline_turns_under_way", "Turns in progress."),
-    (
-        Kind::Counter,
-        "throughline_context_tokens_total",
-        "Tokens sent, by part of the request.",
-    ),
+    (Kind::Counter, "throughline_context_tokens_total", "Tokens sent, by part of the request."),
     (
         Kind::Histogram,
         "throughline_context_window_share",

@@ -130,7 +130,11 @@ async fn a_token_that_is_not_valid_here_lets_nobody_in() {
         ("expired", with("exp", json!(now - 60)), "has expired"),
         ("no expiry", with("exp", Value::Null), "no claim exp"),
         ("not yet valid", with("nbf", json!(now + 3000)), "not valid yet"),
-        ("alg none", format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}."), "not a readable signed token"),
+        (
+            "alg none",
+            format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}."),
+            "not a readable signed token",
+        ),
         ("HMAC with the public key", hmac, "not signed with RS256, ES256 or EdDSA"),
         ("another issuer's key", stranger.sign(&claims), "signature is wrong"),
         (

@@ -57,8 +57,11 @@ async fn say(talk: &mut Talk, message: String, place: ShownOn, form: Form) -> Re
     match &ended {
         Ended::Turn(reply) if reply["status"] == "failed" => {
             let what = reply["error"]["message"].as_str().unwrap_or("the turn failed");
-            Err(Failure::new(what, "the message is stored; check the models with throughline doctor")
-                .coded("turn_failed"))
+            Err(Failure::new(
+                what,
+                "the message is stored; check the models with throughline doctor",
+            )
+            .coded("turn_failed"))
         }
         Ended::Turn(reply) if reply["status"] == "awaiting_approval" => {
             let hint = format!("throughline chat {id}, then /approve or /refuse");

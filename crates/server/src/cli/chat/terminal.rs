@@ -59,7 +59,10 @@ pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
     }
     if let Some(id) = talk.session() {
         let flag = if demo == Demo::With { " --demo" } else { "" };
-        println!("{}", style(format!("continue this session with throughline chat{flag} {id}")).dim());
+        println!(
+            "{}",
+            style(format!("continue this session with throughline chat{flag} {id}")).dim()
+        );
     }
     Ok(())
 }
@@ -71,7 +74,9 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
         Line::Message(message) => talk.say(message, ShownOn::Terminal).await?,
         Line::Decide(approve) => match talk.waiting().await?.into_iter().next() {
             Some(call) => talk.decide(&call.id, approve, ShownOn::Terminal).await?,
-            None => return Err(Failure::new("no tool call waits", "pending approvals are shown here")),
+            None => {
+                return Err(Failure::new("no tool call waits", "pending approvals are shown here"));
+            }
         },
         line => {
             println!("{}", piped::answer(talk, line).await?.trim_end());
@@ -101,7 +106,10 @@ async fn act(talk: &mut Talk, line: Line) -> Result<bool, Failure> {
             "a" | "allow" | "/allow" => ALLOW,
             "n" | "no" | "/refuse" => false.into(),
             _ => {
-                println!("{}", style("  the call waits; decide with /approve, /allow or /refuse").dim());
+                println!(
+                    "{}",
+                    style("  the call waits; decide with /approve, /allow or /refuse").dim()
+                );
                 return Ok(true);
             }
         };

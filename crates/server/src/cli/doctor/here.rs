@@ -111,9 +111,7 @@ fn advice(fault: UpstreamFault, name: &str) -> String {
             "the provider limits the rate: check your plan, or wait".into()
         }
         UpstreamFault::Rejected => {
-            format!(
-                "the request was rejected: check model and sends_temperature of {name}"
-            )
+            format!("the request was rejected: check model and sends_temperature of {name}")
         }
         UpstreamFault::Malformed | UpstreamFault::TooLarge => {
             format!(

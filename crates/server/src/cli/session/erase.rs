@@ -29,10 +29,7 @@ impl Erase {
         let id = api.id(Named::Session, &self.session).await?;
         if self.yes && id != self.session {
             let what = format!("{} is only a prefix of {id}", self.session);
-            return Err(Failure::wrong_use(
-                what,
-                "with --yes, type the complete id",
-            ));
+            return Err(Failure::wrong_use(what, "with --yes, type the complete id"));
         }
         let head = api.json(Call::get(&["conversations", &id])).await;
         let what = match (self.turn.len(), &head) {

@@ -81,7 +81,8 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
         Ok(()) if facts.damaged == 0 => (StatusCode::OK, "ok"),
         Ok(()) => {
             let damaged = facts.damaged;
-            warnings.push(format!("{damaged} threads are damaged; run throughline check to list them"));
+            warnings
+                .push(format!("{damaged} threads are damaged; run throughline check to list them"));
             (StatusCode::OK, "degraded")
         }
         Err(reason) => {
@@ -98,7 +99,8 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let context = app.figures().statistics();
     if context.warnings > 0 {
         let (over, all) = (context.warnings, context.turns);
-        warnings.push(format!("{over} of the last {all} requests nearly filled the context window"));
+        warnings
+            .push(format!("{over} of the last {all} requests nearly filled the context window"));
     }
     let health = Health {
         status,

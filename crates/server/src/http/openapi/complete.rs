@@ -171,12 +171,12 @@ fn meaning(status: &str) -> &'static str {
         "202" => "A tool call waits for approval; see `awaiting_approval`.",
         "204" => "Success, without a body.",
         "400" => "The request is invalid; `detail` says why.",
-        "401" => {
-            "The key or token is missing or invalid; `WWW-Authenticate` says how to get one."
-        }
+        "401" => "The key or token is missing or invalid; `WWW-Authenticate` says how to get one.",
         "403" => "The key or token does not allow this.",
         "404" => "Not found, or owned by another user.",
-        "409" => "It has changed meanwhile, or exists already; `current_version` is set on a version conflict.",
+        "409" => {
+            "It has changed meanwhile, or exists already; `current_version` is set on a version conflict."
+        }
         "413" => "A limit is exceeded; `detail` names it.",
         "422" => "The idempotency key was used with another body.",
         "502" => "A provider or an MCP server failed.",

@@ -1,7 +1,7 @@
-//! `context-chat`: talking to a context.
+//! `context-chat`: talks to a context.
 //!
-//! The configured model answers; without one, the client's own model by sampling where the client offers
-//! it; with neither, the offline way.
+//! The configured model replies; without one, the client's own model by sampling, if offered; with neither, the
+//! engine replies without a model.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use super::{Call, answered, define};
 use crate::mcp::sampling::{AnsweredClient, AskedClient, input_request, input_response};
 use crate::persona_view::{ConversationView, expiry_warning};
 
-/// How often a client is asked anew because the conversation went on meanwhile.
+/// How often a client is asked again because the conversation continued meanwhile.
 const ROUNDS_MAX: u32 = 3;
-/// The name of the one input that we ask for.
+/// Name of the requested input.
 const INPUT: &str = "reply";
-/// Share of the history budget from which a notice is given, in percent.
+/// Share of the history budget at which a notice is given, in percent.
 const NOTICE_PERCENT: u64 = 80;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -47,17 +47,17 @@ struct Arguments {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    /// What the context says.
+    /// The context's reply.
     response: String,
-    /// Its name.
+    /// Name of the context.
     context_name: String,
-    /// Its character.
+    /// Character of the context.
     personality: String,
-    /// The message as it is kept.
+    /// The message as stored.
     user_message: ConversationView,
-    /// The reply as it is kept.
+    /// The reply as stored.
     assistant_response: ConversationView,
-    /// Figures of this exchange.
+    /// Details of this exchange.
     metadata: Metadata,
 }
 
@@ -66,26 +66,26 @@ struct Answer {
 struct Metadata {
     /// Tokens of request and reply.
     tokens_used: u64,
-    /// Tokens of the history that was shown.
+    /// Tokens of the history in the request.
     history_tokens: u64,
-    /// Whether older history had to be left out.
+    /// Whether older history is condensed.
     history_truncated: bool,
-    /// When the context expires, counted from now.
+    /// When the context expires.
     context_expiry: String,
     /// Whether it has expired.
     is_expired: bool,
     /// `model`, `sampling` or `offline`.
     answered_by: String,
-    /// The model that answered.
+    /// The model that replied.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// The turn, for its receipt.
+    /// Number of the turn, for its receipt.
     turn: u64,
-    /// Things to know: a nearly full history, a near expiry, a failed model.
+    /// Notices: a nearly full history, a near expiry, a failed model.
     notices: Vec<String>,
 }
 
-/// What the client carries while its model answers.
+/// State that the client holds while its model replies.
 #[derive(Debug, Serialize, Deserialize)]
 struct Carried {
     asked: ContentHash,
@@ -141,7 +141,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResponse> {
         TurnOutcome::Paused { pending, .. } => {
             let tools: Vec<String> =
                 pending.awaited.iter().map(|call| call.tool.to_string()).collect();
-            let reason = "a person has to approve the call within the conversation".to_owned();
+            let reason = "a person must approve the call in the conversation".to_owned();
             Err(Error::ToolNotApproved { tool: tools.join(", "), reason })
         }
     }
@@ -169,7 +169,7 @@ fn offers_sampling(call: &Call<'_>) -> Option<Era> {
     Some(if newer { Era::Newer } else { Era::Older })
 }
 
-/// Whom and what a carried state is for.
+/// The caller, context and message that a state is for.
 fn bound(call: &Call<'_>, loaded: &LoadedSession, arguments: &Arguments) -> String {
     let scope = &call.caller.scope;
     let message = ContentHash::of(&arguments.message);
@@ -192,15 +192,15 @@ async fn ask(
     Ok(InputRequiredResult::new(Some(inputs), Some(state)))
 }
 
-/// What a call of the newer era brought along.
+/// What a stateless call brought with it.
 enum Carry {
-    /// The client's answer.
+    /// The client's reply.
     Answered(LentModel),
-    /// Nothing yet, or an answer to what the conversation no longer is.
+    /// Nothing yet, or a reply to an outdated request.
     Ask { round: u32 },
 }
 
-/// The client's answer, if it brought one that still fits the conversation.
+/// The client's reply, if it still fits the conversation.
 async fn carried(call: &Call<'_>, loaded: &LoadedSession, arguments: &Arguments) -> Result<Carry> {
     let Some(sealed) = &call.request.request_state else { return Ok(Carry::Ask { round: 1 }) };
     let state: Carried = call.mcp.seal.open(sealed, &bound(call, loaded, arguments)).await?;
@@ -209,7 +209,7 @@ async fn carried(call: &Call<'_>, loaded: &LoadedSession, arguments: &Arguments)
         return Err(Error::invalid("inputResponses", format!("{INPUT} is missing")));
     };
     let result = input_response(given).map_err(|error| {
-        Error::invalid("inputResponses", format!("{INPUT} is no sampling result: {error}"))
+        Error::invalid("inputResponses", format!("{INPUT} is not a sampling result: {error}"))
     })?;
     let input = turn_input(arguments, true);
     let assembled = call.mcp.engine.prepare(&call.caller, &loaded.head.id, &input).await?;
@@ -277,7 +277,7 @@ impl Metadata {
     }
 }
 
-/// As the provider counted, else by our own count.
+/// As counted by the provider, else by this server.
 fn tokens_used(record: &TurnRecord) -> u64 {
     match (&record.usage, &record.receipt) {
         (Some(usage), _) if usage.input_tokens > 0 => usage.input_tokens + usage.output_tokens,

@@ -1,4 +1,4 @@
-//! `context-manage`: the life of a context.
+//! `context-manage`: creates, lists, changes and deletes contexts.
 
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ struct Arguments {
     idempotency_key: Option<String>,
 }
 
-/// What is other than in the preset; the arguments of the same names do the same.
+/// Differences from the preset; arguments of the same names do the same.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Overrides {
@@ -64,23 +64,23 @@ struct Overrides {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    /// Whether it was done.
+    /// Whether it succeeded.
     success: bool,
-    /// The context, for all but list.
+    /// The context; absent for list.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<ContextView>,
     /// The contexts of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     contexts: Option<Vec<ContextView>>,
-    /// How many there are in all.
+    /// Number of contexts on all pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_count: Option<usize>,
-    /// How likely the prompt is to work, after create and update.
+    /// Review of the prompt, after create and update.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewView>,
     /// What happened.
     message: String,
-    /// A stable name of what went wrong.
+    /// Stable error code.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
     /// What to try.
@@ -93,7 +93,7 @@ pub fn tool() -> Tool {
         "context-manage",
         "Manage contexts",
         "Lasting chat partners with a personality and a memory, for context-chat. create needs name and systemPrompt; \
-         create_from_preset needs presetId or templateId; update with isActive true brings a deleted or expired one back.",
+         create_from_preset needs presetId or templateId; update with isActive true restores a deleted or expired one.",
         ToolAnnotations::new()
             .read_only(false)
             .destructive(false)
@@ -117,7 +117,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
             let loaded = call.mcp.engine.delete_context(&call.caller, id).await?;
             call.mcp.changes.tell(&call.caller, format!("context/{id}"), true);
             let until = loaded.head.purge_at().map(|at| at.to_string()).unwrap_or_default();
-            about(call, &loaded, format!("deleted; it can be brought back until {until}"))
+            about(call, &loaded, format!("deleted; it can be restored until {until}"))
         }
     };
     let text = serde_json::to_string_pretty(&answer).unwrap_or_default();
@@ -125,7 +125,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
 }
 
 fn named(arguments: &Arguments) -> Result<&str> {
-    let needed = || Error::invalid("contextId", "it is needed for this action");
+    let needed = || Error::invalid("contextId", "required for this action");
     arguments.context_id.as_deref().ok_or_else(needed)
 }
 

@@ -1,4 +1,4 @@
-//! `conversation-manage`: the messages of a context.
+//! `conversation-manage`: lists and erases the messages of a context.
 
 use jiff::Timestamp;
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
@@ -37,20 +37,20 @@ struct Arguments {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    /// Whether it was done.
+    /// Whether it succeeded.
     success: bool,
     /// The messages of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     conversations: Option<Vec<ConversationView>>,
-    /// How many there are in all.
+    /// Number of messages on all pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_count: Option<u64>,
-    /// How many were deleted.
+    /// Number of messages deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted_count: Option<u64>,
     /// What happened.
     message: String,
-    /// A stable name of what went wrong.
+    /// Stable error code.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
     /// What to try.
@@ -115,7 +115,7 @@ fn unwanted(ids: Option<Vec<String>>, older_than: Option<String>) -> Result<Unwa
             let shown: String = time.chars().take(40).collect();
             Error::invalid(
                 "olderThan",
-                format!("{shown:?} is no ISO 8601 time like 2026-11-15T09:00:00Z"),
+                format!("{shown:?} is not an ISO 8601 time such as 2026-11-15T09:00:00Z"),
             )
         }),
         _ => Err(Error::invalid(

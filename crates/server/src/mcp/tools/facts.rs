@@ -1,6 +1,6 @@
-//! `remember`, `recall`, `forget` and `list_memories`: what is known about the user beyond conversations.
+//! `remember`, `recall`, `forget` and `list_memories`: memories of the user beyond one conversation.
 //!
-//! What a model asks to remember is trusted less than a person's own words and never replaces them.
+//! A memory from a model is trusted less than the user's own words and never supersedes them.
 
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -45,7 +45,7 @@ struct ListMemories {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Recalled {
-    /// The memories that fit, best first.
+    /// Matching memories, best first.
     memories: Vec<FoundMemory>,
 }
 
@@ -53,7 +53,7 @@ struct Recalled {
 struct Listed {
     /// The memories, most recently changed first.
     memories: Vec<Memory>,
-    /// How many there are in all.
+    /// Number of memories in total.
     total: usize,
 }
 
@@ -112,14 +112,14 @@ pub async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
     let known = added.known;
     let kept = KeptMemory::from(added);
     let mut text = match known {
-        true => format!("it was known already: {}", line(&kept.memory)),
+        true => format!("already known: {}", line(&kept.memory)),
         false => format!("remembered: {}", line(&kept.memory)),
     };
     for old in &kept.superseded {
-        text.push_str(&format!("\nit replaces: {}", line(old)));
+        text.push_str(&format!("\nreplaces: {}", line(old)));
     }
     for other in &kept.contradicts {
-        text.push_str(&format!("\nthe user's own words say otherwise and stay: {}", line(other)));
+        text.push_str(&format!("\ncontradicts the user's own words, which stay: {}", line(other)));
     }
     Ok(answered(&kept, text))
 }
@@ -128,7 +128,7 @@ pub async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
     let Recall { query, limit } = call.arguments()?;
     let hits = call.mcp.engine.facts().search(&call.caller, &query, limit.unwrap_or(10)).await?;
     let memories: Vec<FoundMemory> = hits.into_iter().map(Into::into).collect();
-    let text = lines(memories.iter().map(|found| &found.memory), "nothing like that is known");
+    let text = lines(memories.iter().map(|found| &found.memory), "nothing matching is known");
     Ok(answered(&Recalled { memories }, text))
 }
 

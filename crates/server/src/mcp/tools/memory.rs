@@ -1,4 +1,4 @@
-//! `memory-search`: across the caller's conversations.
+//! `memory-search`: searches the caller's conversations.
 
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -18,27 +18,27 @@ struct Arguments {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    /// What was found, best first.
+    /// The hits, best first.
     hits: Vec<Hit>,
-    /// Conversations whose last changes are not searchable yet.
+    /// Conversations whose last changes are not indexed yet.
     sessions_behind: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Hit {
-    /// The conversation.
+    /// Id of the conversation.
     session_id: String,
-    /// Its title.
+    /// Title of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    /// The turn, from 1; 0 for the title.
+    /// Turn, from 1; 0 for the title.
     turn: u64,
     /// `title`, `message` or `reply`.
     part: String,
-    /// The place, with the found words in **bold**.
+    /// The excerpt, with the matching words in **bold**.
     snippet: String,
-    /// The higher the better, within this answer.
+    /// Relevance, higher is better; comparable only within one result.
     score: f64,
 }
 

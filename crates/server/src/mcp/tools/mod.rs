@@ -1,6 +1,6 @@
-//! The tools, in the order in which they are listed, and what every call has in common.
+//! The tools, in the order listed, and what all calls share.
 //!
-//! Invariant: the list is the same for everybody and in the same order, so that clients can cache it.
+//! Invariant: the list and its order are the same for everybody, so that clients can cache it.
 
 mod chat;
 mod contexts;
@@ -31,7 +31,7 @@ use throughline_engine::session::apply::RequestKey;
 use super::{Mcp, Refused, schema};
 use crate::request_key::request_key;
 
-/// The longest idempotency key.
+/// Longest idempotency key, in characters.
 const KEY_CHARACTERS_MAX: usize = 255;
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
@@ -56,7 +56,7 @@ pub fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-/// All tools, for an answer.
+/// All tools, for a response.
 pub fn listed() -> Vec<Tool> {
     #[cfg(feature = "conformance-fixtures")]
     return TOOLS.iter().cloned().chain(super::fixtures::tools()).collect();
@@ -64,19 +64,19 @@ pub fn listed() -> Vec<Tool> {
     TOOLS.clone()
 }
 
-/// One call, taken apart.
+/// A call.
 pub struct Call<'a> {
     /// The server.
     pub mcp: &'a Mcp,
-    /// Who is asking.
+    /// The caller.
     pub caller: Caller,
-    /// The request as it came.
+    /// The request.
     pub request: CallToolRequestParams,
-    /// What came with it.
+    /// Its context.
     pub context: RequestContext<RoleServer>,
 }
 
-/// Runs the tool that was asked for.
+/// Runs the requested tool.
 pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, ErrorData> {
     #[cfg(feature = "conformance-fixtures")]
     if let Some(answer) = super::fixtures::call(&call).await {
@@ -98,7 +98,7 @@ pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, Error
         "tools-call" => upstream::call(&call).await,
         unknown => {
             let names: Vec<&str> = all().iter().map(|tool| tool.name.as_ref()).collect();
-            let message = format!("there is no tool {unknown}; there are: {}", names.join(", "));
+            let message = format!("there is no tool {unknown}; known: {}", names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         }
     };
@@ -112,7 +112,7 @@ pub async fn call(call: Call<'_>) -> std::result::Result<CallToolResponse, Error
 }
 
 impl Call<'_> {
-    /// The arguments as `T`; what does not fit is named, with all that would.
+    /// The arguments as `T`; an error names what is wrong and what is allowed.
     fn arguments<T: DeserializeOwned + JsonSchema>(&self) -> Result<T> {
         let value = Value::Object(self.request.arguments.clone().unwrap_or_default());
         serde_json::from_value(value.clone()).map_err(|error| {
@@ -123,7 +123,7 @@ impl Call<'_> {
             }
             let reason = validate_here(&schema, &value).err().unwrap_or_else(|| error.clone());
             match reason.strip_prefix('/').and_then(|reason| reason.split_once(": ")) {
-                // A schema's error is brief where there are many choices.
+                // A schema's error is terse if there are many choices.
                 Some((path, _)) if error.starts_with("unknown variant") => {
                     Error::invalid(path, error)
                 }
@@ -138,7 +138,7 @@ impl Call<'_> {
         let Some(key) = key else { return Ok(None) };
         let visible = key.bytes().all(|byte| byte.is_ascii_graphic());
         if key.is_empty() || key.len() > KEY_CHARACTERS_MAX || !visible {
-            let reason = format!("it must have 1-{KEY_CHARACTERS_MAX} visible ASCII characters");
+            let reason = format!("must have 1-{KEY_CHARACTERS_MAX} visible ASCII characters");
             return Err(Error::invalid("idempotencyKey", reason));
         }
         let mut arguments = self.request.arguments.clone().unwrap_or_default();
@@ -149,7 +149,7 @@ impl Call<'_> {
     }
 }
 
-/// An error that names the argument of `tool`: what the engine calls `q` or `message` is `query` in most of them.
+/// Names the argument of `tool` in an error: the engine's `q` or `message` is `query` in most tools.
 fn in_arguments(tool: &str, error: Error) -> Error {
     match error {
         Error::Invalid { field, reason }
@@ -168,7 +168,7 @@ fn define<I: JsonSchema, O: JsonSchema>(
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
-    // What a hint is by the protocol's own rule need not be said.
+    // Hints that equal the protocol's defaults are omitted.
     let unless = |hint: Option<bool>, default: bool| hint.filter(|hint| *hint != default);
     let mut annotations = annotations;
     annotations.read_only_hint = unless(annotations.read_only_hint, false);
@@ -181,14 +181,14 @@ fn define<I: JsonSchema, O: JsonSchema>(
         .with_annotations(annotations)
 }
 
-/// An answer, as JSON and as text for clients that know no structure.
+/// A result as JSON, and as text for clients without structured content.
 fn answered<T: Serialize>(answer: &T, text: impl Into<String>) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text.into())]);
     result.structured_content = serde_json::to_value(answer).ok();
     result
 }
 
-/// A failure that the model can read and mend: what failed, and what to try.
+/// An error for the model: what failed, and what to try.
 fn failed(tool: &str, error: &Error) -> CallToolResult {
     let hint = hint(error);
     let text = format!("{error}\nhint: {hint}");
@@ -205,7 +205,7 @@ fn failed(tool: &str, error: &Error) -> CallToolResult {
 fn hint(error: &Error) -> String {
     match error {
         Error::Inactive { .. } => {
-            "bring it back with context-manage, action update, isActive true; that also extends it"
+            "restore it with context-manage, action update, isActive true; that also extends it"
                 .into()
         }
         Error::ToolNotApproved { .. } => {

@@ -1,4 +1,4 @@
-//! `personality-preset-manage`: starting points for personas.
+//! `personality-preset-manage`: manages presets.
 
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ struct Arguments {
     idempotency_key: Option<String>,
 }
 
-/// Settings of contexts made from a preset.
+/// Settings of contexts created from a preset.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Settings {
@@ -54,23 +54,23 @@ struct Settings {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    /// Whether it was done.
+    /// Whether it succeeded.
     success: bool,
-    /// The preset, for all but list and delete.
+    /// The preset; absent for list and delete.
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<PresetView>,
     /// The presets of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     presets: Option<Vec<PresetView>>,
-    /// How many there are in all.
+    /// Number of presets on all pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_count: Option<usize>,
-    /// How likely the prompt is to work.
+    /// Review of the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewView>,
     /// What happened.
     message: String,
-    /// A stable name of what went wrong.
+    /// Stable error code.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
     /// What to try.
@@ -122,7 +122,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
             let message = match engine.presets().delete(&call.caller, id).await? {
                 PresetGone::Erased => format!("deleted {id}"),
                 PresetGone::Deactivated => {
-                    format!("{id} is built in and now inactive; restore brings it back")
+                    format!("{id} is built in and now inactive; use restore to activate it")
                 }
             };
             changed(call, id);
@@ -149,7 +149,7 @@ fn about(preset: PresetView, review: Option<ReviewView>, message: String) -> Ans
 
 impl Arguments {
     fn named(&self) -> Result<&str> {
-        let needed = || Error::invalid("presetId", "it is needed for this action");
+        let needed = || Error::invalid("presetId", "required for this action");
         self.preset_id.as_deref().ok_or_else(needed)
     }
 

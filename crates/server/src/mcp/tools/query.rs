@@ -1,4 +1,4 @@
-//! `context-query`: one upstream tool, chosen and worded with history.
+//! `context-query`: selects and calls one upstream tool, and answers from its result.
 
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -24,11 +24,11 @@ struct Arguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Answer {
-    /// The answer in words.
+    /// The answer.
     response: String,
     /// Whether a tool was found and succeeded.
     success: bool,
-    /// The conversation, to go on with.
+    /// The conversation, to continue it.
     session_id: String,
     /// The tool that was called.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
             success: false,
             session_id: session.head.id.to_string(),
             tool_name: pending.awaited.first().map(|call| call.tool.to_string()),
-            error: Some("a person has to approve the call first".into()),
+            error: Some("a person must approve the call first".into()),
         },
     };
     let mut text = match &answer.error {

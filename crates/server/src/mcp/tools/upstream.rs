@@ -1,4 +1,4 @@
-//! `tools-search` and `tools-call`: many upstream tools behind two.
+//! `tools-search` and `tools-call`: all upstream tools behind two.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ struct SearchArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SearchAnswer {
-    /// Tools that fit, best first.
+    /// Matching tools, best first.
     tools: Vec<FoundTool>,
 }
 
@@ -34,16 +34,16 @@ struct SearchAnswer {
 struct FoundTool {
     /// The server, for tools-call.
     server: String,
-    /// The tool's name, for tools-call.
+    /// Name of the tool, for tools-call.
     name: String,
-    /// What it does, in its server's words.
+    /// Description by its server.
     description: String,
     /// JSON Schema of its arguments.
     #[schemars(with = "Map<String, Value>")]
     input_schema: Value,
-    /// How well it fits, 0-1.
+    /// Relevance, 0-1.
     score: f64,
-    /// Why it may not run now.
+    /// Why it may not be called; absent if it may.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
 }
@@ -68,14 +68,14 @@ struct CallAnswer {
     tool: String,
     /// Whether it succeeded.
     success: bool,
-    /// What it answered, as text.
+    /// The result as text.
     text: String,
-    /// What it answered, as JSON.
+    /// The result as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     json: Option<Value>,
-    /// Whether the answer was cut at the limit.
+    /// Whether the result was cut at the limit.
     truncated: bool,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     took_ms: u64,
 }
 
@@ -127,7 +127,7 @@ pub async fn search(call: &Call<'_>) -> Result<CallToolResult> {
 pub async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
     let arguments: CallArguments = call.arguments()?;
     if arguments.agent.is_some() && arguments.session_id.is_some() {
-        return Err(Error::invalid("agent", "a conversation has its own"));
+        return Err(Error::invalid("agent", "not allowed with sessionId"));
     }
     let mut request = ToolRequest {
         session: arguments.session_id.map(SessionId::new).transpose()?,
@@ -146,9 +146,10 @@ pub async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
     };
     match approval::decide(call, &awaited).await? {
         Decision::Ask(question) => Ok((*question).into()),
-        Decision::Refused => Err(not_approved(&awaited, "the person who was asked said no")),
+        Decision::Refused => Err(not_approved(&awaited, "the user refused")),
         Decision::Nobody => {
-            let reason = "a person has to approve each call, and this client offers no elicitation";
+            let reason =
+                "a person must approve each call, and this client does not offer elicitation";
             Err(not_approved(&awaited, reason))
         }
         Decision::Approved => {
@@ -156,7 +157,7 @@ pub async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
             match engine.call_tool(&call.caller, request, cancel()).await? {
                 Called::Made(record) => Ok(made(record).into()),
                 Called::Waits(awaited) => {
-                    Err(not_approved(&awaited, "its rules changed meanwhile"))
+                    Err(not_approved(&awaited, "the rules changed meanwhile"))
                 }
             }
         }
