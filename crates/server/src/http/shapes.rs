@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use pieces::{ChangedPieceView, MovedPieceView, SourceView};
+pub use pieces::{ChangedPieceView, MovedPieceView, ReplayTokens, SourceView};
 
 /// Who wrote the reply, and why no model did.
 #[derive(Serialize, ToSchema)]
@@ -25,6 +25,9 @@ pub struct ReplyForm {
     /// Why no model replied; absent unless `by` is `offline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// `true` if a model was asked first and failed; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fallback: Option<bool>,
 }
 
 /// Why a turn failed.
@@ -76,6 +79,12 @@ pub struct SessionTokens {
     usage: TokenUsage,
     /// Tokens of all messages and replies, by this server's count.
     said_tokens: u64,
+    /// Tokens of all requests, by this server's count.
+    request_tokens: u64,
+    /// Of the request tokens, those in a prefix that equals the previous request.
+    stable_tokens: u64,
+    /// What sending the whole conversation each time would have taken.
+    replay: ReplayTokens,
 }
 
 /// Tokens of a turn, by this server's count.
@@ -100,6 +109,8 @@ pub struct AwaitedCallView {
     arguments: BTreeMap<String, Value>,
     /// Why the call needs approval.
     reason: String,
+    /// Whether the tool can be allowed for the rest of the session.
+    session_scope: bool,
     /// Round of tool calls within the turn, from 1.
     round: u32,
     /// What the model said before its calls in this round; absent if nothing.
@@ -172,7 +183,7 @@ pub struct SessionItemView {
     server_name: Option<String>,
     /// `always` or `manual`.
     include_mode: String,
-    /// `true` if the agent no longer offers the item; absent otherwise.
+    /// Whether the agent no longer offers the item; only present when the items of a session are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<bool>,
 }
@@ -190,10 +201,10 @@ pub struct OfferedItem {
     server_name: Option<String>,
     /// Include mode: `always` (in every session), `manual` (added by hand) or `agent` (chosen per request).
     include: String,
-    /// What it is about; absent if not known.
+    /// What it is about; may be empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    /// Text of a rule or a reference; absent for tools.
+    /// Text of a rule or a reference; for a tool, the JSON Schema of its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// Why the tool may not be called; absent if it may.
@@ -262,13 +273,13 @@ pub struct ForkedFromView {
     turn: u64,
 }
 
-/// What the last turns are about; one of the fields is set.
+/// What the last turns are about.
 #[derive(Serialize, ToSchema)]
 pub struct TopicView {
-    /// A single entity.
+    /// The entity; absent if no single one is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     entity: Option<TopicThing>,
-    /// Several entities of this type.
+    /// An aspect of the entity, or the type of several entities; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     about: Option<String>,
 }
@@ -387,4 +398,7 @@ pub struct EffectsView {
     /// Whether repeating a call has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     idempotent: Option<bool>,
+    /// Whether it deals with data outside the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_world: Option<bool>,
 }

@@ -90,6 +90,7 @@ pub async fn list(
 
 /// Creates a context from a prompt, a preset or a template.
 #[utoipa::path(post, path = "/contexts", tag = "contexts", request_body = ContextBody,
+    params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 201, body = ReviewedContext), (status = 400, body = Problem)))]
 pub async fn create(
     State(app): State<App>,

@@ -136,6 +136,7 @@ pub async fn list(
 
 /// Creates a preset.
 #[utoipa::path(post, path = "/presets", tag = "presets", request_body = PresetBody,
+    params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 201, body = ReviewedPreset), (status = 400, body = Problem)))]
 pub async fn create(
     State(app): State<App>,

@@ -82,3 +82,12 @@ pub struct ChangedPieceView {
     /// Tokens in the first and in the second request.
     tokens: Vec<u32>,
 }
+
+/// Tokens of requests that send the whole conversation.
+#[derive(Serialize, ToSchema)]
+pub struct ReplayTokens {
+    /// Tokens of all requests.
+    tokens: u64,
+    /// Of those, tokens that were in the previous request too.
+    stable_tokens: u64,
+}

@@ -192,7 +192,7 @@ async fn ask(
     Ok(InputRequiredResult::new(Some(inputs), Some(state)))
 }
 
-/// What a stateless call brought with it.
+/// Result of a stateless call so far.
 enum Carry {
     /// The client's reply.
     Answered(LentModel),

@@ -55,7 +55,7 @@ struct CallArguments {
     name: String,
     arguments: Option<Map<String, Value>>,
     agent: Option<String>,
-    /// Whose tools, rules and memory hold; not beside agent.
+    /// Session whose tools, rules and memory apply; not with agent.
     #[serde(alias = "session_id", alias = "contextId")]
     session_id: Option<String>,
     idempotency_key: Option<String>,
