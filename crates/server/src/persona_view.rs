@@ -40,7 +40,7 @@ pub struct ContextView {
     pub is_active: bool,
     /// Whether it has expired.
     pub is_expired: bool,
-    /// A warning when it expires within a day; absent otherwise.
+    /// A warning in the last day, or the last quarter of a shorter life; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry_warning: Option<String>,
     /// Preset it was created from; absent if none.

@@ -51,7 +51,7 @@ impl AttachmentBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChatBody {
-    /// The user's message.
+    /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
     /// Id of the session; created if it does not exist, generated if absent.
     #[serde(default, alias = "session_id")]

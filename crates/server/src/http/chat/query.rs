@@ -26,7 +26,7 @@ use crate::http::shapes;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueryBody {
-    /// What the user asks for.
+    /// What the user asks for, at most `limits.message_bytes_max` (256 KiB).
     query: String,
     /// Id of the session; created if it does not exist, generated if absent.
     #[serde(default)]

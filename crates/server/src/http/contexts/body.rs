@@ -14,19 +14,21 @@ use utoipa::ToSchema;
 pub struct ContextBody {
     /// Id of the context, 1–128 characters of `A–Z a–z 0–9 . _ -`; generated if absent.
     id: Option<String>,
-    /// Display name; required without a preset or template.
+    /// Display name, 1–200 characters; required without a preset or template.
     name: Option<String>,
-    /// System prompt; required without a preset or template.
+    /// System prompt, at most 32 KiB; required without a preset or template.
     system_prompt: Option<String>,
     /// Character, in a sentence.
     personality: Option<String>,
     /// Sampling temperature, 0–1; default: that of the preset or template, else `limits.temperature`.
     temperature: Option<f64>,
-    /// Most tokens of a reply, 1–200000.
+    /// Most tokens of a reply, 1–200000; default: that of the preset or template, else `limits.reply_tokens_max`.
     max_tokens: Option<i64>,
-    /// Most tokens of history in a request, 1–2000000.
+    /// Most tokens of history in a request, 1–2000000; default: that of the preset or template, else the
+    /// window less the reply.
     max_history_tokens: Option<i64>,
-    /// Days from the last interaction until it expires, 1–3650.
+    /// Days from the last interaction until it expires, 1–3650; default: that of the preset or template, else
+    /// `limits.expiry_days`.
     expiry_days: Option<i64>,
     /// Id of the preset to start from; excludes `templateId`.
     preset_id: Option<String>,

@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrepareBody {
-    /// The user's message.
+    /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
     /// Most tokens of the request; default: the context window less the reply.
     #[serde(default)]

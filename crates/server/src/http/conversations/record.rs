@@ -25,9 +25,9 @@ use crate::http::problem::Problem;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordBody {
-    /// The user's message.
+    /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
-    /// The assistant's reply; default: empty.
+    /// The assistant's reply, at most `limits.reply_bytes_max` (1 MiB); default: empty.
     #[serde(default)]
     reply: String,
     /// When it was said; default: now. Must not be before the last turn.

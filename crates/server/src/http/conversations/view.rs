@@ -52,7 +52,7 @@ pub struct Conversation {
     pub deleted_at: Option<Timestamp>,
     /// When it expires; null if never.
     pub expires_at: Option<Timestamp>,
-    /// A warning when it expires within a day; null otherwise.
+    /// A warning in the last day, or the last quarter of a shorter life; null otherwise.
     pub expiry_warning: Option<String>,
     /// Settings of the session.
     pub settings: SettingsBody,
@@ -138,24 +138,24 @@ pub struct SettingsBody {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaBody {
-    /// Display name.
+    /// Display name, 1–200 characters.
     pub name: String,
-    /// System prompt.
+    /// System prompt, at most 32 KiB.
     #[serde(alias = "systemPrompt")]
     pub system_prompt: String,
-    /// Character, in a sentence; default: empty.
+    /// Character, in a sentence, at most 32 KiB; default: empty.
     #[serde(default)]
     pub personality: String,
     /// Sampling temperature, 0–1; default: 0.7.
     #[serde(default = "temperature")]
     pub temperature: f32,
-    /// Most tokens of a reply; default: 1000.
+    /// Most tokens of a reply, 1–200000; default: 1000.
     #[serde(default = "reply_tokens", alias = "maxTokens")]
     pub reply_tokens_max: u32,
-    /// Most tokens of history in a request; default: 15000.
+    /// Most tokens of history in a request, 1–2000000; default: 15000.
     #[serde(default = "history_tokens", alias = "maxHistoryTokens")]
     pub history_tokens_max: u32,
-    /// Days from the last interaction until the session expires; default: 7.
+    /// Days from the last interaction until the session expires, 1–3650; default: 7.
     #[serde(default = "expiry_days", alias = "expiryDays")]
     pub expiry_days: u32,
     /// Whether a heated message adds a reminder to stay calm; default `true`.
