@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists agents. */
+        /** Lists the agents. */
         get: operations["agents_list"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists what an agent offers, and the mode of each item. */
+        /** Lists the items that an agent offers, with their include modes. */
         get: operations["agents_items"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts how often an agent's items were used, over the caller's sessions. */
+        /** Counts how often an agent's items were sent and used, over the caller's sessions. */
         get: operations["agents_of_agent"];
         put?: never;
         post?: never;
@@ -82,8 +82,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Answers a message as server-sent events: context, tool_call, tool_result, approval, delta, usage,
-         *     done, error.
+         * Answers a message as server-sent events: context, tool_call, tool_result, approval, delta, usage, done,
+         *     error.
          */
         post: operations["chat_chat_stream"];
         delete?: never;
@@ -102,7 +102,7 @@ export interface paths {
         /** Lists the caller's contexts. */
         get: operations["contexts_list"];
         put?: never;
-        /** Creates a context: from a prompt, a preset or a template. */
+        /** Creates a context from a prompt, a preset or a template. */
         post: operations["contexts_create"];
         delete?: never;
         options?: never;
@@ -117,15 +117,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A context. */
+        /** Returns a context. */
         get: operations["contexts_show"];
         put?: never;
         post?: never;
-        /** Archives a context; PATCH with `isActive` brings it back until it is purged. */
+        /** Archives a context; `PATCH` with `isActive` restores it until it is purged. */
         delete: operations["contexts_delete"];
         options?: never;
         head?: never;
-        /** Changes a context; its expiry counts from now. */
+        /** Changes a context and extends its expiry. */
         patch: operations["contexts_change"];
         trace?: never;
     };
@@ -136,7 +136,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Statistics of a context, its summary and its topic. */
+        /** Returns the statistics of a context, its summary and its topic. */
         get: operations["contexts_statistics"];
         put?: never;
         post?: never;
@@ -171,11 +171,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session's head. */
+        /** Returns a session. */
         get: operations["conversations_show"];
         put?: never;
         post?: never;
-        /** Archives a session: it leaves the caches and is inactive, but PATCH restores it. */
+        /** Archives a session: it becomes inactive, and `PATCH` restores it. */
         delete: operations["conversations_put_aside"];
         options?: never;
         head?: never;
@@ -190,7 +190,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the calls that wait for a person, and the tool rules that apply. */
+        /** Lists the tool calls that wait for approval, and the rules that apply to tools. */
         get: operations["chat_list"];
         put?: never;
         post?: never;
@@ -210,8 +210,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decides a call that waits; the frozen request context goes on when all are decided. With
-         *     `accept: text/event-stream` the rest of the turn is streamed.
+         * Decides a tool call that waits for approval. The turn continues once all its calls are decided; with
+         *     `accept: text/event-stream` the rest is streamed.
          */
         post: operations["chat_approve"];
         delete?: never;
@@ -227,12 +227,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the items of a session, and whether they still exist. */
+        /** Lists the items of a session, and whether the agent still offers them. */
         get: operations["items_list"];
         put?: never;
-        /** Adds an item of the agent, regardless of its mode. */
+        /** Adds an item that the agent offers, whatever its include mode. */
         post: operations["items_add"];
-        /** Removes an item. */
+        /** Removes an item from a session. */
         delete: operations["items_remove"];
         options?: never;
         head?: never;
@@ -246,7 +246,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts how often a session's items were used in replies. */
+        /** Counts how often items were sent and used in a session. */
         get: operations["items_of_session"];
         put?: never;
         post?: never;
@@ -282,7 +282,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Corrects what a message was understood to mean; the next message starts from there. */
+        /** Corrects a misunderstood entity; the next message uses the corrected one. */
         post: operations["entities_correct"];
         delete?: never;
         options?: never;
@@ -300,7 +300,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forgets an entity: what the session knows about it is removed; what was said stays. */
+        /** Forgets an entity: removes what the session knows about it. The turns are unchanged. */
         delete: operations["entities_forget"];
         options?: never;
         head?: never;
@@ -348,7 +348,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session's turns, paged both ways. */
+        /** Lists the turns of a session, oldest or newest first. */
         get: operations["turns_history"];
         put?: never;
         post?: never;
@@ -368,7 +368,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Erases a session everywhere, and counts what was erased. */
+        /** Erases a session everywhere, and reports what was erased. It cannot be restored. */
         delete: operations["conversations_erase"];
         options?: never;
         head?: never;
@@ -402,7 +402,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The context for an application that calls its own model. Changes nothing. */
+        /** Assembles a request for an application that calls its own model. Changes nothing. */
         post: operations["turns_prepare"];
         delete?: never;
         options?: never;
@@ -417,12 +417,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The links of a session that open, without what opens them. */
+        /** Lists the valid links of a session, without their tokens. */
         get: operations["shares_list"];
         put?: never;
         /**
-         * Makes a read-only link to what was said so far. Anybody who has it can read until it expires or is revoked; nothing that
-         *     is said later is shown.
+         * Creates a read-only link to the conversation so far. Anybody who has it can read until it expires or is
+         *     revoked; later turns are not shown.
          */
         post: operations["shares_create"];
         delete?: never;
@@ -441,7 +441,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes a link: it opens nothing from now on. Answers those that still do. */
+        /** Revokes a link at once, and returns the remaining ones. */
         delete: operations["shares_revoke"];
         options?: never;
         head?: never;
@@ -472,11 +472,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One turn. */
+        /** Returns a turn. */
         get: operations["turns_turn"];
         put?: never;
         post?: never;
-        /** Erases the content of a turn and what was gathered from it, and counts what was erased. The turn keeps its number. */
+        /**
+         * Erases the content of a turn and the memories extracted from it, and reports what was erased. The turn keeps
+         *     its number.
+         */
         delete: operations["turns_erase_turn"];
         options?: never;
         head?: never;
@@ -490,7 +493,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text of a piece as it was sent on that turn. */
+        /** The text of a piece, as it was sent on that turn. */
         get: operations["turns_content"];
         put?: never;
         post?: never;
@@ -541,7 +544,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rebuilds the request of that turn, to the byte; `x-request-hash` is its hash. */
+        /**
+         * Rebuilds the request of that turn, byte for byte. `x-request-hash` is its hash. A turn of a drop-in endpoint
+         *     is returned as it was forwarded, in the provider's format.
+         */
         get: operations["turns_request"];
         put?: never;
         post?: never;
@@ -575,7 +581,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Prompt mode and token use of the last or a given turn. */
+        /** Returns prompt mode and token use of a turn. */
         get: operations["server_info"];
         put?: never;
         post?: never;
@@ -609,7 +615,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's sessions that are about an entity. */
+        /** Lists the caller's sessions that mention an entity. */
         get: operations["entities_entity"];
         put?: never;
         post?: never;
@@ -643,7 +649,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Succeeds while the process runs. It checks nothing else, so an unreachable store causes no restart. */
+        /** Succeeds while the process runs. Checks nothing else, so an unreachable store causes no restart. */
         get: operations["server_live"];
         put?: never;
         post?: never;
@@ -660,7 +666,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether requests can be served: the store can be written, and the server is not stopping. */
+        /** Succeeds if the store can be written and the server is not stopping. */
         get: operations["server_ready"];
         put?: never;
         post?: never;
@@ -679,7 +685,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Imports an exported session, or the conversations of a chat product's data export. */
+        /** Imports an exported session, or the conversations in a chat product's data export. */
         post: operations["conversations_import"];
         delete?: never;
         options?: never;
@@ -697,7 +703,7 @@ export interface paths {
         /** Lists the caller's memories. */
         get: operations["memories_list"];
         put?: never;
-        /** Remembers a statement. Adding it again returns the existing memory. */
+        /** Adds a memory. Adding it again returns the existing one. */
         post: operations["memories_add"];
         /** Forgets all memories of the caller. */
         delete: operations["memories_forget_all"];
@@ -733,8 +739,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Brings memories in, all or none: an export of ours, mem0's JSON, or the graph of the official MCP memory server as
-         *     JSON or as its file of lines (`application/x-ndjson`).
+         * Imports memories, all or none: an export of Throughline, mem0's JSON, or the graph of the official MCP
+         *     memory server as JSON or as its JSON lines (`application/x-ndjson`).
          */
         post: operations["memories_import"];
         delete?: never;
@@ -750,7 +756,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Searches memories by words or by meaning. */
+        /** Searches memories by words and by meaning. */
         get: operations["memories_search"];
         put?: never;
         post?: never;
@@ -769,7 +775,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Carries out a command of Anthropic's memory tool (`memory_20250818`) on the caller's files below `/memories`. */
+        /** Runs a command of Anthropic's memory tool (`memory_20250818`) on the caller's files below `/memories`. */
         post: operations["memories_run"];
         delete?: never;
         options?: never;
@@ -784,15 +790,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A memory, also a superseded one. */
+        /** Returns a memory, including a superseded one. */
         get: operations["memories_show"];
         put?: never;
         post?: never;
-        /** Forgets a memory and its earlier versions, and counts what was erased. The turns in which it was said are no longer used. */
+        /**
+         * Forgets a memory and its earlier versions, and reports what was erased. The turns in which it was said are
+         *     no longer used.
+         */
         delete: operations["memories_forget"];
         options?: never;
         head?: never;
-        /** Corrects a memory; the earlier version stays in its history. */
+        /** Changes a memory; the earlier version is kept in its history. */
         patch: operations["memories_change"];
         trace?: never;
     };
@@ -803,7 +812,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists earlier versions, oldest first. */
+        /** Lists the versions of a memory, oldest first. */
         get: operations["memories_history"];
         put?: never;
         post?: never;
@@ -820,7 +829,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports cache and memory statistics. */
+        /** Returns cache and memory statistics. */
         get: operations["server_stats"];
         put?: never;
         post?: never;
@@ -837,7 +846,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's presets. */
+        /** Lists the presets that the caller can use. */
         get: operations["presets_list"];
         put?: never;
         /** Creates a preset. */
@@ -855,7 +864,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A preset, with a review of its prompt. */
+        /** Returns a preset with a review of its prompt. */
         get: operations["presets_show"];
         put?: never;
         post?: never;
@@ -863,7 +872,7 @@ export interface paths {
         delete: operations["presets_delete"];
         options?: never;
         head?: never;
-        /** Changes a preset; a built-in one for this user alone. */
+        /** Changes a preset; a built-in one is changed for this user only. */
         patch: operations["presets_change"];
         trace?: never;
     };
@@ -893,7 +902,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Selects one tool with history, calls it, words the result. The exchange is kept either way. */
+        /**
+         * Selects one tool using the history, calls it, and answers from its result. The exchange is stored even if it
+         *     fails.
+         */
         post: operations["chat_query"];
         delete?: never;
         options?: never;
@@ -925,7 +937,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a read-only link shows, paged both ways. It needs no key: whoever has the link may read. */
+        /** Returns the conversation behind a read-only link. No key is needed. */
         get: operations["shares_show"];
         put?: never;
         post?: never;
@@ -942,7 +954,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the tools of all servers, with their approval status. */
+        /** Lists the tools of all MCP servers, with approval and permission. */
         get: operations["agents_tools"];
         put?: never;
         post?: never;
@@ -977,10 +989,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets the permission of a tool for all sessions of the caller, or of everybody, for its current definition. */
+        /** Sets the permission of a tool in all sessions of the caller, or of all users, for its current definition. */
         put: operations["agents_permit"];
         post?: never;
-        /** Removes such a permission. */
+        /** Removes the permission of a tool. */
         delete: operations["agents_revoke"];
         options?: never;
         head?: never;
@@ -998,8 +1010,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Erases everything that is kept of a user: sessions, memories, files, presets, keys. Users may erase themselves, an
-         *     administrator those of the same tenant.
+         * Erases everything stored about a user: sessions, memories, files, presets, keys. Users may erase themselves;
+         *     administrators may erase any user of their tenant.
          */
         delete: operations["users_erase"];
         options?: never;
@@ -1015,8 +1027,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Hands over everything that is kept of a user, a JSON value a line: memories, files, presets, and each session in
-         *     the form that `POST /import` takes.
+         * Exports everything stored about a user, one JSON value per line: memories, files, presets, and each session
+         *     in the form that `POST /import` accepts.
          */
         get: operations["users_export"];
         put?: never;
@@ -1051,7 +1063,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counters and histograms for Prometheus. */
+        /** Metrics for Prometheus. */
         get: operations["server_metrics"];
         put?: never;
         post?: never;
@@ -1071,8 +1083,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A reply in OpenAI's format, with memory.
-         * @description Takes and answers what OpenAI's Chat Completions does; `stream: true` answers server-sent events.
+         * OpenAI Chat Completions, with memory.
+         * @description Accepts and returns what OpenAI's Chat Completions does; with `stream: true` as server-sent events.
          */
         post: operations["drop-in_chat_completions"];
         delete?: never;
@@ -1091,8 +1103,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A reply in OpenAI's newer format, with memory.
-         * @description Takes and answers what OpenAI's Responses does; `stream: true` answers server-sent events. `previous_response_id` and `conversation` are sessions of this server; `store: false` keeps nothing.
+         * OpenAI Responses, with memory.
+         * @description Accepts and returns what OpenAI's Responses does; with `stream: true` as server-sent events. `previous_response_id` and `conversation` refer to sessions of this server; `store: false` stores nothing unless a session is named.
          */
         post: operations["drop-in_responses"];
         delete?: never;
@@ -1111,8 +1123,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Vectors of texts.
-         * @description Handed on to the provider.
+         * OpenAI Embeddings.
+         * @description Forwarded to the provider.
          */
         post: operations["drop-in_embeddings"];
         delete?: never;
@@ -1131,8 +1143,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A reply in Anthropic's format, with memory.
-         * @description Takes and answers what Anthropic's Messages does; `stream: true` answers server-sent events.
+         * Anthropic Messages, with memory.
+         * @description Accepts and returns what Anthropic's Messages does; with `stream: true` as server-sent events.
          */
         post: operations["drop-in_messages"];
         delete?: never;
@@ -1151,8 +1163,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tokens of a request in Anthropic's format.
-         * @description Handed on to the provider.
+         * Counts the tokens of a request in Anthropic's format.
+         * @description Forwarded to the provider.
          */
         post: operations["drop-in_count_tokens"];
         delete?: never;
@@ -1169,8 +1181,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The models of the configured provider.
-         * @description Handed on to the provider; without one, the models that are configured here.
+         * Lists the models of the configured provider.
+         * @description Forwarded to the provider; without one, lists the configured models.
          */
         get: operations["drop-in_models"];
         put?: never;
@@ -1189,8 +1201,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One model.
-         * @description Handed on to the provider.
+         * Returns a model.
+         * @description Forwarded to the provider.
          */
         get: operations["drop-in_model"];
         put?: never;
@@ -1209,14 +1221,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The stream of an MCP session.
+         * Opens the event stream of an MCP session.
          * @description Only with `server.mcp_sessions`; 405 otherwise.
          */
         get: operations["mcp_stream"];
         put?: never;
         /**
-         * A message of the Model Context Protocol.
-         * @description Streamable HTTP, for MCP clients of both eras. See docs/mcp.md.
+         * Sends a message of the Model Context Protocol.
+         * @description Streamable HTTP, for MCP clients with and without sessions. See docs/mcp.md.
          */
         post: operations["mcp_message"];
         /**
@@ -1236,7 +1248,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document. */
+        /** Returns this document. */
         get: operations["server_openapi"];
         put?: never;
         post?: never;
@@ -1253,7 +1265,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as /api/v1/health, where schedulers look first. */
+        /** The same as /api/v1/health, at the path that schedulers expect. */
         get: operations["server_root_health"];
         put?: never;
         post?: never;
@@ -1270,7 +1282,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as /api/v1/health/live, where schedulers look first. */
+        /** The same as /api/v1/health/live, at the path that schedulers expect. */
         get: operations["server_root_health_live"];
         put?: never;
         post?: never;
@@ -1287,7 +1299,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as /api/v1/health/ready, where schedulers look first. */
+        /** The same as /api/v1/health/ready, at the path that schedulers expect. */
         get: operations["server_root_health_ready"];
         put?: never;
         post?: never;
@@ -1305,8 +1317,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where access tokens for this server come from.
-         * @description Protected-resource metadata (RFC 9728), only with `oauth.issuer`; 404 otherwise. Also with the resource's path behind it, such as `/.well-known/oauth-protected-resource/mcp`.
+         * Returns where to get access tokens for this server.
+         * @description Protected-resource metadata (RFC 9728), only with `oauth.issuer`; 404 otherwise. Also served with the resource's path appended, such as `/.well-known/oauth-protected-resource/mcp`.
          */
         get: operations["server_oauth_metadata"];
         put?: never;
@@ -1321,135 +1333,138 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Sessions that are about a thing. */
+        /** @description Sessions that mention an entity. */
         About: {
-            /** @description `session_id`, `title`, `mention_count` and `last_mentioned` each; most recently changed first. */
+            /** @description The sessions, most recently changed first. */
             conversations: components["schemas"]["SessionAbout"][];
         };
-        /** @description One thing to change. */
+        /** @description A suggestion. */
         AdviceView: {
-            /** @description What it is about: `length`, `role`, `pressure`… */
+            /** @description What it is about, such as `length`, `role` or `pressure`. */
             aspect: string;
-            /** @description What to write. */
+            /** @description What to write instead. */
             advice: string;
         };
-        /** @description How often items were sent and used over all sessions with an agent. */
+        /** @description Use of items over all sessions of an agent. */
         AgentUsageView: {
-            /** @description Sessions that were counted. */
+            /** @description Number of sessions counted. */
             sessions: number;
-            /** @description Each item with `sent`, `used` and the number of `sessions` that sent it. */
+            /** @description All items that were sent. */
             items: components["schemas"]["ItemUsageView"][];
         };
-        /** @description One agent. */
+        /** @description An agent. */
         AgentView: {
-            /** @description Its name. */
+            /** @description Name of the agent. */
             name: string;
             /** @description What it is for. */
             description: string;
-            /** @description Whether sessions that name no agent use it. */
+            /** @description Whether sessions without an agent use it. */
             default: boolean;
-            /** @description Its rules. */
+            /** @description Number of its rules. */
             rules: number;
-            /** @description Its references. */
+            /** @description Number of its references. */
             references: number;
-            /** @description MCP servers it uses. */
+            /** @description Names of the MCP servers it uses. */
             servers: string[];
-            /** @description Packs it uses; all of them when empty. */
+            /** @description Names of the packs it uses; all packs if empty. */
             packs: string[];
-            /** @description The preset a new session starts from. */
+            /** @description Id of the preset for new sessions; null if none. */
             preset?: string | null;
         };
         /** @description All agents. */
         Agents: {
-            /** @description The agents by name. */
+            /** @description The agents, by name. */
             agents: components["schemas"]["AgentView"][];
-            /** @description Files of agents that cannot be read as they are now, by name; their last good state is in use. */
+            /** @description Agent files that cannot be read, with the reason; the last valid version is in use. */
             problems: string[];
         };
-        /** @description What waits, and which rules hold. */
+        /** @description Pending tool calls, and the rules that apply to tools. */
         Approvals: {
-            /** @description Calls that wait for approval. */
+            /** @description Tool calls that wait for approval, in the form of `AwaitedCallView`. */
             awaiting_approval: Record<string, never>[];
             /**
-             * @description Rules that hold here: `tool`, `rule` (`allow`, `ask`, `deny`, `reads`), `scope` (`operator`, `agent`,
-             *     `everyone`, `user`, `session`), `by`, `at`, and whether they are `in_force`.
+             * @description Rules of tools: `tool`, `rule` (`allow`, `ask`, `deny` or `reads`), `scope` (`operator`, `agent`,
+             *     `everyone`, `user` or `session`), `by`, `at` and `in_force`, which is `false` once the tool's definition
+             *     has changed.
              */
             rules: Record<string, never>[];
         };
-        /** @description An approval. */
+        /** @description The approval of a tool. */
         Approved: {
-            /** @description The server. */
+            /** @description Name of the MCP server. */
             server: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description The definition that was approved. */
+            /** @description Hash of the approved definition. */
             fingerprint: string;
             /**
              * Format: date-time
-             * @description When.
+             * @description When it was approved.
              */
             approved_at: string;
-            /** @description By whom. */
+            /** @description Who approved it. */
             approved_by: string;
         };
-        /** @description A text file that comes with a message. */
+        /** @description A text file attached to a message. */
         AttachmentBody: {
-            /** @description Its name, 1–200 characters. */
+            /** @description File name, 1–200 characters. */
             name: string;
-            /** @description Its text, at most 256 KiB. */
+            /** @description Content, at most 256 KiB. */
             text: string;
         };
         /** @description A tool call that waits for approval. */
         AwaitedCallView: {
-            /** @description The call's id. */
+            /** @description Id of the call, for `POST /conversations/{id}/approvals/{call}`. */
             id: string;
-            /** @description The server. */
+            /** @description MCP server of the tool. */
             server: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description The arguments. */
+            /** @description Arguments of the call. */
             arguments: {
                 [key: string]: unknown;
             };
-            /** @description Why somebody has to approve it. */
+            /** @description Why the call needs approval. */
             reason: string;
-            /** @description Which round of the turn. */
+            /** @description Whether the tool can be allowed for the rest of the session. */
+            session_scope: boolean;
+            /** @description Round of tool calls within the turn, from 1. */
             round: number;
-            /** @description What was said before the call. */
+            /** @description What the model said before its calls in this round; absent if nothing. */
             said_before?: string | null;
-            /** @description What was decided already. */
+            /** @description The decision; absent until it is made. */
             approved?: boolean | null;
         };
-        /** @description What there was to spend, and what was spent. */
+        /** @description Token budget of a request. */
         BudgetView: {
-            /** @description Tokens that the request could take. */
+            /** @description Most tokens that the request may take: the model's context window less the reply. */
             limit_tokens: number;
-            /** @description Tokens of everything that was considered. */
+            /** @description Tokens of all pieces that were considered. */
             considered_tokens: number;
-            /** @description Tokens that were sent. */
+            /** @description Tokens of the pieces that were sent. */
             used_tokens: number;
             /**
              * Format: float
-             * @description `used_tokens` of the limit.
+             * @description `used_tokens` divided by `limit_tokens`.
              */
             share: number;
-            /** @description Whether that is over the threshold. */
+            /** @description Whether `share` is above `limits.warning_share`. */
             warning: boolean;
             /**
              * Format: float
-             * @description What the provider's count is of ours.
+             * @description The provider's token count relative to this server's; 1 until it is learnt.
              */
             factor: number;
         };
-        /** @description What to change; what is absent stays. */
+        /** @description Changes to a session; absent fields are left as they are. */
         ChangeBody: {
             /**
-             * @description A new title; null removes it.
+             * @description New title, at most 200 characters; null removes it.
              * @default null
              */
             title: string | null;
             /**
-             * @description New labels.
+             * @description New tags, replacing the old ones; at most 32 of 1–200 characters.
              * @default null
              */
             tags: string[] | null;
@@ -1458,216 +1473,215 @@ export interface components {
             /** @default null */
             persona: components["schemas"]["PersonaBody"] | null;
             /**
-             * @description `false` archives it, `true` brings it back.
+             * @description `false` archives the session, `true` restores it.
              * @default null
              */
             active: boolean | null;
             /**
-             * @description Days from now until it expires, 1–3650.
+             * @description Expire this many days from now, 1–3650.
              * @default null
              */
             extend_days: number | null;
             /**
-             * @description A new agent.
+             * @description Name of the new agent.
              * @default null
              */
             agent: string | null;
         };
-        /** @description A piece whose text differs. */
+        /** @description A piece whose text differs between the requests. */
         ChangedPieceView: {
-            /** @description Where it came from. */
+            /** @description Where the piece came from. */
             source: components["schemas"]["SourceView"];
-            /** @description Hash of the first text. */
+            /** @description Hash of the text in the first request. */
             first: string;
-            /** @description Hash of the second text. */
+            /** @description Hash of the text in the second request. */
             second: string;
-            /** @description Tokens of both. */
+            /** @description Tokens in the first and in the second request. */
             tokens: number[];
         };
-        /** @description A message. */
+        /** @description A message to answer. */
         ChatBody: {
-            /** @description What the user says. */
+            /** @description The user's message, at most `limits.message_bytes_max` (256 KiB). */
             message: string;
-            /** @description The session; a new one when absent. */
+            /** @description Id of the session; created if it does not exist, generated if absent. */
             conversation_id?: string | null;
-            /** @description The agent of a new session. */
+            /** @description Name of the agent for a new session; default: the default agent. */
             agent?: string | null;
             persona?: components["schemas"]["PersonaBody"] | null;
-            /** @description The preset of a new session, where no persona is given. */
+            /** @description Id of the preset for a new session; ignored if `persona` is given. */
             preset?: string | null;
-            /** @description The workflow that the message is about. */
+            /** @description Id of the workflow that the message is about. */
             workflow_id?: string | null;
-            /** @description That workflow's specification, shown to the model as data. */
+            /** @description Specification of that workflow, included in the request as data. */
             workflow_spec?: Record<string, never> | null;
-            /** @description Text files that the message is about, at most 8; shown to the model as data. */
+            /** @description Text files that the message is about, at most 8, included in the request as data. */
             attachments?: components["schemas"]["AttachmentBody"][];
-            /** @description Tokens that the request may take. */
+            /** @description Most tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
-            /** @description Whether a heated message brings the calm-keeping reminder, for this message. */
+            /** @description Whether a heated message adds a reminder to stay calm; default: that of the persona. */
             keeps_calm?: boolean | null;
         };
-        /** @description A turn's outcome. */
+        /** @description Outcome of a turn. */
         ChatReply: {
-            /** @description The session. */
+            /** @description Id of the session. */
             conversation_id: string;
-            /** @description The session's version now. */
+            /** @description Version of the session after the turn. */
             version: number;
-            /** @description The turn; null while it waits for approval. */
+            /** @description Number of the turn; null while a call waits for approval. */
             turn?: number | null;
-            /** @description What the assistant said. */
+            /** @description The assistant's reply, or the part of it so far. */
             reply: string;
             /** @description `complete`, `partial`, `failed`, `refused` or `awaiting_approval`. */
             status: string;
             error?: components["schemas"]["TurnFailure"] | null;
-            /** @description How the reply came about: by which model, or offline and why. */
+            /** @description Who wrote the reply; null while a call waits for approval. */
             form: components["schemas"]["ReplyForm"];
-            /** @description Things that the message was understood to mean; `confidence` under 0.7 is unsure. */
+            /** @description Entities recognised in the message; `confidence` below 0.7 should be confirmed. */
             entities: components["schemas"]["MentionView"][];
-            /** @description Tools that were called, as `server:tool`. */
+            /** @description Tools that were called, as `server:tool`, in order. */
             tools_used: string[];
-            /** @description What they answered. */
+            /** @description Tool calls with their results, in order. */
             tool_executions: components["schemas"]["ToolExecution"][];
-            /** @description Calls that wait for approval. */
+            /** @description Tool calls that wait for approval. */
             awaiting_approval: components["schemas"]["AwaitedCallView"][];
             usage?: components["schemas"]["TokenUsage"] | null;
             context?: components["schemas"]["ContextBrief"] | null;
-            /** @description How long the turn lasts in the store. */
+            /** @description Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`. */
             durability: string;
         };
-        /** @description What differs between the turn in the path, the first, and the other, the second. */
+        /** @description Differences between the first turn (in the path) and the second (in the query). */
         Comparison: {
-            /** @description Pieces that only the first has. */
+            /** @description Pieces that only the first turn has. */
             only_first: components["schemas"]["PieceView"][];
-            /** @description Pieces that only the second has. */
+            /** @description Pieces that only the second turn has. */
             only_second: components["schemas"]["PieceView"][];
-            /**
-             * @description Pieces that were sent in one and not in the other, or dropped for another reason: `source`, `first`
-             *     and `second` (why not sent; null where it was), and whether the text `changed` too.
-             */
+            /** @description Pieces that one turn sent and the other dropped, or that both dropped for different reasons. */
             moved: components["schemas"]["MovedPieceView"][];
-            /** @description Pieces of the same source with another text: `source`, both hashes and both counts of tokens. */
+            /** @description Pieces of the same source whose text differs. */
             changed: components["schemas"]["ChangedPieceView"][];
-            /** @description How many pieces are the same. */
+            /** @description Number of pieces that are equal. */
             same: number;
-            /** @description Tokens sent, in the first and in the second. */
+            /** @description Tokens sent in the first and in the second turn. */
             used_tokens: number[];
-            /** @description Whether both made the same request, to the byte. */
+            /** @description Whether both requests are equal, byte for byte. */
             same_request: boolean;
         };
-        /** @description A context to be created. */
+        /** @description A context to create. */
         ContextBody: {
             /**
-             * @description Its id; made here when absent.
+             * @description Id of the context, 1–128 characters of `A–Z a–z 0–9 . _ -`; generated if absent.
              * @default null
              */
             id: string | null;
             /**
-             * @description Its name; needed without a preset or template.
+             * @description Display name, 1–200 characters; required without a preset or template.
              * @default null
              */
             name: string | null;
             /**
-             * @description The prompt; needed without a preset or template.
+             * @description System prompt, at most 32 KiB; required without a preset or template.
              * @default null
              */
             systemPrompt: string | null;
             /**
-             * @description The character in a sentence.
+             * @description Character, in a sentence.
              * @default null
              */
             personality: string | null;
             /**
              * Format: double
-             * @description 0.0–1.0.
+             * @description Sampling temperature, 0–1; default: that of the preset or template, else `limits.temperature`.
              * @default null
              */
             temperature: number | null;
             /**
              * Format: int64
-             * @description The longest reply, 1–200000 tokens.
+             * @description Most tokens of a reply, 1–200000; default: that of the preset or template, else `limits.reply_tokens_max`.
              * @default null
              */
             maxTokens: number | null;
             /**
              * Format: int64
-             * @description The most history, 1–2000000 tokens.
+             * @description Most tokens of history in a request, 1–2000000; default: that of the preset or template, else the
+             *     window less the reply.
              * @default null
              */
             maxHistoryTokens: number | null;
             /**
              * Format: int64
-             * @description Days from the last interaction until it expires, 1–3650.
+             * @description Days from the last interaction until it expires, 1–3650; default: that of the preset or template, else
+             *     `limits.expiry_days`.
              * @default null
              */
             expiryDays: number | null;
             /**
-             * @description The preset to start from.
+             * @description Id of the preset to start from; excludes `templateId`.
              * @default null
              */
             presetId: string | null;
             /**
-             * @description The template to start from.
+             * @description Id of the template to start from; excludes `presetId`.
              * @default null
              */
             templateId: string | null;
             /**
-             * @description Labels.
+             * @description Tags for filtering, at most 32 of 1–200 characters.
              * @default []
              */
             tags: string[];
             /**
-             * @description The agent; the default one when absent.
+             * @description Name of the agent; default: the default agent.
              * @default null
              */
             agent: string | null;
         };
-        /** @description What the model saw, in brief; `…/turns/{turn}/context` has it all. */
+        /** @description What the model saw, in brief; `…/turns/{turn}/context` has the details. */
         ContextBrief: {
-            /** @description Names the receipt. */
+            /** @description Id of the receipt. */
             id: string;
-            /** @description One line for people. */
+            /** @description One sentence for people. */
             summary: string;
-            /** @description The prompt mode. */
+            /** @description Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`. */
             mode: string;
-            /** @description Why that mode. */
+            /** @description Why that mode was chosen. */
             mode_why: string;
-            /** @description What there was to spend, and what was spent. */
+            /** @description Token budget. */
             budget: components["schemas"]["BudgetView"];
-            /** @description Tokens at the start that are the same as in the turn before. */
+            /** @description Tokens of the prefix that equals the previous request. */
             stable_prefix_tokens: number;
         };
-        /** @description What to change of a context; what is absent stays. */
+        /** @description Changes to a context; absent fields are left as they are. */
         ContextChange: {
             /**
-             * @description Its name.
+             * @description New display name.
              * @default null
              */
             name: string | null;
             /**
-             * @description The prompt.
+             * @description New system prompt.
              * @default null
              */
             systemPrompt: string | null;
             /**
-             * @description The character in a sentence.
+             * @description New character, in a sentence.
              * @default null
              */
             personality: string | null;
             /**
              * Format: double
-             * @description 0.0–1.0.
+             * @description New sampling temperature, 0–1.
              * @default null
              */
             temperature: number | null;
             /**
              * Format: int64
-             * @description The longest reply, 1–200000 tokens.
+             * @description Most tokens of a reply, 1–200000.
              * @default null
              */
             maxTokens: number | null;
             /**
              * Format: int64
-             * @description The most history, 1–2000000 tokens.
+             * @description Most tokens of history in a request, 1–2000000.
              * @default null
              */
             maxHistoryTokens: number | null;
@@ -1678,107 +1692,107 @@ export interface components {
              */
             expiryDays: number | null;
             /**
-             * @description Labels.
+             * @description New tags, replacing the old ones; at most 32 of 1–200 characters.
              * @default null
              */
             tags: string[] | null;
             /**
-             * @description `true` brings it back and extends it, `false` archives it.
+             * @description `true` restores the context and extends it, `false` archives it.
              * @default null
              */
             isActive: boolean | null;
         };
-        /** @description What the last turns came to. */
+        /** @description Use of the context window over the last turns. */
         ContextStatistics: {
-            /** @description Turns looked at. */
+            /** @description Number of turns counted, at most 100. */
             turns: number;
             /**
              * Format: float
-             * @description Share of the window that the last one took.
+             * @description Share of the token budget that the last turn used, 0–1.
              */
             last_share: number;
             /**
              * Format: float
-             * @description The mean share.
+             * @description Mean share, 0–1.
              */
             mean_share: number;
             /**
              * Format: float
-             * @description The largest share.
+             * @description Largest share, 0–1.
              */
             largest_share: number;
             /** @description Tokens of the last request. */
             last_tokens: number;
             /**
              * Format: float
-             * @description Share of the sent tokens that repeated the turn before, which a provider's cache can serve.
+             * @description Share of sent tokens in the stable prefix, which a provider's cache can serve, 0–1.
              */
             stable_prefix_share: number;
-            /** @description Turns over the warning threshold. */
+            /** @description Turns above the warning threshold. */
             warnings: number;
         };
-        /** @description A conversation partner: a session with a persona. */
+        /** @description A session with a persona. */
         ContextView: {
-            /** @description Its id. */
+            /** @description Id of the context. */
             id: string;
-            /** @description Its name for people. */
+            /** @description Display name. */
             name: string;
-            /** @description The prompt that makes the persona. */
+            /** @description System prompt of the persona. */
             systemPrompt: string;
-            /** @description The persona's character. */
+            /** @description Character of the persona, in a sentence; may be empty. */
             personality: string;
             /**
              * Format: double
-             * @description 0.0–1.0.
+             * @description Sampling temperature, 0–1.
              */
             temperature: number;
-            /** @description The longest reply, in tokens. */
+            /** @description Most tokens of a reply. */
             maxTokens: number;
-            /** @description The most history that is shown, in tokens. */
+            /** @description Most tokens of history in a request. */
             maxHistoryTokens: number;
             /** @description Days from the last interaction until it expires. */
             expiryDays: number;
-            /** @description When it was created. */
+            /** @description When it was created, in RFC 3339. */
             createdAt: string;
-            /** @description The last interaction. */
+            /** @description Last turn or change, in RFC 3339. */
             updatedAt: string;
-            /** @description When it expires. */
+            /** @description When it expires, in RFC 3339; empty if never. */
             expiresAt: string;
-            /** @description Whether it can be talked to. */
+            /** @description Whether it accepts messages: neither archived nor expired. */
             isActive: boolean;
             /** @description Whether it has expired. */
             isExpired: boolean;
-            /** @description Set within a day of its expiry. */
+            /** @description A warning in the last day, or the last quarter of a shorter life; absent otherwise. */
             expiryWarning?: string | null;
-            /** @description The preset it started from. */
+            /** @description Preset it was created from; absent if none. */
             presetId?: string | null;
-            /** @description Labels. */
+            /** @description Tags for filtering. */
             tags: string[];
-            /** @description Exchanges so far. */
+            /** @description Number of turns, without erased ones. */
             exchanges: number;
         };
-        /** @description Some contexts. */
+        /** @description A page of contexts. */
         Contexts: {
-            /** @description The contexts, most recently used first. */
+            /** @description The contexts, most recently changed first. */
             contexts: components["schemas"]["ContextView"][];
-            /** @description How many there are in all. */
+            /** @description Number of contexts on all pages. */
             totalCount: number;
         };
-        /** @description A session's head. */
+        /** @description A session. */
         Conversation: {
-            /** @description Its id. */
+            /** @description Id of the session. */
             id: string;
-            /** @description Commits so far; also the `ETag`. */
+            /** @description Number of commits so far; also the `ETag`. */
             version: number;
-            /** @description Turns so far. */
+            /** @description Number of turns, including erased ones. */
             turns: number;
-            /** @description The agent; the default one when null. */
+            /** @description Name of the agent; null for the default agent. */
             agent?: string | null;
-            /** @description A title for people. */
+            /** @description Title; null if it has none. */
             title?: string | null;
-            /** @description Labels. */
+            /** @description Tags for filtering. */
             tags: string[];
-            /** @description Whether turns can be made: neither deleted nor expired. */
+            /** @description Whether it accepts turns: neither archived nor expired. */
             active: boolean;
             /**
              * Format: date-time
@@ -1787,380 +1801,385 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description The last turn or change.
+             * @description Last turn or change.
              */
             last_activity: string;
             /**
              * Format: date-time
-             * @description When it was archived.
+             * @description When it was archived; null if it was not.
              */
             deleted_at?: string | null;
             /**
              * Format: date-time
-             * @description When it expires.
+             * @description When it expires; null if never.
              */
             expires_at?: string | null;
-            /** @description A sentence when that is near. */
+            /** @description A warning in the last day, or the last quarter of a shorter life; null otherwise. */
             expiry_warning?: string | null;
-            /** @description Settings. */
+            /** @description Settings of the session. */
             settings: components["schemas"]["SettingsBody"];
             persona?: components["schemas"]["PersonaBody"] | null;
             /** @description Rules, references and tools of the session. */
             items: components["schemas"]["SessionItemView"][];
             topic?: components["schemas"]["TopicView"] | null;
-            /** @description The condensed older turns. */
+            /** @description Summary of older turns: `from`, `to`, `text`, `tokens`, `by` and `at`; null if there is none. */
             summary?: Record<string, never> | null;
-            /** @description The last tool executions. */
+            /** @description The last tool calls, at most 20, newest last. */
             tool_history: components["schemas"]["EarlierCall"][];
-            /** @description Tokens over the whole conversation. */
+            /** @description Token counts over the whole session. */
             usage: components["schemas"]["SessionTokens"];
-            /** @description Tokens of the last request. */
+            /** @description Tokens of the last request, by this server's count. */
             context_tokens: number;
-            /** @description The last prompt mode. */
+            /** @description Prompt mode of the last turn: `general`, `creation`, `search`, `modification` or `analysis`. */
             mode: string;
-            /** @description When history did not fit. */
+            /** @description The last requests whose history did not fit, at most 20, newest last. */
             prunings: components["schemas"]["PruningView"][];
-            /** @description Calls that wait for approval. */
+            /** @description Tool calls that wait for approval. */
             awaiting_approval: components["schemas"]["AwaitedCallView"][];
             paused?: components["schemas"]["PausedTurn"] | null;
             forked_from?: components["schemas"]["ForkedFromView"] | null;
-            /** @description Turns whose content was erased. */
+            /** @description Number of turns whose content was erased. */
             erased_turns: number;
         };
-        /** @description Some sessions. */
+        /** @description A page of sessions. */
         Conversations: {
             /** @description The sessions, most recently changed first. */
             conversations: components["schemas"]["Conversation"][];
-            /** @description Where the next answer begins; null at the end. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor?: string | null;
         };
-        /** @description What was understood, and what was meant. */
+        /** @description A misunderstood entity, and the intended one. */
         CorrectionBody: {
             wrong?: components["schemas"]["Thing"] | null;
             /** @description What was meant. */
             right: components["schemas"]["Thing"];
         };
-        /** @description A session to be created. */
+        /** @description A session to create. */
         CreateBody: {
             /**
-             * @description Its id, 1–128 characters of `A–Z a–z 0–9 . _ -`; made here when absent.
+             * @description Id of the session, 1–128 characters of `A–Z a–z 0–9 . _ -`; generated if absent.
              * @default null
              */
             id: string | null;
             /**
-             * @description The agent; the default one when absent.
+             * @description Name of the agent; default: the default agent.
              * @default null
              */
             agent: string | null;
             /**
-             * @description A title.
+             * @description Title, at most 200 characters; default: the start of the first message.
              * @default null
              */
             title: string | null;
             /**
-             * @description Labels.
+             * @description Tags for filtering, at most 32 of 1–200 characters.
              * @default []
              */
             tags: string[];
             /** @default null */
             persona: components["schemas"]["PersonaBody"] | null;
             /**
-             * @description The preset that the persona is made from, where none is given.
+             * @description Id of the preset to create the persona from, unless `persona` is given; default: that of the agent.
              * @default null
              */
             preset: string | null;
             /**
-             * @description Settings.
+             * @description Settings of the session.
              * @default {
              *       "preferences": {}
              *     }
              */
             settings: components["schemas"]["SettingsBody"];
         };
-        /** @description A decision. */
+        /** @description Decision about a tool call. */
         DecisionBody: {
-            /** @description `true` lets the call run, `false` refuses it. */
+            /** @description `true` runs the call, `false` refuses it. */
             approve: boolean;
             scope?: components["schemas"]["ScopeBody"] | null;
         };
-        /** @description A decision that was kept. */
+        /** @description The stored permission of a tool. */
         DecisionView: {
-            /** @description The server. */
+            /** @description Name of the MCP server. */
             server: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description What was decided. */
+            /** @description `allow`, `ask`, `deny` or `reads`. */
             rule: string;
-            /** @description The definition that it holds for. */
+            /** @description Hash of the definition that it applies to. */
             fingerprint: string;
             /**
              * Format: date-time
-             * @description When.
+             * @description When it was set.
              */
             at: string;
-            /** @description By whom. */
+            /** @description Who set it. */
             by: string;
         };
         /**
-         * @description Which way to page.
+         * @description Order of turns.
          * @enum {string}
          */
         Direction: "asc" | "desc";
-        /** @description A tool's call that a session remembers. */
+        /** @description A tool call that the session remembers. */
         EarlierCall: {
-            /** @description The server. */
+            /** @description MCP server of the tool. */
             server: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description The turn. */
+            /** @description Turn of the call, from 1. */
             turn: number;
-            /** @description Which call of the turn, from 0. */
+            /** @description Position among the calls of the turn, from 0. */
             call: number;
-            /** @description Whether it succeeded. */
+            /** @description Whether the call succeeded. */
             ok: boolean;
         };
-        /** @description What a server says of a tool's effects; what it does not say is not there. */
+        /** @description Effects of a tool as its server declares them; undeclared ones are absent. */
         EffectsView: {
-            /** @description It changes nothing. */
+            /** @description Whether it only reads. */
             read_only?: boolean | null;
-            /** @description It may destroy. */
+            /** @description Whether it may destroy data. */
             destructive?: boolean | null;
-            /** @description The same call twice does no more than once. */
+            /** @description Whether repeating a call has no further effect. */
             idempotent?: boolean | null;
+            /** @description Whether it deals with data outside the server. */
+            open_world?: boolean | null;
         };
-        /** @description Things of a session. */
+        /** @description Entities of a session. */
         Entities: {
-            /** @description The most relevant first, with relations and relevance. */
+            /**
+             * @description The most relevant entities first: type, name, id, relations, mentions, data, `relevanceScore`, `trust`
+             *     and `active`.
+             */
             entities: Record<string, never>[];
-            /** @description What the conversation is about now. */
+            /** @description Current topic; null if not known. */
             topic?: string | null;
-            /** @description Things known from the log beyond these. */
+            /** @description Number of further entities known from the log. */
             more_known: number;
         };
         /** @description What the erasure of a user removed. */
         ErasedUser: {
-            /** @description Who. */
+            /** @description Id of the user. */
             user_id: string;
             /**
              * Format: date-time
-             * @description When.
+             * @description When the erasure finished.
              */
             at: string;
             /** @description Sessions. */
             sessions: number;
             /** @description Memories. */
             memories: number;
-            /** @description Files of memory tools. */
+            /** @description Files of the memory tool. */
             files: number;
-            /** @description Presets of the user's own. */
+            /** @description The user's own presets. */
             presets: number;
-            /** @description API keys; they open nothing any more. */
+            /** @description API keys; they are no longer valid. */
             keys: number;
-            /** @description Other records: decisions about tools, answers to keyed calls. */
+            /** @description Other records, such as tool permissions and stored responses of idempotent calls. */
             others: number;
-            /** @description Documents that the search index removed. */
+            /** @description Documents removed from the search index. */
             index_documents: number;
-            /** @description Files, objects, rows or keys that held all this. */
+            /** @description Stored records that were removed: files, objects, rows or keys. */
             records: number;
-            /** @description Bytes removed. */
+            /** @description Bytes that were removed. */
             bytes: number;
-            /** @description Copies that the store could not remove, or that go later by themselves. */
+            /** @description Copies that the store could not remove now; some are removed later. */
             left: number;
-            /** @description What is to be known of those, one sentence each. */
+            /** @description Remarks on those copies, one sentence each. */
             notes: string[];
         };
-        /** @description What an erasure removed. */
+        /** @description What the erasure of a session removed. */
         Erasure: {
-            /** @description The session. */
+            /** @description Id of the session. */
             session_id: string;
             /**
              * Format: date-time
-             * @description When.
+             * @description When the erasure finished.
              */
             at: string;
-            /** @description Heads removed. */
+            /** @description Number of heads removed. */
             heads: number;
-            /** @description Turns removed. */
+            /** @description Number of turns removed. */
             turns: number;
-            /** @description Files, objects, rows or keys that held them. */
+            /** @description Stored records that were removed: files, objects, rows or keys. */
             records: number;
-            /** @description Bytes of heads and turns removed. */
+            /** @description Bytes of the heads and turns that were removed. */
             bytes: number;
-            /** @description Copies that the store could not remove, or that go later by themselves. */
+            /** @description Copies that the store could not remove now; some are removed later. */
             left: number;
-            /** @description What is to be known of those. */
+            /** @description Remarks on those copies, one sentence each. */
             notes: string[];
-            /** @description Documents that the search index removed. */
+            /** @description Documents removed from the search index. */
             index_documents: number;
-            /** @description Memories that were gathered from it and are forgotten with it. */
+            /** @description Memories extracted from the session that were forgotten with it. */
             memories: number;
-            /** @description What keeps it erased after a restore. */
+            /** @description Id of the tombstone that erases the session again after a restore. */
             tombstone: string;
         };
         /** @description Why an exchange failed. */
         ErrorBody: {
-            /** @description A stable name. */
+            /** @description Error code of the application; default: `failed`. */
             code?: string;
-            /** @description What happened. */
+            /** @description What failed, for people. */
             message: string;
         };
-        /** @description What a tool did. */
+        /** @description A tool call with its result. */
         ExecutionBody: {
-            /** @description The call's id; numbered here when absent. */
+            /** @description Id of the call; default: `call_` and its number. */
             id?: string | null;
-            /** @description The server. */
+            /** @description MCP server of the tool; default: empty. */
             server?: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description The arguments. */
+            /** @description Arguments of the call; default: null. */
             arguments?: unknown;
-            /** @description What it answered: text or JSON. */
+            /** @description Result of the call, text or JSON; absent if it could not be made. */
             result?: unknown;
-            /** @description Why it failed. */
+            /** @description Why the call failed; absent if it succeeded. */
             error?: string | null;
-            /** @description How long it took, in milliseconds. */
+            /** @description Duration in milliseconds; default: 0. */
             took_ms?: number;
         };
         /**
-         * @description A form of export.
+         * @description Format of an export.
          * @enum {string}
          */
         ExportFormat: "json" | "markdown";
         /** @description What was forgotten. */
         ForgottenMemories: {
-            /** @description Memories. */
+            /** @description Memories that were erased. */
             memories: number;
-            /** @description Their earlier versions. */
+            /** @description Earlier versions that were erased. */
             versions: number;
-            /** @description Files, objects, rows or keys that held them. */
+            /** @description Stored records that were removed: files, objects, rows or keys. */
             records: number;
-            /** @description Bytes removed. */
+            /** @description Bytes that were removed. */
             bytes: number;
             /** @description Copies that the store could not remove. */
             left: number;
-            /** @description What is to be known of those, and of the turns in which it was said, one sentence each. */
+            /** @description Remarks on those copies and on the turns, one sentence each. */
             notes: string[];
-            /** @description The turns in which it was said. */
+            /** @description Turns in which the memories were said. */
             said_in: components["schemas"]["SaidIn"][];
         };
         /** @description Where to fork. */
         ForkBody: {
             /**
-             * @description The last turn to take along; all of them when absent.
+             * @description Last turn to copy, from 1; default: the last turn of the session.
              * @default null
              */
             turn: number | null;
             /**
-             * @description The new session's id; made here when absent.
+             * @description Id of the new session; generated if absent.
              * @default null
              */
             id: string | null;
         };
-        /** @description Where a session was forked from. */
+        /** @description Origin of a forked session. */
         ForkedFromView: {
-            /** @description The session. */
+            /** @description Id of the original session. */
             session: string;
-            /** @description Up to this turn. */
+            /** @description Last turn that was copied, from 1. */
             turn: number;
         };
-        /** @description What was found. */
+        /** @description A page of hits. */
         Found: {
-            /** @description Session, turn, part, snippet, score and title each; best first. */
+            /** @description The hits, best first. */
             hits: components["schemas"]["SearchHitView"][];
-            /** @description Sessions whose last changes are not in the index yet. */
+            /** @description Sessions whose last changes are not indexed yet. */
             sessions_behind: number;
         };
-        /** @description A memory that a search found. */
+        /** @description A search hit. */
         FoundMemory: components["schemas"]["Memory"] & {
             /**
              * Format: float
-             * @description How well it fits, 0–1.
+             * @description Relevance, 0–1.
              */
             score: number;
         };
-        /** @description What became of a deleted preset. */
+        /** @description Result of deleting a preset. */
         Gone: {
-            /** @description Which. */
+            /** @description Id of the preset. */
             id: string;
-            /** @description `erased`, or `deactivated` for a built-in one, which can be restored. */
+            /** @description `erased`, or `deactivated` for a built-in preset, which can be restored. */
             outcome: string;
         };
-        /** @description Reports the server's health. */
+        /** @description Health of the server. */
         Health: {
             /**
-             * @description `ok`, `degraded` when an MCP server failed or something stored is damaged, `unavailable` when the store
-             *     cannot be reached or written to.
+             * @description `ok`, `degraded` if an MCP server failed or stored data is damaged, `unavailable` if the store cannot be
+             *     written.
              */
             status: string;
-            /** @description The server's version. */
+            /** @description Version of the server. */
             version: string;
-            /** @description What the store is and promises. */
+            /** @description The store and its guarantees. */
             store: components["schemas"]["StoreFactsView"];
-            /** @description Names of the configured models; with none, replies are made offline. */
+            /** @description Names of the configured models; if empty, replies are made without a model. */
             models: string[];
-            /** @description MCP servers: name, state, tools. */
+            /** @description Connection states of the MCP servers. */
             servers: components["schemas"]["ServerStatusView"][];
-            /** @description What the last turns took of their windows. */
+            /** @description Use of the context window by the last turns. */
             context: components["schemas"]["ContextStatistics"];
-            /** @description What is wrong, in sentences. */
+            /** @description What is wrong, one sentence each. */
             warnings: string[];
         };
-        /** @description Some turns. */
+        /** @description A page of turns. */
         History: {
-            /** @description The turns in the order that was asked for. */
+            /** @description The turns, in the requested order. */
             turns: components["schemas"]["TurnBrief"][];
-            /** @description Where the next answer begins; null at the end. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor?: string | null;
         };
-        /** @description What came of bringing in the conversations of another product. */
+        /** @description Result of importing the conversations of another product. */
         Imported: {
             /** @description New sessions. */
             imported: components["schemas"]["ImportedConversation"][];
-            /** @description Sessions that were there already: the same file again changes nothing. */
+            /** @description Ids of sessions that had been imported before and are unchanged. */
             already_there: string[];
-            /** @description Conversations that could not be brought in, with the reason. */
+            /** @description Conversations that could not be imported, with the reason. */
             skipped: string[];
         };
-        /** @description A new session. */
+        /** @description An imported session. */
         ImportedConversation: {
-            /** @description Its id. */
+            /** @description Id of the session. */
             id: string;
-            /** @description Its title. */
+            /** @description Title of the session; null if it has none. */
             title?: string | null;
-            /** @description Its turns. */
+            /** @description Number of turns. */
             turns: number;
         };
-        /** @description What an import brought. */
+        /** @description Result of an import. */
         ImportedMemories: {
-            /** @description Memories that are new. */
+            /** @description Number of new memories. */
             imported: number;
-            /** @description Memories that were known already. */
+            /** @description Number of memories that already existed. */
             known: number;
-            /** @description Memories that were there and are now superseded. */
+            /** @description Number of existing memories that are now superseded. */
             superseded: number;
-            /** @description Memories that contradict one that is trusted more; both are kept. */
+            /** @description Number of memories that contradict one of higher trust; both are kept. */
             contradicting: number;
         };
-        /** @description A rule, a reference or a tool. */
+        /** @description Names a rule, a reference or a tool. */
         ItemBody: {
             /** @description `rule`, `reference` or `tool`. */
             type: components["schemas"]["ItemKind"];
-            /** @description Its name. */
+            /** @description Name of the item. */
             name: string;
-            /** @description The server, for a tool. */
+            /** @description MCP server of the tool; required for tools, not allowed otherwise. */
             serverName?: string | null;
         };
-        /** @description Items of a request, by kind. */
+        /** @description Number of items in a request, by type and include mode. */
         ItemCounts: {
-            /** @description Rules. */
+            /** @description Number of rules. */
             rules: components["schemas"]["ModeCounts"];
-            /** @description References. */
+            /** @description Number of references. */
             references: components["schemas"]["ModeCounts"];
-            /** @description Tools. */
+            /** @description Number of tools. */
             tools: components["schemas"]["ModeCounts"];
         };
         /**
-         * @description What an item is.
+         * @description Type of an item.
          * @enum {string}
          */
         ItemKind: "rule" | "reference" | "tool";
@@ -2168,68 +2187,68 @@ export interface components {
         ItemUsageView: {
             /** @description `rule`, `reference` or `tool`. */
             type: string;
-            /** @description Its name. */
+            /** @description Name of the item. */
             name: string;
-            /** @description The server, for a tool. */
+            /** @description MCP server of a tool; absent for rules and references. */
             serverName?: string | null;
-            /** @description Requests that it was sent with. */
+            /** @description Requests that included the item. */
             sent: number;
-            /** @description Replies that referred to it. */
+            /** @description Replies that used it: a tool was called, a rule or reference was named or followed in wording. */
             used: number;
-            /** @description Sessions that it was sent in, over an agent's sessions. */
+            /** @description Sessions that sent it; absent in the counts of a single session. */
             sessions?: number | null;
         };
-        /** @description What an agent offers. */
+        /** @description Items that an agent offers. */
         Items: {
-            /** @description Rules, references and tools with their include mode. */
+            /** @description Rules, references and tools. */
             items: components["schemas"]["OfferedItem"][];
         };
-        /** @description A memory that was added or changed, and what that means for others. */
+        /** @description A memory that was added or changed, and its effect on other memories. */
         KeptMemory: components["schemas"]["Memory"] & {
             /** @description Older memories about the same subject that it supersedes. */
             superseded: components["schemas"]["Memory"][];
-            /** @description Memories about the same subject that say something else and are trusted more; both stay. */
+            /** @description Memories of higher trust about the same subject that say something else; both are kept. */
             contradicts: components["schemas"]["Memory"][];
         };
-        /** @description One message of a turn. */
+        /** @description A message of a turn. */
         KindOfMessage: {
             /** @description `query`, `response`, `tool_result` or `error`. */
             kind: string;
-            /** @description The text. */
+            /** @description Text of the message. */
             text: string;
         };
         /** @description A range of bytes. */
         MarkView: {
-            /** @description Its first byte. */
+            /** @description Offset of the first byte. */
             start: number;
-            /** @description The byte after its last. */
+            /** @description Offset after the last byte. */
             end: number;
         };
-        /** @description Some memories. */
+        /** @description A page of memories. */
         Memories: {
-            /** @description The memories, most recently changed first. */
+            /** @description The memories, most recently changed first; best first with `q`. */
             memories: components["schemas"]["Memory"][];
-            /** @description Where the next answer goes on; null at the end. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor?: string | null;
-            /** @description How many there are in all. */
+            /** @description Number of memories on all pages; with `q`, the number returned. */
             total: number;
         };
-        /** @description A statement about the user and their world that outlives its session. */
+        /** @description A statement about the user that outlives its session. */
         Memory: {
-            /** @description Its id. */
+            /** @description Id of the memory. */
             id: string;
-            /** @description What is known, as a sentence. */
+            /** @description The statement, as a sentence. */
             text: string;
-            /** @description What it is about; a newer memory about the same subject supersedes this one. */
+            /** @description Subject; a newer memory about the same subject supersedes this one. Absent if it has none. */
             subject?: string | null;
-            /** @description What sort of statement it is. */
+            /** @description What the statement is about. */
             kind: components["schemas"]["MemoryKind"];
-            /** @description Where it comes from. */
+            /** @description Origin of the statement. */
             trust: components["schemas"]["MemoryTrust"];
             source?: components["schemas"]["MemorySource"] | null;
             /**
              * Format: date-time
-             * @description When it was first kept.
+             * @description When it was first stored.
              */
             created_at: string;
             /**
@@ -2239,48 +2258,48 @@ export interface components {
             changed_at: string;
             /**
              * Format: date-time
-             * @description When a request last showed it; noted once a day.
+             * @description When a request last included it, updated at most once a day; absent if none did.
              */
             last_used_at?: string | null;
-            /** @description The newer memory about the same subject. */
+            /** @description Id of the newer memory that supersedes it; absent while it is current. */
             superseded_by?: string | null;
         };
         /** @description A statement to remember. */
         MemoryBody: {
-            /** @description What is to be remembered, as a sentence; at most 2,000 bytes. */
+            /** @description The statement, as a sentence; at most 2000 bytes. */
             text: string;
-            /** @description What it is about; a newer memory about the same subject supersedes the older one. */
+            /** @description Subject; a newer memory about the same subject supersedes an older one. At most 200 characters. */
             subject?: string | null;
             kind?: components["schemas"]["MemoryKind"] | null;
         };
-        /** @description A correction; what is absent stays. */
+        /** @description Changes to a memory; absent fields are left as they are. */
         MemoryChange: {
             /**
-             * @description The new text.
+             * @description New text, at most 2000 bytes.
              * @default null
              */
             text: string | null;
             /**
-             * @description The new subject; an empty one removes it.
+             * @description New subject; an empty one removes it.
              * @default null
              */
             subject: string | null;
             /** @default null */
             kind: components["schemas"]["MemoryKind"] | null;
         };
-        /** @description A user's memories outside the store; the import takes it. */
+        /** @description All memories of a user, in the form that the import accepts. */
         MemoryExport: {
-            /** @description `throughline.memories/1`. */
+            /** @description Always `throughline.memories/1`. */
             format: string;
-            /** @description The memories, superseded ones included, oldest first. */
+            /** @description The memories, including superseded ones, oldest first. */
             memories: components["schemas"]["Memory"][];
         };
-        /** @description Versions of what is known about one thing. */
+        /** @description Versions of a memory. */
         MemoryHistory: {
-            /** @description Oldest first: memories that it supersedes, its own earlier versions, and the memory as it is. */
+            /** @description Oldest first: the memories it supersedes, its own earlier versions, and its current version. */
             versions: components["schemas"]["Memory"][];
         };
-        /** @description What a search found. */
+        /** @description Search results. */
         MemoryHits: {
             /** @description The memories, best first. */
             hits: components["schemas"]["FoundMemory"][];
@@ -2290,135 +2309,135 @@ export interface components {
          * @enum {string}
          */
         MemoryKind: "instruction" | "profile" | "preference" | "fact";
-        /** @description The sentence that a memory was gathered from. */
+        /** @description The sentence that a memory was extracted from. */
         MemorySource: {
-            /** @description The session. */
+            /** @description Id of the session. */
             session: string;
             /** @description The turn, from 1. */
             turn: number;
-            /** @description The sentence, as the user wrote it. */
+            /** @description The sentence as the user wrote it. */
             sentence: string;
         };
-        /** @description Cache and memory figures. */
+        /** @description Cache and memory statistics. */
         MemoryStats: {
-            /** @description Sessions in memory. */
+            /** @description Sessions in the cache. */
             cached_sessions: number;
-            /** @description Their approximate size. */
+            /** @description Approximate size of the cached sessions, in bytes. */
             cached_bytes: number;
-            /** @description Loads answered from memory, after the version was confirmed. */
+            /** @description Loads answered from the cache, after confirming the version. */
             hits: number;
             /** @description Loads that read the store. */
             misses: number;
             /**
              * Format: double
-             * @description `hits` of all loads.
+             * @description Share of loads answered from the cache, 0–1.
              */
             hit_rate: number;
-            /** @description Messages whose enrichment was in memory, for the same version of their session. */
+            /** @description Messages whose enrichment was cached for the same version of the session. */
             enrichment_hits: number;
             /** @description Messages that were enriched anew. */
             enrichment_misses: number;
-            /** @description Look-ups of things through tools since the start. */
+            /** @description Tool calls that looked up entities, since the start. */
             look_ups_made: number;
-            /** @description Of those, look-ups that failed or took too long. */
+            /** @description Of those, calls that failed or timed out. */
             look_ups_failed: number;
-            /** @description Look-ups answered from memory, or by what another copy of the server had found. */
+            /** @description Look-ups answered from the cache, including the one shared between servers. */
             look_ups_spared: number;
-            /** @description Of those, the ones that another copy had made. */
+            /** @description Of those, answers that another server had stored. */
             look_ups_shared: number;
-            /** @description Questions to the cache that copies share which failed; each was a miss. */
+            /** @description Failed requests to the shared cache; each counts as a miss. */
             shared_cache_failures: number;
-            /** @description Turns under way. */
+            /** @description Turns in progress. */
             turns_under_way: number;
-            /** @description Sessions that wait for background work: indexing, summaries, look-ups. */
+            /** @description Sessions waiting for background work: indexing, summaries, look-ups. */
             jobs_waiting: number;
             /** @description Sessions whose background work was done since the start. */
             jobs_done: number;
-            /** @description Attempts at background work that failed since the start. */
+            /** @description Failed attempts at background work since the start. */
             jobs_failed: number;
-            /** @description Memory of the process, in bytes; null where the system does not tell. */
+            /** @description Resident memory of the process, in bytes; null if the system does not report it. */
             resident_bytes?: number | null;
         };
         /**
-         * @description Where a memory comes from.
+         * @description Origin of a memory; a memory of lower trust does not supersede one of higher trust.
          * @enum {string}
          */
         MemoryTrust: "told" | "said" | "model" | "imported";
-        /** @description A thing that a turn is about. */
+        /** @description An entity that a turn is about. */
         MentionView: {
-            /** @description Its type. */
+            /** @description Entity type, such as `device`. */
             type: string;
-            /** @description Its name. */
+            /** @description Entity name; empty if only an id was given. */
             name: string;
-            /** @description Its id in the user's system. */
+            /** @description Id in the user's system; absent if not known. */
             id?: string | null;
-            /** @description How it was understood: `cue`, `pattern`, `known`, `reference`… */
+            /** @description How it was recognised: `cue`, `pattern`, `name`, `alias`, `fuzzy`, `reference`, `found` or `given`. */
             how: string;
             /**
              * Format: float
-             * @description 0–1; under 0.7 is unsure.
+             * @description Confidence, 0–1; below 0.7 it should be confirmed.
              */
             confidence: number;
         };
-        /** @description Items by how they came in. */
+        /** @description Number of items by include mode. */
         ModeCounts: {
-            /** @description By their own mode. */
+            /** @description Items that every session of the agent has. */
             always: number;
-            /** @description By hand. */
+            /** @description Items added to the session by hand. */
             manual: number;
-            /** @description By search. */
+            /** @description Items chosen for this request by search. */
             agent: number;
         };
-        /** @description A piece that one request sent and the other did not. */
+        /** @description A piece that one request sent and the other dropped, or that both dropped for different reasons. */
         MovedPieceView: {
-            /** @description Where it came from. */
+            /** @description Where the piece came from. */
             source: components["schemas"]["SourceView"];
-            /** @description Why the first did not send it; null where it did. */
+            /** @description Why the first request dropped it; null if it was sent. */
             first?: string | null;
-            /** @description Why the second did not send it; null where it did. */
+            /** @description Why the second request dropped it; null if it was sent. */
             second?: string | null;
-            /** @description Whether its text differs too. */
+            /** @description Whether the text differs too. */
             changed: boolean;
         };
-        /** @description A link that was just made. */
+        /** @description A new link. */
         NewShare: components["schemas"]["Share"] & {
-            /** @description What opens it. It is stored nowhere and shown only here. */
+            /** @description Token that opens the link. It is not stored and returned only once. */
             token: string;
-            /** @description Where it opens on this server's page, such as `/#/shared/share_…`. */
+            /** @description Path of the link on this server, such as `/#/shared/share_…`. */
             path: string;
         };
-        /** @description An item that an agent offers. */
+        /** @description A rule, a reference or a tool that an agent offers. */
         OfferedItem: {
             /** @description `rule`, `reference` or `tool`. */
             type: string;
-            /** @description Its name. */
+            /** @description Name of the item. */
             name: string;
-            /** @description The server, for a tool. */
+            /** @description MCP server of a tool; absent for rules and references. */
             serverName?: string | null;
-            /** @description `always`, `manual` or `agent`. */
+            /** @description Include mode: `always` (in every session), `manual` (added by hand) or `agent` (chosen per request). */
             include: string;
-            /** @description What it is about. */
+            /** @description What it is about; may be empty. */
             description?: string | null;
-            /** @description Its text, for a rule or a reference. */
+            /** @description Text of a rule or a reference; for a tool, the JSON Schema of its arguments. */
             text?: string | null;
-            /** @description Why it may not be used, for a tool. */
+            /** @description Why the tool may not be called; absent if it may. */
             refused?: string | null;
         };
-        /** @description What the model was asked beside the request. */
+        /** @description Model parameters sent with a request. */
         ParametersView: {
-            /** @description The longest reply, in tokens. */
+            /** @description Most tokens of the reply. */
             reply_tokens_max: number;
             /**
              * Format: float
-             * @description The temperature.
+             * @description Sampling temperature, 0–1.
              */
             temperature: number;
         };
-        /** @description A turn that goes on when its calls are decided. */
+        /** @description A turn that continues once its tool calls are decided. */
         PausedTurn: {
-            /** @description What the user said. */
+            /** @description The user's message. */
             message: string;
-            /** @description What was answered so far. */
+            /** @description The reply so far. */
             said: string;
             /**
              * Format: date-time
@@ -2427,103 +2446,103 @@ export interface components {
             at: string;
             /**
              * Format: date-time
-             * @description When it is given up.
+             * @description When it is abandoned if its calls are not decided.
              */
             expires_at: string;
         };
-        /** @description The assistant's character and manner. */
+        /** @description A persona: the assistant's character and manner. */
         PersonaBody: {
-            /** @description A name for people. */
+            /** @description Display name, 1–200 characters. */
             name: string;
-            /** @description The prompt that makes it. */
+            /** @description System prompt, at most 32 KiB. */
             system_prompt: string;
-            /** @description Its character. */
+            /** @description Character, in a sentence, at most 32 KiB; default: empty. */
             personality?: string;
             /**
              * Format: float
-             * @description 0.0–1.0.
+             * @description Sampling temperature, 0–1; default: 0.7.
              */
             temperature?: number;
-            /** @description The longest reply. */
+            /** @description Most tokens of a reply, 1–200000; default: 1000. */
             reply_tokens_max?: number;
-            /** @description The most history it is shown. */
+            /** @description Most tokens of history in a request, 1–2000000; default: 15000. */
             history_tokens_max?: number;
-            /** @description Days from the last interaction until the session expires. */
+            /** @description Days from the last interaction until the session expires, 1–3650; default: 7. */
             expiry_days?: number;
-            /** @description Whether heated messages bring the calm-keeping reminder. */
+            /** @description Whether a heated message adds a reminder to stay calm; default `true`. */
             keeps_calm?: boolean;
-            /** @description The preset it started from. */
+            /** @description Preset it was created from; absent if none. */
             preset?: string | null;
         };
-        /** @description One piece. */
+        /** @description A piece of a request: a text with its origin. */
         PieceView: {
-            /** @description Where it came from. */
+            /** @description Where the piece came from. */
             source: components["schemas"]["SourceView"];
             /** @description Why it was considered. */
             why: string;
-            /** @description Where it stands. */
+            /** @description Position in the request: `tools`, `system`, `preface`, `history`, `aside` or `message`. */
             place: string;
-            /** @description Its rank: lower ranks are dropped first. */
+            /** @description Rank, such as `required`; pieces of the lowest rank are dropped first. */
             rank: string;
             /**
              * Format: float
-             * @description Its match with the message, 0–1.
+             * @description Similarity to the message, 0–1; null if it was not searched for.
              */
             score?: number | null;
-            /** @description Its tokens. */
+            /** @description Tokens, by this server's count. */
             tokens: number;
-            /** @description Its hash; `…/contents/{hash}` has the text. */
+            /** @description Hash of the text, for `…/contents/{hash}`. */
             hash: string;
-            /** @description The turn with which it came into the request; null where that is this one. */
+            /** @description Turn whose request first included it; null if this one is the first. */
             since?: number | null;
             /** @description Whether it is part of the request. */
             included: boolean;
-            /** @description Whether a model was sent it: false for every piece where no model was asked. */
+            /** @description Whether it was sent to a model; `false` for all pieces if no model was asked. */
             sent: boolean;
-            /** @description Why it is not part of the request. */
+            /** @description Why it was dropped, such as `over_window` or `not_relevant`; null if it was not. */
             dropped?: string | null;
-            /** @description Whether the reply referred to it; only rules, references and tools are looked at. */
+            /** @description Whether the reply used it; always `false` except for rules, references and tools. */
             used: boolean;
         };
-        /** @description A definition that was approved before. */
+        /** @description A tool definition that was approved earlier. */
         Pinned: {
-            /** @description Its title for people. */
+            /** @description Display name; null if it had none. */
             title?: string | null;
-            /** @description What the server said it does. */
+            /** @description Description by the server. */
             description: string;
-            /** @description JSON Schema of its arguments. */
+            /** @description JSON Schema of the arguments. */
             input_schema: Record<string, never>;
             /**
              * Format: date-time
              * @description When it was approved.
              */
             approved_at: string;
-            /** @description By whom. */
+            /** @description Who approved it. */
             approved_by: string;
         };
         /** @description A message that the application's own model will answer. */
         PrepareBody: {
-            /** @description What the user said. */
+            /** @description The user's message, at most `limits.message_bytes_max` (256 KiB). */
             message: string;
-            /** @description Tokens that the request may take. */
+            /** @description Most tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
         };
-        /** @description What to send to the model, and what it was made of. */
+        /** @description A request for the application's own model, and its receipt. */
         PreparedContext: {
-            /** @description `system`, `messages` and `tools`. */
+            /** @description `system`, `messages` and `tools`, to be sent to the model. */
             request: Record<string, never>;
-            /** @description What it was made of; give its id when the exchange is recorded. */
+            /** @description What the request is made of. Its id can be given within 15 minutes when the exchange is recorded. */
             receipt: components["schemas"]["ReceiptView"];
         };
-        /** @description A preset as it is written. */
+        /** @description A preset to create, or changes to one; when changing, absent fields are left as they are. */
         PresetBody: {
             /**
-             * @description Its id; made from the name when absent. Only when creating.
+             * @description Id of the preset; default: derived from the name. Only when creating.
              * @default null
              */
             id: string | null;
             /**
-             * @description Its name.
+             * @description Display name; required when creating.
              * @default null
              */
             name: string | null;
@@ -2533,348 +2552,360 @@ export interface components {
              */
             description: string | null;
             /**
-             * @description The prompt.
+             * @description System prompt; required when creating.
              * @default null
              */
             systemPrompt: string | null;
             /**
-             * @description The character in a sentence.
+             * @description Character, in a sentence.
              * @default null
              */
             defaultPersonality: string | null;
             /** @default null */
             defaultSettings: components["schemas"]["PresetSettingsBody"] | null;
-            /** @description Arbitrary data to keep with it. */
+            /** @description Arbitrary data of the application. */
             metadata?: Record<string, never> | null;
             /**
-             * @description Whether it is offered.
+             * @description Whether contexts can be created from it; default `true`.
              * @default null
              */
             isActive: boolean | null;
         };
-        /** @description Settings of contexts made from a preset. */
+        /** @description Settings of contexts created from a preset. */
         PresetSettingsBody: {
             /**
              * Format: double
-             * @description 0.0–1.0.
+             * @description Sampling temperature, 0–1; default: 0.7.
              * @default null
              */
             temperature: number | null;
             /**
              * Format: int64
-             * @description 1–200000.
+             * @description Most tokens of a reply, 1–200000; default: 1000.
              * @default null
              */
             maxTokens: number | null;
             /**
              * Format: int64
-             * @description 1–2000000.
+             * @description Most tokens of history in a request, 1–2000000; default: 15000.
              * @default null
              */
             maxHistoryTokens: number | null;
             /**
              * Format: int64
-             * @description 1–3650.
+             * @description Days from the last interaction until a context expires, 1–3650; default: 7.
              * @default null
              */
             expiryDays: number | null;
         };
-        /** @description A stored starting point for a persona. */
+        /** @description A stored persona that contexts can be created from. */
         PresetView: {
-            /** @description Its id. */
+            /** @description Id of the preset. */
             id: string;
-            /** @description Its name for people. */
+            /** @description Display name. */
             name: string;
             /** @description What it is good for. */
             description: string;
-            /** @description The prompt that makes the persona. */
+            /** @description System prompt of the persona. */
             systemPrompt: string;
-            /** @description The persona's character. */
+            /** @description Character of the persona, in a sentence; may be empty. */
             defaultPersonality: string;
-            /** @description Settings of contexts made from it. */
+            /** @description Settings of contexts created from it. */
             defaultSettings: components["schemas"]["SettingsView"];
-            /** @description When it was made. */
+            /** @description When it was created, in RFC 3339. */
             createdAt: string;
-            /** @description When it was last changed. */
+            /** @description When it was last changed, in RFC 3339. */
             updatedAt: string;
-            /** @description Whether it is offered. */
+            /** @description Whether contexts can be created from it. */
             isActive: boolean;
-            /** @description Whether it comes with the product. */
+            /** @description Whether it is part of Throughline. */
             isBuiltIn: boolean;
             /** @description Whether its wording may still change. */
             experimental: boolean;
-            /** @description Arbitrary data kept with it. */
+            /** @description Arbitrary data of the application. */
             metadata: Record<string, never>;
         };
-        /** @description Some presets. */
+        /** @description A page of presets. */
         Presets: {
             /** @description The presets, built-in ones first. */
             presets: components["schemas"]["PresetView"][];
-            /** @description How many there are in all. */
+            /** @description Number of presets on all pages. */
             totalCount: number;
         };
-        /** @description An error answer. */
+        /** @description An error response (RFC 9457). */
         Problem: {
-            /** @description A name for this type of problem. */
+            /** @description URN of the problem type, `urn:throughline:problem:` and the code. */
             type: string;
-            /** @description The status in words. */
+            /** @description Reason phrase of the status. */
             title: string;
-            /** @description The HTTP status. */
+            /** @description HTTP status code. */
             status: number;
-            /** @description What failed, with the name. */
+            /** @description What failed, for people. */
             detail: string;
-            /** @description A stable name for programs. */
+            /** @description Stable code for programs, such as `no_session`. */
             code: string;
-            /** @description What to try. */
+            /** @description What to try; may be empty. */
             hint: string;
-            /** @description The version that the thing is at, on a version conflict. */
+            /** @description Current version of the resource; only in version conflicts. */
             current_version?: number | null;
         };
-        /** @description The prompt of a turn in figures. */
+        /** @description Prompt mode and token use of a turn. */
         PromptInfo: {
-            /** @description The session. */
+            /** @description Id of the session. */
             conversation_id: string;
-            /** @description The turn. */
+            /** @description Turn, from 1. */
             turn: number;
-            /** @description The prompt mode. */
+            /** @description Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`. */
             mode: string;
-            /** @description Why that mode. */
+            /** @description Why that mode was chosen. */
             mode_why: string;
-            /** @description What there was to spend, and what was spent. */
+            /** @description Token budget. */
             budget: components["schemas"]["BudgetView"];
-            /** @description Tokens that were sent, by part. */
+            /** @description Tokens sent by part, such as `instructions`, `history` or `tools`. */
             tokens_by_part: Record<string, never>;
-            /** @description Tokens at the start that are the same as in the turn before. */
+            /** @description Tokens of the prefix that equals the previous request. */
             stable_prefix_tokens: number;
-            /** @description Pieces that were dropped. */
+            /** @description Number of pieces that were dropped. */
             dropped: number;
-            /** @description One line for people. */
+            /** @description One sentence for people. */
             summary: string;
         };
-        /** @description History that was cut to fit. */
+        /** @description A request whose history did not fit. */
         PruningView: {
             /**
              * Format: date-time
-             * @description When.
+             * @description When the request was assembled.
              */
             at: string;
-            /** @description The turn. */
+            /** @description Turn of the request, from 1. */
             turn: number;
-            /** @description Tokens before. */
+            /** @description Tokens of all pieces that were considered. */
             tokens_before: number;
-            /** @description Tokens after. */
+            /** @description Tokens of the pieces that were sent. */
             tokens_after: number;
-            /** @description Pieces that were dropped. */
+            /** @description Number of pieces that were dropped. */
             dropped: number;
-            /** @description How they were chosen. */
+            /** @description How the dropped pieces were chosen, for people. */
             strategy: string;
         };
         /** @description A query. */
         QueryBody: {
-            /** @description What the user wants. */
+            /** @description What the user asks for, at most `limits.message_bytes_max` (256 KiB). */
             query: string;
-            /** @description The session; a new one when absent. */
+            /** @description Id of the session; created if it does not exist, generated if absent. */
             session_id?: string | null;
-            /** @description The agent of a new session. */
+            /** @description Name of the agent for a new session; default: the default agent. */
             agent?: string | null;
         };
-        /** @description What a query came to. */
+        /** @description Result of a query. */
         QueryReply: {
-            /** @description The result in words. */
+            /** @description The answer; may be partial while a call waits for approval. */
             response: string;
-            /** @description Whether it was answered. */
+            /** @description Whether the query was answered. */
             success: boolean;
-            /** @description The session. */
+            /** @description Id of the session. */
             session_id: string;
-            /** @description The tool that was called; null when none was needed or none fits. */
+            /** @description Name of the tool that was called or waits for approval; null if there is none. */
             tool_name?: string | null;
-            /** @description Why it was not answered. */
+            /** @description Why the query was not answered; null if it was. */
             error?: string | null;
-            /** @description The server of that tool. */
+            /** @description MCP server of that tool; null if there is none. */
             tool_server?: string | null;
-            /** @description Things that the query was understood to mean; `confidence` under 0.7 is unsure. */
+            /** @description Entities recognised in the query; `confidence` below 0.7 should be confirmed. */
             entities: components["schemas"]["MentionView"][];
-            /** @description The turn; null while it waits for approval. */
+            /** @description Number of the turn; null while a call waits for approval. */
             turn?: number | null;
-            /** @description Calls that wait for approval. */
+            /** @description Tool calls that wait for approval. */
             awaiting_approval: components["schemas"]["AwaitedCallView"][];
         };
-        /** @description Whether the server runs, or can serve. */
+        /** @description Result of a liveness or readiness probe. */
         Readiness: {
             /**
-             * @description `ok`, or `unavailable`.
+             * @description `ok` or `unavailable`.
              * @example ok
              */
             status: string;
-            /** @description Why it is not `ok`. */
+            /** @description Why it is not `ok`; empty if it is. */
             reasons: string[];
         };
         /** @description A tool call of the turn, without its result. */
         ReceiptCall: {
-            /** @description The server. */
+            /** @description MCP server of the tool. */
             server: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description The arguments. */
+            /** @description Arguments of the call. */
             arguments: unknown;
-            /** @description Whether it succeeded. */
+            /** @description Whether the call succeeded. */
             ok: boolean;
-            /** @description Why it could not be made. */
+            /** @description Why the call could not be made; null if it was made. */
             error?: string | null;
-            /** @description Characters of the answer, before anything was cut. */
+            /** @description Characters of the result before any was cut; null without a result. */
             result_characters?: number | null;
-            /** @description How long it took, in milliseconds. */
+            /** @description Duration in milliseconds. */
             took_ms: number;
         };
         /** @description What a request was made of. */
         ReceiptView: {
-            /** @description Names the receipt; also the hash of the request's bytes. */
+            /** @description Id of the receipt, the hash of the request's bytes. */
             id: string;
-            /** @description One line for people. */
+            /** @description One sentence for people. */
             summary: string;
-            /** @description Whether no model was asked: nothing was sent, and the pieces are what a model would be sent. */
+            /** @description Whether no model was asked; the pieces are then what a model would have been sent. */
             no_model: boolean;
-            /** @description Calls of the turn, in order. */
+            /** @description Tool calls of the turn, in order. */
             calls: components["schemas"]["ReceiptCall"][];
             /**
              * Format: date-time
-             * @description When it was assembled.
+             * @description When the request was assembled.
              */
             at: string;
-            /** @description The prompt mode. */
+            /** @description Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`. */
             mode: string;
-            /** @description Why that mode. */
+            /** @description Why that mode was chosen. */
             mode_why: string;
-            /** @description What there was to spend, and what was spent. */
+            /** @description Token budget. */
             budget: components["schemas"]["BudgetView"];
-            /** @description Settings that went with it. */
+            /** @description Model parameters sent with the request. */
             parameters: components["schemas"]["ParametersView"];
-            /** @description Rules, references and tools that were sent, by how they came in. */
+            /** @description Number of items in the request, by type and include mode. */
             counts: components["schemas"]["ItemCounts"];
-            /** @description Rules, references and tools that were sent. */
+            /** @description Rules, references and tools in the request. */
             items: components["schemas"]["RequestItem"][];
-            /** @description Every piece, sent or dropped, in the order of sending. */
+            /** @description Every piece that was considered, sent or dropped, in the order of sending. */
             pieces: components["schemas"]["PieceView"][];
-            /** @description Tokens at the start that are the same as in the request before. */
+            /** @description Tokens of the prefix that equals the previous request. */
             stable_prefix_tokens: number;
             /**
              * Format: double
-             * @description Tokens of the request, where one that a provider has cached costs a tenth.
+             * @description Tokens of the request, with tokens of the stable prefix counted as a tenth.
              */
             effective_tokens: number;
-            /** @description Tokens of the whole conversation, had it been sent. */
+            /** @description Tokens that sending the whole conversation would have taken. */
             replay_tokens: number;
             /**
              * Format: double
-             * @description The same, where one that a provider has cached costs a tenth.
+             * @description The same, with tokens of the stable prefix counted as a tenth.
              */
             replay_effective_tokens: number;
-            /** @description The turn whose request this one begins with; null where it starts a prefix of its own. */
+            /** @description Turn whose request this one extends; null if it starts a new prefix. */
             continues?: number | null;
-            /** @description Why it does not begin with the request before. */
+            /** @description Why it does not extend the previous request; null if it does. */
             broken_by?: string | null;
-            /** @description The first turn that is shown word for word. */
+            /** @description First turn that is included verbatim. */
             window_from: number;
-            /** @description The layout that made the request. */
+            /** @description Version of the layout that turned the pieces into a request. */
             layout: number;
         };
-        /** @description An exchange. */
+        /** @description An exchange to record. */
         RecordBody: {
-            /** @description What the user said. */
+            /** @description The user's message, at most `limits.message_bytes_max` (256 KiB). */
             message: string;
-            /** @description What the assistant said. */
+            /** @description The assistant's reply, at most `limits.reply_bytes_max` (1 MiB); default: empty. */
             reply?: string;
             /**
              * Format: date-time
-             * @description When it was said, for a conversation that happened before; now when absent.
+             * @description When it was said; default: now. Must not be before the last turn.
              */
             at?: string | null;
-            /** @description What the tools did. */
+            /** @description Tool calls of the exchange, in order; at most 64. */
             tool_executions?: components["schemas"]["ExecutionBody"][];
             error?: components["schemas"]["ErrorBody"] | null;
-            /** @description Arbitrary data of the application to keep with it. */
+            /** @description Arbitrary data of the application to store with the turn, at most 64 KiB. */
             metadata?: Record<string, never> | null;
-            /** @description The receipt that `prepare` answered, or its id. */
+            /** @description Receipt of the prepared request, or its id; absent if it was not prepared here. */
             receipt?: string | null;
         };
-        /** @description Where the exchange stands now. */
+        /** @description The recorded turn. */
         RecordedView: {
-            /** @description Its turn. */
+            /** @description Number of the turn, from 1. */
             turn: number;
-            /** @description The session's version with it. */
+            /** @description Version of the session after this turn. */
             version: number;
-            /** @description How long it lasts: `fsync`, `replicated`, `buffered`, `memory`… */
+            /** @description Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`. */
             durability: string;
-            /** @description `kept` or `unknown`, where the request named a receipt. */
+            /**
+             * @description `kept` if the receipt was stored with the turn, `unknown` if it is no longer known; absent if none was
+             *     given.
+             */
             receipt?: string | null;
         };
-        /** @description How a reply came about. */
-        ReplyForm: {
-            /** @description `caller`, `model`, `offline` or `sampling`. */
-            by: string;
-            /** @description The model, where one replied. */
-            model?: string | null;
-            /** @description Why no model did. */
-            why?: string | null;
+        /** @description Tokens of requests that send the whole conversation. */
+        ReplayTokens: {
+            /** @description Tokens of all requests. */
+            tokens: number;
+            /** @description Of those, tokens that were in the previous request too. */
+            stable_tokens: number;
         };
-        /** @description An item of a request. */
+        /** @description Who wrote the reply, and why no model did. */
+        ReplyForm: {
+            /** @description `caller` (the application), `model`, `offline` (no model) or `sampling` (the MCP client's model). */
+            by: string;
+            /** @description The model as `provider/model`; absent unless `by` is `model` or `sampling`. */
+            model?: string | null;
+            /** @description Why no model replied; absent unless `by` is `offline`. */
+            why?: string | null;
+            /** @description `true` if a model was asked first and failed; absent otherwise. */
+            fallback?: boolean | null;
+        };
+        /** @description A rule, a reference or a tool in a request. */
         RequestItem: {
             /** @description `rule`, `reference` or `tool`. */
             type: string;
-            /** @description Its name. */
+            /** @description Name of the item. */
             name: string;
-            /** @description The server, for a tool. */
+            /** @description MCP server of a tool; absent for rules and references. */
             serverName?: string | null;
-            /** @description How it came in. */
+            /** @description `always`, `manual` or `agent`. */
             includeMode: string;
             /**
              * Format: float
-             * @description Its match with the message, 0–1.
+             * @description Similarity to the message, 0–1; absent if it was not searched for.
              */
             similarityScore?: number | null;
-            /** @description Whether the reply referred to it. */
+            /** @description Whether the reply used it. */
             used: boolean;
         };
-        /** @description How likely a persona's prompt is to work. */
+        /** @description Review of a persona's prompt. */
         ReviewView: {
-            /** @description 0–100. */
+            /** @description Score, 0–100. */
             score: number;
-            /** @description Whether it is good enough as it is. */
+            /** @description Whether the prompt can be used as it is: a score of at least 70. */
             effective: boolean;
-            /** @description What to change, the weightiest first. */
+            /** @description Suggestions, most important first. */
             advice: components["schemas"]["AdviceView"][];
         };
-        /** @description A context and how likely its prompt is to work. */
+        /** @description A context with a review of its prompt. */
         ReviewedContext: components["schemas"]["ContextView"] & {
-            /** @description What could be better. */
+            /** @description Review of the prompt. */
             review: components["schemas"]["ReviewView"];
         };
-        /** @description A preset and how likely its prompt is to work. */
+        /** @description A preset with a review of its prompt. */
         ReviewedPreset: components["schemas"]["PresetView"] & {
-            /** @description What could be better. */
+            /** @description Review of the prompt. */
             review: components["schemas"]["ReviewView"];
         };
-        /** @description A decision about a tool. */
+        /** @description Permission of a tool. */
         RuleBody: {
             /** @description `allow`, `ask`, `deny`, or `reads` for a tool that only reads. */
             rule: string;
-            /** @description Whether it holds for everybody, which only an administrator may say. */
+            /** @description Whether it applies to all users, which only administrators may set; default `false`. */
             everyone?: boolean;
         };
         /** @description A turn in which a forgotten memory was said. */
         SaidIn: {
-            /** @description The session. */
+            /** @description Id of the session. */
             session: string;
-            /** @description The turn, from 1. */
+            /** @description Turn, from 1. */
             turn: number;
-            /** @description What became of it. */
+            /** @description Whether the turn was withheld or erased. */
             became: components["schemas"]["SaidTurn"];
         };
-        /** @description Tokens of a turn by our count. */
+        /** @description Tokens of a turn, by this server's count. */
         SaidTokens: {
-            /** @description Of the message. */
+            /** @description Tokens of the message. */
             message: number;
-            /** @description Of the reply. */
+            /** @description Tokens of the reply. */
             reply: number;
         };
         /**
@@ -2883,158 +2914,165 @@ export interface components {
          */
         SaidTurn: "withheld" | "erased";
         /**
-         * @description What an approval holds for.
+         * @description Where an approval applies.
          * @enum {string}
          */
         ScopeBody: "session" | "user";
-        /** @description What a search found. */
+        /** @description A search hit. */
         SearchHitView: {
-            /** @description The session. */
+            /** @description Id of the session. */
             session: string;
-            /** @description The turn, from 1; 0 for the title. */
+            /** @description Turn, from 1; 0 if the title matched. */
             turn: number;
-            /** @description `title`, `message` or `reply`. */
+            /** @description Where the words were found: `title`, `message` or `reply`. */
             part: string;
             /**
              * Format: double
-             * @description The higher the better; comparable within one answer only.
+             * @description Relevance, higher is better; comparable only within one response.
              */
             score: number;
-            /** @description The place in the text. */
+            /** @description Excerpt around the matching words. */
             snippet: components["schemas"]["SnippetView"];
-            /** @description The session's title. */
+            /** @description Title of the session; null if it has none. */
             title?: string | null;
         };
-        /** @description How an MCP server is. */
+        /** @description Connection state of an MCP server. */
         ServerStateView: {
             /** @description `idle`, `connected` or `failed`. */
             state: string;
-            /** @description What it speaks, when connected. */
+            /** @description MCP protocol version; absent unless connected. */
             protocol_version?: string | null;
-            /** @description Why it failed. */
+            /** @description Why it failed; absent unless `state` is `failed`. */
             reason?: string | null;
         };
         /** @description An MCP server. */
         ServerStatusView: {
-            /** @description Its name in the configuration. */
+            /** @description Name in the configuration. */
             name: string;
-            /** @description How it is. */
+            /** @description Connection state. */
             state: components["schemas"]["ServerStateView"];
-            /** @description Tools that it has. */
+            /** @description Number of its tools. */
             tools: number;
         };
-        /** @description A session that is about a thing. */
+        /** @description A session that mentions an entity. */
         SessionAbout: {
-            /** @description The session. */
+            /** @description Id of the session. */
             session_id: string;
-            /** @description Its title. */
+            /** @description Title of the session; null if it has none. */
             title?: string | null;
-            /** @description How often it names the thing. */
+            /** @description How often the user mentioned the entity there. */
             mention_count: number;
             /**
              * Format: date-time
-             * @description When it did last.
+             * @description When it was last mentioned there.
              */
             last_mentioned: string;
         };
-        /** @description An item of a session. */
+        /** @description A rule, a reference or a tool of a session. */
         SessionItemView: {
             /** @description `rule`, `reference` or `tool`. */
             type: string;
-            /** @description Its name. */
+            /** @description Name of the item. */
             name: string;
-            /** @description The server, for a tool. */
+            /** @description MCP server of a tool; absent for rules and references. */
             serverName?: string | null;
             /** @description `always` or `manual`. */
             includeMode: string;
-            /** @description Whether the agent does not offer it any more. */
+            /** @description Whether the agent no longer offers the item; only present when the items of a session are listed. */
             missing?: boolean | null;
         };
-        /** @description The items of a session. */
+        /** @description Items of a session. */
         SessionItems: {
-            /** @description The session's version. */
+            /** @description Version of the session; also the `ETag`. */
             version: number;
-            /** @description The items: `type`, `name`, `serverName` for tools, `includeMode`, and whether they are missing. */
+            /** @description Rules, references and tools. */
             items: components["schemas"]["SessionItemView"][];
         };
-        /** @description A decision about a tool in one session. */
+        /** @description Permission of a tool in one session. */
         SessionRuleBody: {
             /** @description `allow`, `ask`, `deny`, or `reads` for a tool that only reads. */
             rule: string;
         };
-        /** @description Tokens of a session. */
+        /** @description Token counts of a session, over all its turns. */
         SessionTokens: components["schemas"]["TokenUsage"] & {
-            /** @description Of messages and replies, by our count. */
+            /** @description Tokens of all messages and replies, by this server's count. */
             said_tokens: number;
+            /** @description Tokens of all requests, by this server's count. */
+            request_tokens: number;
+            /** @description Of the request tokens, those in a prefix that equals the previous request. */
+            stable_tokens: number;
+            /** @description What sending the whole conversation each time would have taken. */
+            replay: components["schemas"]["ReplayTokens"];
         };
-        /** @description How often items were sent and used in one session. */
+        /** @description Use of items in a session. */
         SessionUsageView: {
-            /** @description Each item with `sent` and `used`. */
+            /** @description All items that were sent. */
             items: components["schemas"]["ItemUsageView"][];
-            /** @description Session items that were sent often and never used: worth removing. */
+            /** @description Items of the session that were sent at least five times and never used; candidates for removal. */
             unused: components["schemas"]["ItemUsageView"][];
         };
         /** @description Settings of a session. */
         SettingsBody: {
             /**
-             * @description Tokens of the window, where it differs from the configured one.
+             * @description Context window in tokens, 256–10000000; default: that of the model or the configuration.
              * @default null
              */
             context_tokens: number | null;
             /**
-             * @description A prompt mode that is not inferred.
+             * @description Fixed prompt mode: `general`, `creation`, `search`, `modification` or `analysis`; default: inferred from
+             *     each message.
              * @default null
              */
             mode: string | null;
             /**
-             * @description The model, by its configured name.
+             * @description Name of a configured model; default: that of the agent.
              * @default null
              */
             model: string | null;
             /**
-             * @description The user's time zone by its IANA name, such as `Europe/Berlin`.
+             * @description The user's time zone, an IANA name such as `Europe/Berlin`; default: `limits.timezone`.
              * @default null
              */
             timezone: string | null;
             /**
-             * @description How far the session remembers, where it differs from its agent: `off`, `session`, `agent` or `user`.
+             * @description Scope of recall and memories: `off`, `session`, `agent` or `user`; default: that of the agent.
              * @default null
              * @example session
              */
             memory: string | null;
             /**
-             * @description Whether nothing of the session is remembered outside of it.
+             * @description Whether nothing of the session is remembered outside of it; default `false`.
              * @default false
              */
             private: boolean;
-            /** @description Preferences of the user, kept as they are. */
+            /** @description Preferences of the user, included in requests as they are. */
             preferences?: Record<string, never>;
         };
-        /** @description Settings that a preset gives. */
+        /** @description Settings of contexts created from a preset. */
         SettingsView: {
             /**
              * Format: double
-             * @description 0.0–1.0.
+             * @description Sampling temperature, 0–1.
              */
             temperature: number;
-            /** @description The longest reply, in tokens. */
+            /** @description Most tokens of a reply. */
             maxTokens: number;
-            /** @description The most history, in tokens. */
+            /** @description Most tokens of history in a request. */
             maxHistoryTokens: number;
-            /** @description Days until expiry. */
+            /** @description Days from the last interaction until a context expires. */
             expiryDays: number;
         };
         /** @description A read-only link, as its owner sees it. */
         Share: {
-            /** @description Its id, which opens nothing. */
+            /** @description Id of the link, for revoking it; it does not open the link. */
             id: string;
-            /** @description The last turn that it shows. */
+            /** @description Last turn that the link shows. */
             up_to_turn: number;
-            /** @description The title that it shows. */
+            /** @description Title that the link shows; null if it has none. */
             title?: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             created_at: string;
             /**
@@ -3043,23 +3081,23 @@ export interface components {
              */
             expires_at: string;
         };
-        /** @description How long a link opens. */
+        /** @description Lifetime of a link. */
         ShareBody: {
             /**
-             * @description Days until it expires: 7 when absent, at most `limits.share_days_max`.
+             * @description Days until the link expires, 1 to `limits.share_days_max`; default: 7.
              * @default null
              */
             expires_in_days: number | null;
         };
-        /** @description A conversation as a link shows it. */
+        /** @description A conversation, as a link shows it. */
         SharedConversation: {
-            /** @description Its title. */
+            /** @description Title of the conversation; null if it has none. */
             title?: string | null;
-            /** @description The last turn that is shown. */
+            /** @description Last turn that the link shows. */
             up_to_turn: number;
             /**
              * Format: date-time
-             * @description When it was shared.
+             * @description When the link was created.
              */
             shared_at: string;
             /**
@@ -3067,338 +3105,341 @@ export interface components {
              * @description When the link expires.
              */
             expires_at: string;
-            /** @description The turns in the order that was asked for; those that were erased are not among them. */
+            /** @description The turns, in the requested order; erased ones are omitted. */
             turns: components["schemas"]["SharedTurn"][];
-            /** @description Where the next answer begins; null at the end. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor?: string | null;
         };
-        /** @description A turn as a link shows it. */
+        /** @description A turn, as a link shows it. */
         SharedTurn: {
-            /** @description Its number. */
+            /** @description Number of the turn, from 1. */
             turn: number;
             /**
              * Format: date-time
              * @description When it was said.
              */
             at: string;
-            /** @description What the user said. */
+            /** @description The user's message. */
             message: string;
-            /** @description What the assistant said. */
+            /** @description The assistant's reply. */
             reply: string;
             /** @description `complete`, `partial`, `failed` or `refused`. */
             status: string;
             /** @description Tools that were called, as `server:tool`, in order. */
             tools_used: string[];
         };
-        /** @description The links of a session. */
+        /** @description Links of a session. */
         Shares: {
-            /** @description Those that open, the newest last. */
+            /** @description Valid links, newest last. */
             shares: components["schemas"]["Share"][];
         };
-        /** @description A stretch of a text with the found words marked. */
+        /** @description An excerpt with the matching words marked. */
         SnippetView: {
-            /** @description The stretch; an ellipsis stands where it was cut. */
+            /** @description The excerpt; an ellipsis marks a cut. */
             text: string;
-            /** @description Found words as byte ranges of `text`. */
+            /** @description Matching words, as byte ranges of `text` in UTF-8. */
             marks: components["schemas"]["MarkView"][];
         };
-        /** @description Where a piece of a request came from. `kind` says which of the other fields are there. */
+        /** @description Where a piece of a request came from; `kind` determines which other fields are present. */
         SourceView: {
             /**
              * @description `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
              *     `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
              */
             kind: string;
-            /** @description Which part. */
+            /** @description Name of the instruction, or `message`, `results` or `reply` of a quoted turn. */
             part?: string | null;
-            /** @description Its name. */
+            /** @description Name of the persona, item, entity or given text. */
             name?: string | null;
-            /** @description How it came in. */
+            /** @description Include mode of an item: `always`, `manual` or `agent`. */
             mode?: string | null;
-            /** @description The server, for a tool. */
+            /** @description MCP server of a tool. */
             server?: string | null;
-            /** @description The first turn of a summary. */
+            /** @description First turn that a summary covers. */
             from?: number | null;
-            /** @description The last turn of a summary. */
+            /** @description Last turn that a summary covers. */
             to?: number | null;
-            /** @description The turn. */
+            /** @description The quoted turn, from 1. */
             turn?: number | null;
-            /** @description The user's other session that the turn is of, for `elsewhere`. */
+            /** @description Session of the quoted turn, for `elsewhere`. */
             session?: string | null;
-            /** @description The day it was said, as `2026-03-01`. */
+            /** @description Day in the user's time zone, such as `2026-03-01`. */
             on?: string | null;
-            /** @description What the day is told of: `message`, `turn` or `above`. */
+            /**
+             * @description What a `day` dates: `message` (the message after it), `turn` (the turn after it) or `above` (the turns
+             *     before it).
+             */
             of?: string | null;
-            /** @description The memory's id, for `fact`. */
+            /** @description Id of the memory, for `fact`. */
             id?: string | null;
             /**
              * Format: date-time
-             * @description The version of the memory that was shown: when its text last changed.
+             * @description Version of the memory that was sent: when its text last changed.
              */
             at?: string | null;
-            /** @description The size of what a client sent. */
+            /** @description Size of the client's own request in bytes, for `client_request`. */
             bytes?: number | null;
-            /** @description The thing's type. */
+            /** @description Entity type, for `entity`. */
             entity?: string | null;
         };
-        /** @description What the store is and promises. */
+        /** @description The store and its guarantees. */
         StoreFactsView: {
-            /** @description Its kind. */
+            /** @description `sqlite`, `files`, `redis`, `s3` or `memory`. */
             backend: string;
-            /** @description Where it is, without secrets. */
+            /** @description Location of the store, without secrets. */
             location: string;
-            /** @description How long an acknowledged write lasts. */
+            /** @description Durability of an acknowledged write: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`. */
             durability: string;
-            /** @description Whether several copies of the server may use it. */
+            /** @description Whether several servers may share it. */
             many_writers: boolean;
-            /** @description Threads that are known to be damaged. */
+            /** @description Number of threads known to be damaged; `throughline check` names them. */
             damaged: number;
-            /** @description What was found out at the start. */
+            /** @description Findings when the store was opened, such as its version. */
             notes: string[];
         };
-        /** @description A thing by its type and name or id. */
+        /** @description An entity; a name or an id is required. */
         Thing: {
-            /** @description Its type. */
+            /** @description Entity type, such as `device`. */
             type: string;
-            /** @description Its name. */
+            /** @description Entity name; may be empty if there is an id. */
             name?: string;
-            /** @description Its id in the user's system. */
+            /** @description Id in the user's system. */
             id?: string | null;
         };
-        /** @description A session after its things changed. */
+        /** @description A session after its entities changed. */
         ThingsChanged: {
-            /** @description The session's version now. */
+            /** @description Version of the session; also the `ETag`. */
             version: number;
-            /** @description Things in its head now. */
+            /** @description Number of entities in its head. */
             entities: number;
         };
-        /** @description Tokens as a provider counted them. */
+        /** @description Token counts reported by the provider. */
         TokenUsage: {
-            /** @description Of requests, without what was cached. */
+            /** @description Input tokens, including cached ones. */
             input_tokens: number;
-            /** @description Of replies. */
+            /** @description Output tokens. */
             output_tokens: number;
-            /** @description Read from the provider's cache. */
+            /** @description Of the input tokens, those read from the provider's cache; 0 if not reported. */
             cache_read_tokens?: number;
-            /** @description Written to the provider's cache. */
+            /** @description Of the input tokens, those written to the provider's cache; 0 if not reported. */
             cache_write_tokens?: number;
         };
-        /** @description The tool's input, as the model wrote it. */
+        /** @description Input of the tool, as the model wrote it. */
         ToolCommand: {
-            /** @description The file or folder, below `/memories`. */
+            /** @description Path of the file or folder, below `/memories`. */
             path: string;
-            /** @description First and last line; -1 is the end. */
+            /** @description First and last line, from 1; -1 is the end. Default: the whole file. */
             view_range?: number[] | null;
             /** @enum {string} */
             command: "view";
         } | {
-            /** @description The file. */
+            /** @description Path of the file, below `/memories`. */
             path: string;
-            /** @description Its text. */
+            /** @description Content of the file, at most 128 KiB. */
             file_text: string;
             /** @enum {string} */
             command: "create";
         } | {
-            /** @description The file. */
+            /** @description Path of the file. */
             path: string;
-            /** @description The text to replace. */
+            /** @description Text to replace. */
             old_str: string;
-            /** @description What stands there then; nothing when absent. */
+            /** @description New text; default: empty, which removes the old one. */
             new_str?: string;
             /** @enum {string} */
             command: "str_replace";
         } | {
-            /** @description The file. */
+            /** @description Path of the file. */
             path: string;
             /**
              * Format: int64
-             * @description The line, 0 for the beginning.
+             * @description Line to insert after; 0 for the beginning.
              */
             insert_line: number;
-            /** @description The text. */
+            /** @description Text to insert. */
             insert_text: string;
             /** @enum {string} */
             command: "insert";
         } | {
-            /** @description The file or folder. */
+            /** @description Path of the file or folder. */
             path: string;
             /** @enum {string} */
             command: "delete";
         } | {
-            /** @description What it is called. */
+            /** @description Current path. */
             old_path: string;
-            /** @description What it will be called. */
+            /** @description New path. */
             new_path: string;
             /** @enum {string} */
             command: "rename";
         };
         /** @description A tool call with its result. */
         ToolExecution: {
-            /** @description The call's id. */
+            /** @description Id of the call. */
             id: string;
-            /** @description The server. */
+            /** @description MCP server of the tool. */
             server: string;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description The arguments. */
+            /** @description Arguments of the call. */
             arguments: unknown;
-            /** @description Whether it succeeded. */
+            /** @description Whether the call succeeded. */
             ok: boolean;
-            /** @description What the tool answered, or why it could not be called. */
+            /** @description Result of the call, or why it could not be made. */
             result: string;
-            /** @description Which round of the turn. */
+            /** @description Round of tool calls within the turn, from 1. */
             round: number;
-            /** @description How long it took, in milliseconds. */
+            /** @description Duration in milliseconds. */
             took_ms: number;
         };
-        /** @description The tools of all servers. */
+        /** @description Tools of all MCP servers. */
         ToolList: {
             /** @description The tools. */
             tools: components["schemas"]["ToolView"][];
-            /** @description Servers that could not be asked. */
+            /** @description Servers whose tools could not be listed. */
             unavailable: components["schemas"]["Unavailable"][];
         };
-        /** @description The tool's result, for a `tool_result` block. */
+        /** @description Result of the tool, for a `tool_result` block. */
         ToolResult: {
-            /** @description The text for the model. */
+            /** @description Text for the model. */
             content: string;
-            /** @description Whether the command failed; the text says why. */
+            /** @description Whether the command failed; `content` says why. */
             is_error: boolean;
         };
-        /** @description A tool. */
+        /** @description A tool of an MCP server. */
         ToolView: {
-            /** @description The server. */
+            /** @description Name of the MCP server. */
             server: string;
-            /** @description Its name there. */
+            /** @description Name of the tool. */
             name: string;
-            /** @description A title for people. */
+            /** @description Display name; null if it has none. */
             title?: string | null;
-            /** @description What the server says it does. */
+            /** @description Description by the server. */
             description: string;
-            /** @description JSON Schema of its arguments. */
+            /** @description JSON Schema of the arguments. */
             input_schema: Record<string, never>;
-            /** @description What the server says of its effects. */
+            /** @description Effects, as declared by the server. */
             effects: components["schemas"]["EffectsView"];
-            /** @description Whether it may run as it is now defined. */
+            /** @description Whether the current definition may be called. */
             approved: boolean;
-            /** @description Why it may not. */
+            /** @description Why it may not be called; null if it may. */
             refused?: string | null;
-            /** @description What becomes of a plain call: `reads`, `allowed`, `asks` or `denied`. */
+            /** @description What happens to a call without special arguments: `reads`, `allowed`, `asks` or `denied`. */
             permission?: string | null;
-            /** @description Why it asks, or is denied. */
+            /** @description Why it asks or is denied; absent otherwise. */
             why?: string | null;
-            /** @description Names the definition as it is now. */
+            /** @description Hash of the current definition. */
             fingerprint: string;
             pinned?: components["schemas"]["Pinned"] | null;
         };
-        /** @description A thing by its type and name. */
+        /** @description An entity. */
         TopicThing: {
-            /** @description Its type. */
+            /** @description Entity type, such as `device`. */
             type: string;
-            /** @description Its name. */
+            /** @description Entity name. */
             name: string;
-            /** @description Its id in the user's system. */
+            /** @description Id in the user's system; absent if not known. */
             id?: string | null;
         };
         /** @description What the last turns are about. */
         TopicView: {
             entity?: components["schemas"]["TopicThing"] | null;
-            /** @description Or a kind of things. */
+            /** @description An aspect of the entity, or the type of several entities; absent if not known. */
             about?: string | null;
         };
-        /** @description A turn with its tool executions. */
+        /** @description A turn with its tool calls. */
         Turn: components["schemas"]["TurnBrief"] & {
-            /** @description What the tools did. */
+            /** @description Tool calls with their results, in order. */
             tool_executions: components["schemas"]["ToolExecution"][];
-            /** @description How long the reply took, in milliseconds. */
+            /** @description Duration of the reply in milliseconds; null if it was not measured. */
             took_ms?: number | null;
-            /** @description The turn as single messages with their kinds. */
+            /** @description The turn as separate messages. */
             messages: components["schemas"]["KindOfMessage"][];
         };
-        /** @description A turn as the history shows it. */
+        /** @description A turn, without its tool results. */
         TurnBrief: {
-            /** @description Its number, from 1 without gaps. */
+            /** @description Number of the turn, from 1 without gaps. */
             turn: number;
             /**
              * Format: date-time
-             * @description When it was committed.
+             * @description When it was said.
              */
             at: string;
-            /** @description What made it: `recorded`, `chat`, `query`, `drop_in` or `imported`. */
+            /** @description Origin: `recorded`, `chat`, `query`, `drop_in` or `imported`. */
             kind: string;
-            /** @description What the user said. */
+            /** @description The user's message; empty if erased. */
             message: string;
-            /** @description What the assistant said. */
+            /** @description The assistant's reply; empty if there is none. */
             reply: string;
             /** @description `complete`, `partial`, `failed`, `refused` or `erased`. */
             status: string;
-            /** @description Whether no request or search uses it any more: a memory that was said in it was forgotten. */
+            /** @description Whether requests and searches no longer use it, because a memory that was said in it was forgotten. */
             withheld: boolean;
             error?: components["schemas"]["TurnFailure"] | null;
-            /** @description How the reply came about. */
+            /** @description Who wrote the reply. */
             form: components["schemas"]["ReplyForm"];
-            /** @description Whether a model answered without calling any of the tools that it was offered. */
+            /** @description Whether the model was offered tools and called none. */
             no_tool_called: boolean;
             /** @description Tools that were called, as `server:tool`, in order. */
             tools_used: string[];
-            /** @description Things the turn is about. */
+            /** @description Entities that the turn is about. */
             entities: components["schemas"]["MentionView"][];
             usage?: components["schemas"]["TokenUsage"] | null;
-            /** @description Tokens of message and reply, by our count. */
+            /** @description Tokens of message and reply, by this server's count. */
             tokens: components["schemas"]["SaidTokens"];
-            /** @description One sentence about what the model was shown and what was left out. */
+            /** @description One sentence about what the model was sent and what was dropped; null without a receipt. */
             context?: string | null;
-            /** @description Names of the files that came with the message. */
+            /** @description Names of the files attached to the message. */
             attachments: string[];
-            /** @description Arbitrary data that the application kept with it. */
+            /** @description Arbitrary data of the application; null if there is none. */
             metadata?: Record<string, never> | null;
         };
         /** @description What the erasure of a turn removed. */
         TurnErasure: {
-            /** @description The session. */
+            /** @description Id of the session. */
             session_id: string;
-            /** @description The turn; its number stays. */
+            /** @description Number of the turn; it is not reused. */
             turn: number;
             /**
              * Format: date-time
-             * @description When.
+             * @description When the erasure finished.
              */
             at: string;
-            /** @description Turns whose content went: 1, or 0 where it was gone already. */
+            /** @description Turns whose content was erased: 1, or 0 if it had been erased before. */
             turns: number;
-            /** @description Memories that were gathered from it and are forgotten with it. */
+            /** @description Memories extracted from the turn that were forgotten with it. */
             memories: number;
-            /** @description Earlier versions of those. */
+            /** @description Earlier versions of those memories that were erased. */
             versions: number;
-            /** @description Documents that the search index removed; it is made again without the turn. */
+            /** @description Documents removed from the search index, which is then rebuilt without the turn. */
             index_documents: number;
-            /** @description Copies that the store could not remove, or that go later by themselves. */
+            /** @description Copies that the store could not remove now; some are removed later. */
             left: number;
-            /** @description What is to be known of those. */
+            /** @description Remarks on those copies, one sentence each. */
             notes: string[];
         };
         /** @description Why a turn failed. */
         TurnFailure: {
-            /** @description A stable name. */
+            /** @description Stable error code, such as `cancelled`. */
             code: string;
-            /** @description What failed. */
+            /** @description What failed, for people. */
             message: string;
         };
-        /** @description A server that could not be asked. */
+        /** @description A server whose tools could not be listed. */
         Unavailable: {
-            /** @description The server. */
+            /** @description Name of the MCP server. */
             server: string;
-            /** @description Why. */
+            /** @description Why it failed. */
             reason: string;
         };
         /**
-         * @description A form of the counts.
+         * @description Format of the counts.
          * @enum {string}
          */
         UsageFormat: "json" | "csv";
-        /** @description Workflow references of a session. */
+        /** @description Workflows of a session. */
         Workflows: {
-            /** @description `spec_id`, `name`, `mentioned_at`, `action` and `aliases` each. */
+            /** @description Each with `spec_id`, `name`, `mentioned_at`, `action` and `aliases`. */
             workflows: Record<string, never>[];
         };
     };
@@ -3429,7 +3470,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3446,14 +3487,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The agent's name */
+                /** @description Name of the agent */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3462,7 +3503,7 @@ export interface operations {
                     "application/json": components["schemas"]["Items"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3477,19 +3518,19 @@ export interface operations {
     agents_of_agent: {
         parameters: {
             query?: {
-                /** @description `json`, or `csv` for a spreadsheet. */
+                /** @description `json`, or `csv` for spreadsheets. */
                 format?: components["schemas"]["UsageFormat"];
             };
             header?: never;
             path: {
-                /** @description The agent's name */
+                /** @description Name of the agent */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3499,7 +3540,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3515,7 +3556,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names this request */
+                /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
                 "idempotency-key"?: string | null;
             };
             path?: never;
@@ -3527,7 +3568,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3536,7 +3577,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatReply"];
                 };
             };
-            /** @description It waits for somebody's approval. */
+            /** @description A tool call waits for approval; see `awaiting_approval`. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3545,7 +3586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatReply"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3570,7 +3611,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names this request */
+                /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
                 "idempotency-key"?: string | null;
             };
             path?: never;
@@ -3582,7 +3623,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3591,7 +3632,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3615,11 +3656,11 @@ export interface operations {
     contexts_list: {
         parameters: {
             query?: {
-                /** @description Page, from 1. */
+                /** @description Number of the page, from 1; default: 1. */
                 page?: number;
-                /** @description Contexts per page, 1–100; default 10. */
+                /** @description Contexts per page, 1–100; default: 10. */
                 pageSize?: number;
-                /** @description Include expired and deleted contexts. */
+                /** @description Whether to include expired and archived contexts; default `false`. */
                 includeExpired?: boolean;
             };
             header?: never;
@@ -3628,7 +3669,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3643,7 +3684,10 @@ export interface operations {
     contexts_create: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3653,7 +3697,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3662,7 +3706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedContext"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3679,14 +3723,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The context's id */
+                /** @description Id of the context */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3695,7 +3739,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextView"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3712,14 +3756,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The context's id */
+                /** @description Id of the context */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3728,7 +3772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextView"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3745,7 +3789,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The context's id */
+                /** @description Id of the context */
                 id: string;
             };
             cookie?: never;
@@ -3756,7 +3800,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3765,7 +3809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedContext"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3782,14 +3826,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The context's id */
+                /** @description Id of the context */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3798,7 +3842,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3813,13 +3857,13 @@ export interface operations {
     conversations_list: {
         parameters: {
             query?: {
-                /** @description The maximum number of results, 1–1000. */
+                /** @description Most sessions to return, 1–1000. */
                 limit?: number;
-                /** @description `next_cursor` of the previous answer. */
+                /** @description `next_cursor` of the previous response; absent for the first page. */
                 cursor?: string;
-                /** @description Only sessions with this label. */
+                /** @description Only sessions with this tag. */
                 tag?: string;
-                /** @description Include archived and expired sessions. */
+                /** @description Whether to include archived and expired sessions; default `false`. */
                 inactive?: boolean;
             };
             header?: never;
@@ -3828,7 +3872,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3853,7 +3897,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3862,7 +3906,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3879,14 +3923,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3895,7 +3939,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3912,14 +3956,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3928,7 +3972,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3944,11 +3988,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version it must be at, in quotes */
+                /** @description Version that the session must have, in quotes, such as `"3"` */
                 "if-match"?: string | null;
             };
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -3959,7 +4003,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3968,7 +4012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3977,7 +4021,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3994,14 +4038,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4010,7 +4054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Approvals"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4027,9 +4071,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The call's id */
+                /** @description Id of the call */
                 call: string;
             };
             cookie?: never;
@@ -4040,7 +4084,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4050,7 +4094,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description It waits for somebody's approval. */
+            /** @description A tool call waits for approval; see `awaiting_approval`. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4059,7 +4103,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatReply"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4076,14 +4120,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4092,7 +4136,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionItems"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4108,11 +4152,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version it must be at, in quotes */
+                /** @description Version that the session must have, in quotes, such as `"3"` */
                 "if-match"?: string | null;
             };
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4123,7 +4167,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4132,7 +4176,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionItems"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4148,11 +4192,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version it must be at, in quotes */
+                /** @description Version that the session must have, in quotes, such as `"3"` */
                 "if-match"?: string | null;
             };
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4163,7 +4207,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4172,7 +4216,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionItems"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4187,19 +4231,19 @@ export interface operations {
     items_of_session: {
         parameters: {
             query?: {
-                /** @description `json`, or `csv` for a spreadsheet. */
+                /** @description `json`, or `csv` for spreadsheets. */
                 format?: components["schemas"]["UsageFormat"];
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4209,7 +4253,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4226,14 +4270,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4242,7 +4286,7 @@ export interface operations {
                     "application/json": components["schemas"]["Entities"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4259,7 +4303,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4270,7 +4314,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4279,7 +4323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThingsChanged"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4296,18 +4340,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The entity's type */
+                /** @description Entity type, such as `device` */
                 type: string;
-                /** @description Its name or id */
+                /** @description Name or id of the entity */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4316,7 +4360,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThingsChanged"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4336,14 +4380,14 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4353,7 +4397,7 @@ export interface operations {
                     "text/markdown": string;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4370,7 +4414,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4381,7 +4425,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4390,7 +4434,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4405,23 +4449,23 @@ export interface operations {
     turns_history: {
         parameters: {
             query?: {
-                /** @description The maximum number of results, 1–1000. */
+                /** @description Most turns to return, 1–1000. */
                 limit?: number;
                 /** @description `asc` for oldest first, `desc` for newest first. */
                 order?: components["schemas"]["Direction"];
-                /** @description `next_cursor` of the previous answer. */
+                /** @description `next_cursor` of the previous response; absent for the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4430,7 +4474,7 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4447,14 +4491,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4463,7 +4507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4480,11 +4524,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The server */
+                /** @description Name of the MCP server */
                 server: string;
-                /** @description The tool */
+                /** @description Name of the tool */
                 tool: string;
             };
             cookie?: never;
@@ -4495,7 +4539,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4504,7 +4548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4521,18 +4565,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The server */
+                /** @description Name of the MCP server */
                 server: string;
-                /** @description The tool */
+                /** @description Name of the tool */
                 tool: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4541,7 +4585,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4558,7 +4602,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4569,7 +4613,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4578,7 +4622,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreparedContext"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4595,14 +4639,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4611,7 +4655,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shares"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4628,7 +4672,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4639,7 +4683,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4648,7 +4692,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewShare"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4657,7 +4701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4666,7 +4710,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4675,7 +4719,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is over a limit; `detail` names the limit. */
+            /** @description A limit is exceeded; `detail` names it. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4692,16 +4736,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The link's id */
+                /** @description Id of the link */
                 share: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4710,7 +4754,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shares"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4726,13 +4770,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names this request */
+                /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
                 "idempotency-key"?: string | null;
-                /** @description The version it must be at, in quotes */
+                /** @description Version that the session must have, in quotes, such as `"3"` */
                 "if-match"?: string | null;
             };
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -4743,7 +4787,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4752,7 +4796,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordedView"];
                 };
             };
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4761,7 +4805,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordedView"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4770,7 +4814,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4796,16 +4840,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The turn, from 1 */
+                /** @description Turn, from 1 */
                 turn: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4814,7 +4858,7 @@ export interface operations {
                     "application/json": components["schemas"]["Turn"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4829,21 +4873,21 @@ export interface operations {
     turns_erase_turn: {
         parameters: {
             query?: {
-                /** @description The turn's number once more: its words cannot be brought back. */
+                /** @description Number of the turn, repeated as a confirmation: the erasure cannot be undone. */
                 confirm?: number;
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The turn, from 1 */
+                /** @description Turn, from 1 */
                 turn: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4852,7 +4896,7 @@ export interface operations {
                     "application/json": components["schemas"]["TurnErasure"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4861,7 +4905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4878,18 +4922,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The turn, from 1 */
+                /** @description Turn, from 1 */
                 turn: number;
-                /** @description The piece's hash */
+                /** @description Hash of the piece, from the receipt */
                 hash: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4898,7 +4942,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4915,16 +4959,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The turn, from 1 */
+                /** @description Turn, from 1 */
                 turn: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4933,7 +4977,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptView"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4948,23 +4992,23 @@ export interface operations {
     turns_compare: {
         parameters: {
             query: {
-                /** @description The other turn. */
+                /** @description The second turn, from 1. */
                 with: number;
-                /** @description The other turn's session; default: the same session. */
+                /** @description Session of the second turn; default: the same session. */
                 session?: string;
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The first turn, from 1 */
+                /** @description First turn, from 1 */
                 turn: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4973,7 +5017,7 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4989,23 +5033,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `engine` for the form that the receipt's hash names, `provider` for the body that the model's provider was sent.
+                 * @description `engine` for the bytes that the receipt's hash refers to, `provider` for the body as sent to the model's
+                 *     provider.
                  * @example provider
                  */
                 format?: string;
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
-                /** @description The turn, from 1 */
+                /** @description Turn, from 1 */
                 turn: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5014,7 +5059,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5029,19 +5074,19 @@ export interface operations {
     entities_workflows: {
         parameters: {
             query?: {
-                /** @description A name, an alias or a part of one. */
+                /** @description Name, alias or part of one; default: all workflows. */
                 q?: string;
             };
             header?: never;
             path: {
-                /** @description The session's id */
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5050,7 +5095,7 @@ export interface operations {
                     "application/json": components["schemas"]["Workflows"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5065,9 +5110,9 @@ export interface operations {
     server_info: {
         parameters: {
             query?: {
-                /** @description The session; the one changed last when absent. */
+                /** @description Id of the session; default: the most recently changed one. */
                 conversation_id?: string;
-                /** @description The turn; the last one when absent. */
+                /** @description Turn, from 1; default: the last one. */
                 turn?: number;
             };
             header?: never;
@@ -5076,7 +5121,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5085,7 +5130,7 @@ export interface operations {
                     "application/json": components["schemas"]["PromptInfo"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5106,14 +5151,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Success, without a body. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5139,16 +5184,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The entity's type */
+                /** @description Entity type, such as `device` */
                 type: string;
-                /** @description Its name or id */
+                /** @description Name or id of the entity */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5169,7 +5214,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5178,7 +5223,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description The server is busy, or its store is unreachable. */
+            /** @description The server is busy, or the store is unreachable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5244,7 +5289,7 @@ export interface operations {
     conversations_import: {
         parameters: {
             query?: {
-                /** @description The id to use instead of the exported one; only for our own exports. */
+                /** @description Id of the new session; default: the exported id. Only for exports of Throughline. */
                 id?: string;
                 /** @description `throughline`, `chatgpt`, `claude` or `markdown`; default: detected. */
                 format?: string;
@@ -5259,7 +5304,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Conversations of another product */
+            /** @description The conversations of another product were imported */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5268,7 +5313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Imported"];
                 };
             };
-            /** @description A session of ours */
+            /** @description The session was imported */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5277,7 +5322,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5286,7 +5331,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5301,19 +5346,22 @@ export interface operations {
     memories_list: {
         parameters: {
             query?: {
-                /** @description The maximum number of results, 1–100. */
+                /** @description Most memories to return, 1–100. */
                 limit?: number;
-                /** @description `next_cursor` of the previous answer. */
+                /** @description `next_cursor` of the previous response; absent for the first page. Ignored with `q`. */
                 cursor?: string;
-                /** @description Only memories that match these words, best first; the same as `/memories/search`. */
+                /**
+                 * @description Words to search for, as in `/memories/search`; results are then best first and the other filters are
+                 *     ignored.
+                 */
                 q?: string;
                 /** @description Only memories of this kind. */
                 kind?: components["schemas"]["MemoryKind"];
                 /** @description Only memories about this subject. */
                 subject?: string;
-                /** @description Only memories gathered in this session. */
+                /** @description Only memories extracted from this session. */
                 session?: string;
-                /** @description Include superseded memories. */
+                /** @description Whether to include superseded memories. */
                 superseded?: boolean;
             };
             header?: never;
@@ -5322,7 +5370,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5331,7 +5379,7 @@ export interface operations {
                     "application/json": components["schemas"]["Memories"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5365,7 +5413,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptMemory"];
                 };
             };
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5374,7 +5422,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptMemory"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5383,7 +5431,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is over a limit; `detail` names the limit. */
+            /** @description A limit is exceeded; `detail` names it. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5400,7 +5448,7 @@ export interface operations {
             query?: {
                 /** @description Must be `all`, as a confirmation. */
                 confirm?: string;
-                /** @description What happens to the turns in which they were said; default: `withheld`. */
+                /** @description What happens to the turns in which the memories were said: `withheld` (default) or `erased`. */
                 turns?: "withheld" | "erased";
             };
             header?: never;
@@ -5409,7 +5457,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5418,7 +5466,7 @@ export interface operations {
                     "application/json": components["schemas"]["ForgottenMemories"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5439,7 +5487,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5464,7 +5512,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5473,7 +5521,7 @@ export interface operations {
                     "application/json": components["schemas"]["ImportedMemories"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5482,7 +5530,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is over a limit; `detail` names the limit. */
+            /** @description A limit is exceeded; `detail` names it. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5497,9 +5545,9 @@ export interface operations {
     memories_search: {
         parameters: {
             query: {
-                /** @description The words to search for, or a description. */
+                /** @description Words or a description to search for. */
                 q: string;
-                /** @description The maximum number of results, 1–100. */
+                /** @description Most memories to return, 1–100. */
                 limit?: number;
             };
             header?: never;
@@ -5508,7 +5556,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5517,7 +5565,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryHits"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5542,7 +5590,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5551,7 +5599,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResult"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5560,7 +5608,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is over a limit; `detail` names the limit. */
+            /** @description A limit is exceeded; `detail` names it. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5577,14 +5625,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The memory's id */
+                /** @description Id of the memory */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5593,7 +5641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Memory"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5609,21 +5657,21 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What becomes of the turns in which it was said: `withheld`, so that they stay in the conversation and no
-                 *     request or search uses them, which is the default, or `erased`.
+                 * @description What happens to the turns in which the memory was said: `withheld` (default), so that no request or
+                 *     search uses them, or `erased`.
                  */
                 turns?: "withheld" | "erased";
             };
             header?: never;
             path: {
-                /** @description The memory's id */
+                /** @description Id of the memory */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5632,7 +5680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ForgottenMemories"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5641,7 +5689,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5658,7 +5706,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The memory's id */
+                /** @description Id of the memory */
                 id: string;
             };
             cookie?: never;
@@ -5669,7 +5717,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5678,7 +5726,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptMemory"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5695,14 +5743,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The memory's id */
+                /** @description Id of the memory */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5711,7 +5759,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryHistory"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5732,7 +5780,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5747,11 +5795,11 @@ export interface operations {
     presets_list: {
         parameters: {
             query?: {
-                /** @description Page, from 1. */
+                /** @description Number of the page, from 1; default: 1. */
                 page?: number;
-                /** @description Presets per page, 1–100; default 10. */
+                /** @description Presets per page, 1–100; default: 10. */
                 pageSize?: number;
-                /** @description Include deactivated presets. */
+                /** @description Whether to include deactivated presets; default `false`. */
                 includeInactive?: boolean;
             };
             header?: never;
@@ -5760,7 +5808,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5775,7 +5823,10 @@ export interface operations {
     presets_create: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5785,7 +5836,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was created. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5794,7 +5845,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedPreset"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5811,14 +5862,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The preset's id */
+                /** @description Id of the preset */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5827,7 +5878,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedPreset"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5844,14 +5895,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The preset's id */
+                /** @description Id of the preset */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5860,7 +5911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Gone"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5877,7 +5928,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The preset's id */
+                /** @description Id of the preset */
                 id: string;
             };
             cookie?: never;
@@ -5888,7 +5939,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5897,7 +5948,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewedPreset"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5914,14 +5965,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The preset's id */
+                /** @description Id of the preset */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5930,7 +5981,7 @@ export interface operations {
                     "application/json": components["schemas"]["PresetView"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5946,7 +5997,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names this request */
+                /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
                 "idempotency-key"?: string | null;
             };
             path?: never;
@@ -5958,7 +6009,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5967,7 +6018,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueryReply"];
                 };
             };
-            /** @description It waits for somebody's approval. */
+            /** @description A tool call waits for approval; see `awaiting_approval`. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5991,11 +6042,11 @@ export interface operations {
     entities_search: {
         parameters: {
             query: {
-                /** @description Words. */
+                /** @description Words or a description to search for; at least one visible character. */
                 q: string;
-                /** @description The maximum number of hits, 1–100. */
+                /** @description Most hits to return, 1–100. */
                 limit?: number;
-                /** @description Hits to skip. */
+                /** @description Hits to skip, 0–1000000; default: 0. */
                 offset?: number;
             };
             header?: never;
@@ -6004,7 +6055,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6019,23 +6070,23 @@ export interface operations {
     shares_show: {
         parameters: {
             query?: {
-                /** @description The maximum number of results, 1–1000. */
+                /** @description Most turns to return, 1–1000. */
                 limit?: number;
                 /** @description `asc` for oldest first, `desc` for newest first. */
                 order?: components["schemas"]["Direction"];
-                /** @description `next_cursor` of the previous answer. */
+                /** @description `next_cursor` of the previous response; absent for the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The link's token */
+                /** @description Token of the link */
                 token: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6044,7 +6095,7 @@ export interface operations {
                     "application/json": components["schemas"]["SharedConversation"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6065,7 +6116,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6082,16 +6133,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The server */
+                /** @description Name of the MCP server */
                 server: string;
-                /** @description The tool */
+                /** @description Name of the tool */
                 tool: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6109,7 +6160,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6126,9 +6177,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The server */
+                /** @description Name of the MCP server */
                 server: string;
-                /** @description The tool */
+                /** @description Name of the tool */
                 tool: string;
             };
             cookie?: never;
@@ -6139,7 +6190,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6157,7 +6208,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6172,21 +6223,21 @@ export interface operations {
     agents_revoke: {
         parameters: {
             query?: {
-                /** @description That for everybody, not one's own. */
+                /** @description Whether to remove the one for all users instead of the caller's own; default `false`. */
                 everyone?: boolean;
             };
             header?: never;
             path: {
-                /** @description The server */
+                /** @description Name of the MCP server */
                 server: string;
-                /** @description The tool */
+                /** @description Name of the tool */
                 tool: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Success, without a body. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6202,7 +6253,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6217,19 +6268,19 @@ export interface operations {
     users_erase: {
         parameters: {
             query?: {
-                /** @description The user's id once more. */
+                /** @description Id of the user, repeated as a confirmation: the erasure cannot be undone. */
                 confirm?: string;
             };
             header?: never;
             path: {
-                /** @description The user's id */
+                /** @description Id of the user */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +6289,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErasedUser"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6256,7 +6307,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6273,14 +6324,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The user's id */
+                /** @description Id of the user */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6298,7 +6349,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6315,14 +6366,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The workflow's id or name */
+                /** @description Id or name of the workflow */
                 spec_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6343,7 +6394,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6352,7 +6403,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6368,9 +6419,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session that is added to the request and keeps the exchange. Any id; one that is no name here gets one, which the answer's header says. */
+                /** @description Session whose history is added and that stores the exchange; created if it does not exist. An id that is not valid here is mapped to one, which the response header returns. Default: no session. */
                 "x-session-id"?: string;
-                /** @description The user whose memory is added, also without a session. */
+                /** @description User whose memories are added, even without a session. Requires the grant `admin` once there are keys. */
                 "x-user-id"?: string;
             };
             path?: never;
@@ -6392,16 +6443,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
-                    /** @description The session that keeps the exchange. */
+                    /** @description Session that stores the exchange; absent if nothing is stored. */
                     "x-session-id"?: string;
-                    /** @description What was added: `added; pieces=4; tokens=312`, or `nothing`. */
+                    /** @description What was added, as `added; pieces=4; tokens=312`, or `nothing`. */
                     "x-throughline-memory"?: string;
-                    /** @description What there was no room for. */
+                    /** @description What did not fit, as `pieces=3; tokens=900; reason=over_window`; absent if everything did. */
                     "x-throughline-left-out"?: string;
-                    /** @description Why the exchange is not kept and nothing was added. */
+                    /** @description Why the exchange is not stored and nothing was added; absent otherwise. */
                     "x-throughline-not-kept"?: string;
                     [name: string]: unknown;
                 };
@@ -6411,7 +6462,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6422,7 +6473,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6440,9 +6491,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session that is added to the request and keeps the exchange. Any id; one that is no name here gets one, which the answer's header says. */
+                /** @description Session whose history is added and that stores the exchange; created if it does not exist. An id that is not valid here is mapped to one, which the response header returns. Default: no session. */
                 "x-session-id"?: string;
-                /** @description The user whose memory is added, also without a session. */
+                /** @description User whose memories are added, even without a session. Requires the grant `admin` once there are keys. */
                 "x-user-id"?: string;
             };
             path?: never;
@@ -6467,18 +6518,18 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
-                    /** @description The session that keeps the exchange. */
+                    /** @description Session that stores the exchange; absent if nothing is stored. */
                     "x-session-id"?: string;
-                    /** @description What was added: `added; pieces=4; tokens=312`, or `nothing`. */
+                    /** @description What was added, as `added; pieces=4; tokens=312`, or `nothing`. */
                     "x-throughline-memory"?: string;
-                    /** @description What there was no room for. */
+                    /** @description What did not fit, as `pieces=3; tokens=900; reason=over_window`; absent if everything did. */
                     "x-throughline-left-out"?: string;
-                    /** @description Why the exchange is not kept and nothing was added. */
+                    /** @description Why the exchange is not stored and nothing was added; absent otherwise. */
                     "x-throughline-not-kept"?: string;
-                    /** @description Tools that the provider's format has no counterpart for. */
+                    /** @description Tools that were dropped because the provider's format has no counterpart; absent if there are none. */
                     "x-throughline-not-converted"?: string;
                     [name: string]: unknown;
                 };
@@ -6488,7 +6539,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +6550,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6531,7 +6582,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6542,7 +6593,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6553,7 +6604,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6571,9 +6622,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session that is added to the request and keeps the exchange. Any id; one that is no name here gets one, which the answer's header says. */
+                /** @description Session whose history is added and that stores the exchange; created if it does not exist. An id that is not valid here is mapped to one, which the response header returns. Default: no session. */
                 "x-session-id"?: string;
-                /** @description The user whose memory is added, also without a session. */
+                /** @description User whose memories are added, even without a session. Requires the grant `admin` once there are keys. */
                 "x-user-id"?: string;
             };
             path?: never;
@@ -6596,16 +6647,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
-                    /** @description The session that keeps the exchange. */
+                    /** @description Session that stores the exchange; absent if nothing is stored. */
                     "x-session-id"?: string;
-                    /** @description What was added: `added; pieces=4; tokens=312`, or `nothing`. */
+                    /** @description What was added, as `added; pieces=4; tokens=312`, or `nothing`. */
                     "x-throughline-memory"?: string;
-                    /** @description What there was no room for. */
+                    /** @description What did not fit, as `pieces=3; tokens=900; reason=over_window`; absent if everything did. */
                     "x-throughline-left-out"?: string;
-                    /** @description Why the exchange is not kept and nothing was added. */
+                    /** @description Why the exchange is not stored and nothing was added; absent otherwise. */
                     "x-throughline-not-kept"?: string;
                     [name: string]: unknown;
                 };
@@ -6615,7 +6666,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6626,7 +6677,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6661,7 +6712,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6672,7 +6723,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6683,7 +6734,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6706,7 +6757,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6717,7 +6768,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6728,7 +6779,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6747,14 +6798,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its name; it may hold slashes. */
+                /** @description Name of the model; may contain slashes. */
                 model: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The provider's own answer. */
+            /** @description The provider's response. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6765,7 +6816,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6776,7 +6827,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
+            /** @description An error in the provider's format. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6830,7 +6881,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The protocol's answer: JSON, or a stream of events. */
+            /** @description The response as JSON, or as server-sent events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6899,7 +6950,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is well. */
+            /** @description Healthy. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6908,7 +6959,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description It is not. */
+            /** @description Unhealthy. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6929,7 +6980,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is well. */
+            /** @description Healthy. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6950,7 +7001,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is well. */
+            /** @description Healthy. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6959,7 +7010,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description It is not. */
+            /** @description Unhealthy. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6980,7 +7031,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The resource, its authorization server and the scopes. */
+            /** @description The resource, its authorization server and its scopes. */
             200: {
                 headers: {
                     [name: string]: unknown;
