@@ -28,7 +28,7 @@ use crate::clock;
 use crate::config::{Config, EmbedderKind, LexiconSettings, PacksSettings};
 use crate::failure::Failure;
 
-/// Most pack files to read.
+/// Maximum number of pack files to read.
 const TOML_FILES_MAX: usize = 64;
 
 /// An engine and its companions.

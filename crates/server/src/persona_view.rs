@@ -24,9 +24,9 @@ pub struct ContextView {
     pub personality: String,
     /// Sampling temperature, 0–1.
     pub temperature: f64,
-    /// Most tokens of a reply.
+    /// Maximum tokens of a reply.
     pub max_tokens: u32,
-    /// Most tokens of history in a request.
+    /// Maximum tokens of history in a request.
     pub max_history_tokens: u32,
     /// Days from the last interaction until it expires.
     pub expiry_days: u32,
@@ -165,9 +165,9 @@ pub struct PresetView {
 pub struct SettingsView {
     /// Sampling temperature, 0–1.
     pub temperature: f64,
-    /// Most tokens of a reply.
+    /// Maximum tokens of a reply.
     pub max_tokens: u32,
-    /// Most tokens of history in a request.
+    /// Maximum tokens of history in a request.
     pub max_history_tokens: u32,
     /// Days from the last interaction until a context expires.
     pub expiry_days: u32,

@@ -493,7 +493,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text of a piece, as it was sent on that turn. */
+        /** Returns the text of a piece, as it was sent on that turn. */
         get: operations["turns_content"];
         put?: never;
         post?: never;
@@ -510,7 +510,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the model saw on that turn, and why. */
+        /** Returns what the model saw on that turn, and why. */
         get: operations["turns_receipt"];
         put?: never;
         post?: never;
@@ -1437,7 +1437,7 @@ export interface components {
         };
         /** @description Token budget of a request. */
         BudgetView: {
-            /** @description Most tokens that the request may take: the model's context window less the reply. */
+            /** @description Maximum tokens that the request may take: the model's context window less the reply. */
             limit_tokens: number;
             /** @description Tokens of all pieces that were considered. */
             considered_tokens: number;
@@ -1516,7 +1516,7 @@ export interface components {
             workflow_spec?: Record<string, never> | null;
             /** @description Text files that the message is about, at most 8, included in the request as data. */
             attachments?: components["schemas"]["AttachmentBody"][];
-            /** @description Most tokens of the request; default: the context window less the reply. */
+            /** @description Maximum tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
             /** @description Whether a heated message adds a reminder to stay calm; default: that of the persona. */
             keeps_calm?: boolean | null;
@@ -1596,13 +1596,13 @@ export interface components {
             temperature: number | null;
             /**
              * Format: int64
-             * @description Most tokens of a reply, 1–200000; default: that of the preset or template, else `limits.reply_tokens_max`.
+             * @description Maximum tokens of a reply, 1–200000; default: that of the preset or template, else `limits.reply_tokens_max`.
              * @default null
              */
             maxTokens: number | null;
             /**
              * Format: int64
-             * @description Most tokens of history in a request, 1–2000000; default: that of the preset or template, else the
+             * @description Maximum tokens of history in a request, 1–2000000; default: that of the preset or template, else the
              *     window less the reply.
              * @default null
              */
@@ -1675,13 +1675,13 @@ export interface components {
             temperature: number | null;
             /**
              * Format: int64
-             * @description Most tokens of a reply, 1–200000.
+             * @description Maximum tokens of a reply, 1–200000.
              * @default null
              */
             maxTokens: number | null;
             /**
              * Format: int64
-             * @description Most tokens of history in a request, 1–2000000.
+             * @description Maximum tokens of history in a request, 1–2000000.
              * @default null
              */
             maxHistoryTokens: number | null;
@@ -1746,9 +1746,9 @@ export interface components {
              * @description Sampling temperature, 0–1.
              */
             temperature: number;
-            /** @description Most tokens of a reply. */
+            /** @description Maximum tokens of a reply. */
             maxTokens: number;
-            /** @description Most tokens of history in a request. */
+            /** @description Maximum tokens of history in a request. */
             maxHistoryTokens: number;
             /** @description Days from the last interaction until it expires. */
             expiryDays: number;
@@ -2425,7 +2425,7 @@ export interface components {
         };
         /** @description Model parameters sent with a request. */
         ParametersView: {
-            /** @description Most tokens of the reply. */
+            /** @description Maximum tokens of the reply. */
             reply_tokens_max: number;
             /**
              * Format: float
@@ -2463,9 +2463,9 @@ export interface components {
              * @description Sampling temperature, 0–1; default: 0.7.
              */
             temperature?: number;
-            /** @description Most tokens of a reply, 1–200000; default: 1000. */
+            /** @description Maximum tokens of a reply, 1–200000; default: 1000. */
             reply_tokens_max?: number;
-            /** @description Most tokens of history in a request, 1–2000000; default: 15000. */
+            /** @description Maximum tokens of history in a request, 1–2000000; default: 15000. */
             history_tokens_max?: number;
             /** @description Days from the last interaction until the session expires, 1–3650; default: 7. */
             expiry_days?: number;
@@ -2524,7 +2524,7 @@ export interface components {
         PrepareBody: {
             /** @description The user's message, at most `limits.message_bytes_max` (256 KiB). */
             message: string;
-            /** @description Most tokens of the request; default: the context window less the reply. */
+            /** @description Maximum tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
         };
         /** @description A request for the application's own model, and its receipt. */
@@ -2581,13 +2581,13 @@ export interface components {
             temperature: number | null;
             /**
              * Format: int64
-             * @description Most tokens of a reply, 1–200000; default: 1000.
+             * @description Maximum tokens of a reply, 1–200000; default: 1000.
              * @default null
              */
             maxTokens: number | null;
             /**
              * Format: int64
-             * @description Most tokens of history in a request, 1–2000000; default: 15000.
+             * @description Maximum tokens of history in a request, 1–2000000; default: 15000.
              * @default null
              */
             maxHistoryTokens: number | null;
@@ -3055,9 +3055,9 @@ export interface components {
              * @description Sampling temperature, 0–1.
              */
             temperature: number;
-            /** @description Most tokens of a reply. */
+            /** @description Maximum tokens of a reply. */
             maxTokens: number;
-            /** @description Most tokens of history in a request. */
+            /** @description Maximum tokens of history in a request. */
             maxHistoryTokens: number;
             /** @description Days from the last interaction until a context expires. */
             expiryDays: number;
@@ -3857,7 +3857,7 @@ export interface operations {
     conversations_list: {
         parameters: {
             query?: {
-                /** @description Most sessions to return, 1–1000. */
+                /** @description Maximum number of sessions to return, 1–1000. */
                 limit?: number;
                 /** @description `next_cursor` of the previous response; absent for the first page. */
                 cursor?: string;
@@ -3988,7 +3988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Version that the session must have, in quotes, such as `"3"` */
+                /** @description Version that the session must have, in quotes, such as `"3"`; default: any */
                 "if-match"?: string | null;
             };
             path: {
@@ -4152,7 +4152,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Version that the session must have, in quotes, such as `"3"` */
+                /** @description Version that the session must have, in quotes, such as `"3"`; default: any */
                 "if-match"?: string | null;
             };
             path: {
@@ -4192,7 +4192,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Version that the session must have, in quotes, such as `"3"` */
+                /** @description Version that the session must have, in quotes, such as `"3"`; default: any */
                 "if-match"?: string | null;
             };
             path: {
@@ -4449,7 +4449,7 @@ export interface operations {
     turns_history: {
         parameters: {
             query?: {
-                /** @description Most turns to return, 1–1000. */
+                /** @description Maximum number of turns to return, 1–1000. */
                 limit?: number;
                 /** @description `asc` for oldest first, `desc` for newest first. */
                 order?: components["schemas"]["Direction"];
@@ -4772,7 +4772,7 @@ export interface operations {
             header?: {
                 /** @description Key of this request, 1–255 visible ASCII characters; a repetition returns the first result */
                 "idempotency-key"?: string | null;
-                /** @description Version that the session must have, in quotes, such as `"3"` */
+                /** @description Version that the session must have, in quotes, such as `"3"`; default: any */
                 "if-match"?: string | null;
             };
             path: {
@@ -5346,7 +5346,7 @@ export interface operations {
     memories_list: {
         parameters: {
             query?: {
-                /** @description Most memories to return, 1–100. */
+                /** @description Maximum number of memories to return, 1–100. */
                 limit?: number;
                 /** @description `next_cursor` of the previous response; absent for the first page. Ignored with `q`. */
                 cursor?: string;
@@ -5547,7 +5547,7 @@ export interface operations {
             query: {
                 /** @description Words or a description to search for. */
                 q: string;
-                /** @description Most memories to return, 1–100. */
+                /** @description Maximum number of memories to return, 1–100. */
                 limit?: number;
             };
             header?: never;
@@ -6044,7 +6044,7 @@ export interface operations {
             query: {
                 /** @description Words or a description to search for; at least one visible character. */
                 q: string;
-                /** @description Most hits to return, 1–100. */
+                /** @description Maximum number of hits to return, 1–100. */
                 limit?: number;
                 /** @description Hits to skip, 0–1000000; default: 0. */
                 offset?: number;
@@ -6070,7 +6070,7 @@ export interface operations {
     shares_show: {
         parameters: {
             query?: {
-                /** @description Most turns to return, 1–1000. */
+                /** @description Maximum number of turns to return, 1–1000. */
                 limit?: number;
                 /** @description `asc` for oldest first, `desc` for newest first. */
                 order?: components["schemas"]["Direction"];

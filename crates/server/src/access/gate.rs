@@ -17,7 +17,7 @@ use throughline_engine::error::Error;
 use super::{ApiKey, KeyRecord, Keys, TokenError, Tokens};
 use crate::failure::Failure;
 
-/// Most keys in the cache.
+/// Maximum number of keys in the cache.
 const REMEMBERED_MAX: u64 = 10_000;
 /// How long a checked key, or the absence of keys, is cached.
 const REMEMBERED_FOR: Duration = Duration::from_secs(5);

@@ -22,7 +22,7 @@ use crate::failure::Failure;
 
 /// Largest document of an issuer, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
-/// Most keys of one issuer.
+/// Maximum number of keys of one issuer.
 const KEYS_MAX: usize = 100;
 /// How long old keys are used while the issuer is unreachable.
 const STALE_MAX: Duration = Duration::from_secs(24 * 60 * 60);

@@ -17,7 +17,7 @@ use throughline_engine::store::{
 
 use super::ApiKey;
 
-/// Most keys to list.
+/// Maximum number of keys to list.
 const KEYS_MAX: usize = 10_000;
 
 /// A stored key.

@@ -16,9 +16,9 @@ use super::header::{self, DocumentFile};
 
 /// Largest file, in bytes.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
-/// Most files per folder.
+/// Maximum number of files per folder.
 const FILES_MAX: usize = 1_000;
-/// Most agents.
+/// Maximum number of agents.
 const AGENTS_MAX: usize = 200;
 
 /// Result of reading the folder.

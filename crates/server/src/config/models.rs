@@ -48,7 +48,7 @@ pub struct ModelEntry {
     pub idle_seconds: u64,
     /// Time for a whole reply to the server's own requests, in seconds.
     pub total_seconds: u64,
-    /// Most retries of a request.
+    /// Maximum number of retries of a request.
     pub retries_max: usize,
 }
 

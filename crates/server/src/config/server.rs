@@ -31,19 +31,19 @@ pub struct ServerSettings {
     pub head_seconds_max: u64,
     /// How long a client may leave a response unread, in seconds.
     pub unread_seconds_max: u64,
-    /// Most open connections.
+    /// Maximum number of open connections.
     pub connections_max: usize,
-    /// Most open connections from one address.
+    /// Maximum number of open connections from one address.
     pub connections_per_address_max: usize,
     /// Deepest JSON.
     pub json_depth_max: usize,
-    /// Most values in a JSON body.
+    /// Maximum number of values in a JSON body.
     pub json_elements_max: usize,
     /// Time limit of a request that runs no turn, in seconds.
     pub request_seconds_max: u64,
     /// Time limit of a health check of the store, in seconds.
     pub health_seconds_max: u64,
-    /// Most concurrent requests.
+    /// Maximum number of concurrent requests.
     pub requests_at_once_max: usize,
     /// Time to finish at shutdown, in seconds.
     pub shutdown_seconds_max: u64,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::records::{Inventory, Refusal, Workflow, missing, same};
 
-/// Most reports and workflows.
+/// Maximum number of reports and workflows.
 const CREATED_MAX: usize = 1_000;
 
 impl Inventory {

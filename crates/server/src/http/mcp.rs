@@ -28,7 +28,7 @@ use crate::mcp::{Mcp, Refused};
 
 /// Names an MCP session.
 const SESSION: &str = "mcp-session-id";
-/// Most MCP sessions whose owner is remembered; beyond it, the least recently used must be opened again.
+/// Maximum number of MCP sessions whose owner is remembered; beyond it, the least recently used must be opened again.
 const SESSIONS_MAX: u64 = 10_000;
 /// How long the owner of an idle session is remembered.
 const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);

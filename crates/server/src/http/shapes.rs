@@ -124,7 +124,7 @@ pub struct AwaitedCallView {
 /// Token budget of a request.
 #[derive(Serialize, ToSchema)]
 pub struct BudgetView {
-    /// Most tokens that the request may take: the model's context window less the reply.
+    /// Maximum tokens that the request may take: the model's context window less the reply.
     limit_tokens: u32,
     /// Tokens of all pieces that were considered.
     considered_tokens: u32,
@@ -141,7 +141,7 @@ pub struct BudgetView {
 /// Model parameters sent with a request.
 #[derive(Serialize, ToSchema)]
 pub struct ParametersView {
-    /// Most tokens of the reply.
+    /// Maximum tokens of the reply.
     reply_tokens_max: u32,
     /// Sampling temperature, 0–1.
     temperature: f32,

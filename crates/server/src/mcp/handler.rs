@@ -23,7 +23,7 @@ use crate::telemetry::joined::Trace;
 
 /// How long lists that are the same for everybody may be cached, in milliseconds.
 const FIXED_TTL_MS: u64 = 3_600_000;
-/// Most subscriptions of a connection.
+/// Maximum number of subscriptions of a connection.
 const SUBSCRIPTIONS_MAX: usize = 1_000;
 
 type Answer<T> = Result<T, ErrorData>;

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::metrics;
 
-/// Most turns to remember.
+/// Maximum number of turns to remember.
 const TURNS_MAX: usize = 100;
 
 /// Statistics of the last turns.

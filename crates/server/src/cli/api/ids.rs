@@ -9,7 +9,7 @@ use super::{Api, Call};
 use crate::cli::local::session_id;
 use crate::failure::Failure;
 
-/// Most candidates in an error.
+/// Maximum number of candidates in an error.
 const NAMED_MAX: usize = 10;
 /// Shortest prefix that is tried on generated ids.
 const MADE_UP_MIN: usize = 4;

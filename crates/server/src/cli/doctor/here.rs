@@ -21,7 +21,7 @@ use crate::config::Config;
 
 /// Time limit for a model.
 const MODEL_PATIENCE: Duration = Duration::from_secs(20);
-/// Most tokens of the requested reply.
+/// Maximum tokens of the requested reply.
 const REPLY_TOKENS: u32 = 16;
 
 /// Runs all checks.

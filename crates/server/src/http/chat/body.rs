@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 
 /// Entity type of `workflow_id` and `workflow_spec`.
 const WORKFLOW: &str = "workflow";
-/// Most files per message.
+/// Maximum number of files per message.
 const ATTACHMENTS_MAX: usize = 8;
 /// Largest file, in bytes.
 const ATTACHMENT_BYTES_MAX: usize = 256 << 10;
@@ -75,7 +75,7 @@ pub struct ChatBody {
     /// Text files that the message is about, at most 8, included in the request as data.
     #[serde(default)]
     attachments: Vec<AttachmentBody>,
-    /// Most tokens of the request; default: the context window less the reply.
+    /// Maximum tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
     /// Whether a heated message adds a reminder to stay calm; default: that of the persona.

@@ -22,9 +22,9 @@ pub struct ContextBody {
     personality: Option<String>,
     /// Sampling temperature, 0–1; default: that of the preset or template, else `limits.temperature`.
     temperature: Option<f64>,
-    /// Most tokens of a reply, 1–200000; default: that of the preset or template, else `limits.reply_tokens_max`.
+    /// Maximum tokens of a reply, 1–200000; default: that of the preset or template, else `limits.reply_tokens_max`.
     max_tokens: Option<i64>,
-    /// Most tokens of history in a request, 1–2000000; default: that of the preset or template, else the
+    /// Maximum tokens of history in a request, 1–2000000; default: that of the preset or template, else the
     /// window less the reply.
     max_history_tokens: Option<i64>,
     /// Days from the last interaction until it expires, 1–3650; default: that of the preset or template, else
@@ -52,9 +52,9 @@ pub struct ContextChange {
     personality: Option<String>,
     /// New sampling temperature, 0–1.
     temperature: Option<f64>,
-    /// Most tokens of a reply, 1–200000.
+    /// Maximum tokens of a reply, 1–200000.
     max_tokens: Option<i64>,
-    /// Most tokens of history in a request, 1–2000000.
+    /// Maximum tokens of history in a request, 1–2000000.
     max_history_tokens: Option<i64>,
     /// Days from the last interaction until it expires, 1–3650.
     expiry_days: Option<i64>,

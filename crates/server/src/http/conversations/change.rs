@@ -49,7 +49,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// Changes a session, if it is still at the version in `If-Match`.
 #[utoipa::path(patch, path = "/conversations/{id}", tag = "conversations", request_body = ChangeBody,
     params(("id" = String, Path, description = "Id of the session"),
-        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem),
         (status = 409, body = Problem)))]
 pub async fn change(

@@ -236,7 +236,7 @@ impl From<&Receipt> for ReceiptView {
     }
 }
 
-/// What the model saw on that turn, and why.
+/// Returns what the model saw on that turn, and why.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/context", tag = "turns",
     params(("id" = String, Path, description = "Id of the session"),
         ("turn" = u64, Path, description = "Turn, from 1")),
@@ -326,7 +326,7 @@ fn json_with_hash(bytes: Vec<u8>, hash: &ContentHash) -> Response {
     ([(header::CONTENT_TYPE, json), (REQUEST_HASH, hash)], bytes).into_response()
 }
 
-/// The text of a piece, as it was sent on that turn.
+/// Returns the text of a piece, as it was sent on that turn.
 #[utoipa::path(get, path = "/conversations/{id}/turns/{turn}/contents/{hash}", tag = "turns",
     params(("id" = String, Path, description = "Id of the session"),
         ("turn" = u64, Path, description = "Turn, from 1"),

@@ -18,7 +18,7 @@ use crate::http::problem::Problem;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryParameters {
-    /// Most turns to return, 1–1000.
+    /// Maximum number of turns to return, 1–1000.
     #[param(default = 50)]
     limit: u64,
     /// `asc` for oldest first, `desc` for newest first.

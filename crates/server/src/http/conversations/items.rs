@@ -89,7 +89,7 @@ pub async fn list(
 /// Adds an item that the agent offers, whatever its include mode.
 #[utoipa::path(post, path = "/conversations/{id}/context", tag = "items", request_body = ItemBody,
     params(("id" = String, Path, description = "Id of the session"),
-        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
 pub async fn add(
     State(app): State<App>,
@@ -108,7 +108,7 @@ pub async fn add(
 #[utoipa::path(delete, path = "/conversations/{id}/context", tag = "items",
     request_body = ItemBody,
     params(("id" = String, Path, description = "Id of the session"),
-        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
 pub async fn remove(
     State(app): State<App>,

@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Most sessions to return, 1–1000.
+    /// Maximum number of sessions to return, 1–1000.
     #[param(default = 50)]
     limit: usize,
     /// `next_cursor` of the previous response; absent for the first page.

@@ -21,7 +21,7 @@ use crate::http::problem::Problem;
 pub struct PrepareBody {
     /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
-    /// Most tokens of the request; default: the context window less the reply.
+    /// Maximum tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
 }

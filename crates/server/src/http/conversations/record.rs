@@ -113,7 +113,7 @@ pub struct RecordedView {
 #[utoipa::path(post, path = "/conversations/{id}/turns", tag = "turns", request_body = RecordBody,
     params(("id" = String, Path, description = "Id of the session"),
         ("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result"),
-        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`")),
+        ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 201, body = RecordedView), (status = 200, body = RecordedView),
         (status = 404, body = Problem), (status = 409, body = Problem),
         (status = 422, body = Problem)))]

@@ -149,10 +149,10 @@ pub struct PersonaBody {
     /// Sampling temperature, 0–1; default: 0.7.
     #[serde(default = "temperature")]
     pub temperature: f32,
-    /// Most tokens of a reply, 1–200000; default: 1000.
+    /// Maximum tokens of a reply, 1–200000; default: 1000.
     #[serde(default = "reply_tokens", alias = "maxTokens")]
     pub reply_tokens_max: u32,
-    /// Most tokens of history in a request, 1–2000000; default: 15000.
+    /// Maximum tokens of history in a request, 1–2000000; default: 15000.
     #[serde(default = "history_tokens", alias = "maxHistoryTokens")]
     pub history_tokens_max: u32,
     /// Days from the last interaction until the session expires, 1–3650; default: 7.

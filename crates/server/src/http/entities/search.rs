@@ -19,7 +19,7 @@ use crate::http::shapes;
 pub struct SearchQuery {
     /// Words or a description to search for; at least one visible character.
     q: String,
-    /// Most hits to return, 1–100.
+    /// Maximum number of hits to return, 1–100.
     #[serde(default = "limit")]
     #[param(default = 20)]
     limit: usize,

@@ -44,7 +44,7 @@ pub fn routes() -> OpenApiRouter<App> {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Most memories to return, 1–100.
+    /// Maximum number of memories to return, 1–100.
     #[param(default = 50)]
     limit: usize,
     /// `next_cursor` of the previous response; absent for the first page. Ignored with `q`.
@@ -95,7 +95,7 @@ pub struct Memories {
 pub struct SearchQuery {
     /// Words or a description to search for.
     q: String,
-    /// Most memories to return, 1–100.
+    /// Maximum number of memories to return, 1–100.
     #[serde(default = "ten")]
     #[param(default = 10)]
     limit: usize,

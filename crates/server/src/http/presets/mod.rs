@@ -90,9 +90,9 @@ pub struct PresetBody {
 pub struct PresetSettingsBody {
     /// Sampling temperature, 0–1; default: 0.7.
     temperature: Option<f64>,
-    /// Most tokens of a reply, 1–200000; default: 1000.
+    /// Maximum tokens of a reply, 1–200000; default: 1000.
     max_tokens: Option<i64>,
-    /// Most tokens of history in a request, 1–2000000; default: 15000.
+    /// Maximum tokens of history in a request, 1–2000000; default: 15000.
     max_history_tokens: Option<i64>,
     /// Days from the last interaction until a context expires, 1–3650; default: 7.
     expiry_days: Option<i64>,
