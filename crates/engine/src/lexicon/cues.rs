@@ -37,6 +37,7 @@ pub struct Cues {
     heat: Groups,
     modes: Vec<(Mode, Groups)>,
     idioms: CueSet,
+    recounts: CueSet,
 }
 
 #[derive(Debug)]
@@ -61,7 +62,13 @@ impl Cues {
                 .map(|(mode, cues)| (*mode, Groups::new(cues, weights::CUE_HINT)))
                 .collect(),
             idioms: CueSet::new(&file.idioms),
+            recounts: CueSet::new(&file.recounts),
         }
+    }
+
+    /// Whether a message asks for words that were said.
+    pub fn recounts(&self, message: &str) -> bool {
+        self.recounts.count(&Text::new(message, self.script)) > 0
     }
 
     /// How likely a message asks about something said earlier.

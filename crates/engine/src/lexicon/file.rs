@@ -44,6 +44,9 @@ pub(super) struct LanguageFile {
     /// Phrases to ignore when inferring the mode: "change the subject".
     #[serde(default)]
     pub idioms: List,
+    /// Cues that a message asks for words that were said: "what did I say about".
+    #[serde(default)]
+    pub recounts: List,
     #[serde(default)]
     pub say: BTreeMap<Say, String>,
     #[serde(default)]

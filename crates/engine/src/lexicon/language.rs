@@ -102,7 +102,7 @@ impl Language {
     }
 
     /// Whether a word is a verb or of any class.
-    pub(super) fn knows(&self, word: &str) -> bool {
+    pub fn knows(&self, word: &str) -> bool {
         self.families.contains_key(word) || self.words.values().any(|words| words.contains(word))
     }
 

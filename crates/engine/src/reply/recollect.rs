@@ -20,6 +20,8 @@ use super::{ReplyRequest, wording};
 const SCORE_MIN: f32 = 0.5;
 /// Minimum words of a question that is not about the user.
 const WORDS_MIN: usize = 2;
+/// Minimum words an earlier turn shares with the topic of a question about what was said, if it has as many.
+const SHARED_MIN: usize = 2;
 /// Maximum texts quoted.
 const QUOTED_MAX: usize = 3;
 /// Maximum characters of each.
@@ -156,32 +158,61 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
         "This was answered without a model ({why}), so only tools, references and earlier \
          messages can be used."
     );
-    let wanted = stems(asked.message);
-    // Without a model it is unknown whether merely similar words answer anything.
-    let shares = |recalled: &&Recalled| {
-        let held = stems(&format!("{} {}", recalled.record.message, words_of(recalled)));
-        wanted.is_empty() || wanted.iter().any(|word| held.contains(word))
-    };
-    let recalled = asked.assembled.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
-    let recalled: Vec<&Recalled> =
-        recalled.filter(|r| says_something(r)).filter(shares).take(QUOTED_MAX).collect();
-    if recalled.is_empty() {
+    let Some(text) = earlier(asked, &stems(asked.message), 1, says_something) else {
         let nothing = match asked.unavailable.is_empty() {
             true => "I found no tool and nothing said earlier that answers this.",
             false => "Nothing said earlier answers this.",
         };
         let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
         return format!("{nothing}{hint} {plain}");
-    }
-    let mut text = "This was said earlier:".to_owned();
-    for recalled in recalled {
-        let words = words_of(recalled);
-        let _ = write!(text, "\n- turn {}: {}", recalled.record.turn, start_of(&words));
-    }
+    };
     match asked.unavailable.is_empty() {
         true => format!("{text}\n\n{plain}"),
         false => format!("{text}\n\n{hint} {plain}"),
     }
+}
+
+/// What was said, for a message that asks exactly for that.
+pub fn recounted(asked: &ReplyRequest<'_>) -> Option<String> {
+    let wanted = content_stems(asked.message);
+    // One of the words is that of saying.
+    let topic = wanted.len().saturating_sub(1);
+    let recounts = lexicon::of(asked.message).cues.recounts(asked.message) && topic > 0;
+    // Every message says something, except a question.
+    let says = |recalled: &Recalled| match recalled.part {
+        HistoryPart::Message => !recalled.record.message.trim_end().ends_with('?'),
+        _ => says_something(recalled),
+    };
+    recounts.then(|| earlier(asked, &wanted, SHARED_MIN.min(topic), says)).flatten()
+}
+
+/// Earlier turns, best first, that share `shared_min` of the wanted words. Without a model it is unknown whether
+/// merely similar words answer anything.
+fn earlier(
+    asked: &ReplyRequest<'_>,
+    wanted: &[String],
+    shared_min: usize,
+    says: impl Fn(&Recalled) -> bool,
+) -> Option<String> {
+    let shares = |recalled: &&Recalled| {
+        let held = stems(&format!("{} {}", recalled.record.message, words_of(recalled)));
+        let shared = wanted.iter().filter(|word| held.contains(word)).count();
+        wanted.is_empty() || shared >= shared_min
+    };
+    let recalled = asked.assembled.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
+    let recalled = recalled.filter(|recalled| says(recalled)).filter(shares);
+    let mut lines = String::new();
+    for recalled in recalled.take(QUOTED_MAX) {
+        let turn = recalled.record.turn.to_string();
+        let place = match &recalled.session {
+            None => format!("turn {turn}"),
+            Some(session) => {
+                say(asked, Say::ToldIn, &[("session", session.as_str()), ("turn", &turn)])
+            }
+        };
+        let _ = write!(lines, "\n- {place}: {}", start_of(&words_of(recalled)));
+    }
+    (!lines.is_empty()).then(|| format!("This was said earlier:{lines}"))
 }
 
 fn words_of(recalled: &Recalled) -> String {

@@ -104,7 +104,7 @@ pub struct AssembledRequest {
     /// The last turns, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
     pub understanding: Understanding,
-    /// Parts of earlier turns of this session that match the message, best first.
+    /// Parts of earlier turns that match the message, best first.
     pub recalled: Vec<Recalled>,
     /// Facts considered, best first.
     pub facts: Vec<FactHit>,
@@ -184,7 +184,7 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
         recent: material.recent,
         facts: material.facts,
         understanding: material.understanding,
-        recalled: material.recalled.into_iter().filter(|found| found.session.is_none()).collect(),
+        recalled: material.recalled,
     })
 }
 

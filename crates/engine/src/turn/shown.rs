@@ -127,15 +127,11 @@ impl Pipeline {
         tokens: u32,
     ) -> Result<(Vec<HistoryTurn>, bool)> {
         let mut newest_first = Vec::new();
-        let (mut end, mut total, mut is_whole) = (session.head.turns, 0, true);
+        let (mut end, mut total) = (session.head.turns, 0);
         while end > 0 && total <= tokens {
             let start = end.saturating_sub(STEP_TURNS);
             let read = self.sessions.turns(session, start..end).await?;
             for record in read.iter().rev().filter(|record| session.head.shows(record)) {
-                if total > tokens {
-                    is_whole = false;
-                    break;
-                }
                 let turn = HistoryTurn::of(record, zone);
                 total += turn.tokens();
                 newest_first.push(turn);
@@ -143,6 +139,6 @@ impl Pipeline {
             end = start;
         }
         newest_first.reverse();
-        Ok((newest_first, is_whole && end == 0))
+        Ok((newest_first, end == 0))
     }
 }

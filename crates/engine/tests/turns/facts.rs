@@ -387,7 +387,7 @@ async fn a_broken_file_is_refused_whole_and_says_where() {
             r#"{"format": "throughline.memories/1", "memories": [{}]}"#,
             "memories[0] is not valid: it cannot be read: missing field",
         ),
-        (r#"{"other": 1}"#, "format is not valid: the file is neither"),
+        (r#"{"other": 1}"#, "format is not valid: the file is not in a known format"),
         (r#"[{"memory": "fine"}, {"mem"#, "file is not valid: it cannot be read: EOF"),
         (
             "{\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"x\",\"observations\":[\"y\"]}\n{\"type\":\"ent",

@@ -8,10 +8,12 @@ use throughline_engine::access::Caller;
 use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
 use throughline_engine::request::TurnInput;
+use throughline_engine::session::head::Settings;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio_util::sync::CancellationToken;
 
+use crate::across;
 use crate::bench::{Bench, bench};
 
 #[derive(Deserialize)]
@@ -100,4 +102,42 @@ async fn one_of_several_is_not_guessed() {
     let (said, done) = ask(&bench, caller, "first", "forget my bike").await;
     assert!(!done && said.contains("4471") && said.contains("lamp"), "{said}");
     assert_eq!(bench.engine.facts().current(caller).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_said_elsewhere_is_quoted_for_who_asks_what_was_said() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let plans = across::open(&bench, caller, "plans", Settings::default()).await;
+    across::say(&bench, caller, &plans, "In August we sail from Kotor to Hvar.").await;
+    across::say(&bench, caller, &plans, "Im Herbst wandern wir durch die Vogesen.").await;
+    for (question, words) in [
+        ("What did I say about where we sail in August?", "from Kotor to Hvar"),
+        ("Was habe ich über das Wandern im Herbst gesagt?", "Vogesen"),
+    ] {
+        let (reply, answered) = ask(&bench, caller, "later", question).await;
+        assert!(answered && reply.contains(words), "{reply}");
+        assert!(reply.contains("plans"), "it says where: {reply}");
+    }
+    for unknown in ["What did I say about the dentist?", "What did we agree about the rent in May?"]
+    {
+        let (reply, answered) = ask(&bench, caller, "later", unknown).await;
+        assert!(!answered && !reply.contains("Kotor") && !reply.contains("Vogesen"), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_the_last_or_first_message_is_told_from_one_about_a_topic() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    ask(&bench, caller, "s", "My dentist is called Ferrante.").await;
+    ask(&bench, caller, "s", "We met on Tuesday.").await;
+    for (question, words) in [
+        ("What did I ask you first?", "Ferrante"),
+        ("what did i say just before?", "first?"),
+        ("What did I say about the dentist?", "Ferrante"),
+    ] {
+        let (reply, answered) = ask(&bench, caller, "s", question).await;
+        assert!(answered && reply.contains(words), "{question}: {reply}");
+    }
 }

@@ -85,6 +85,11 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
         let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
         return tell(&asked, answer, said, why).await;
     }
+    let recounts = asked.decided.is_empty() && planner.first_message.is_none();
+    if let Some(text) = recollect::recounted(&asked).filter(|_| recounts) {
+        let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
+        return tell(&asked, answer, said, why).await;
+    }
     while answer.calls.len() < CALLS_MAX {
         match planner.step(&asked, &answer.calls) {
             Step::Say(said) => return tell(&asked, answer, *said, why).await,

@@ -4,6 +4,7 @@ use super::ask::Ask;
 use super::scene::{Said, Scene};
 use crate::fact::gather;
 use crate::lexicon::{Class, Family, Language, Say};
+use crate::search::words::is_stop_word;
 
 /// Kinds listed when somebody asks what can be done.
 const KINDS_NAMED: usize = 12;
@@ -88,7 +89,12 @@ impl Scene<'_> {
         if self.begins(&words, Class::Abilities) {
             return said(self.say(Say::Abilities, &[("what", &self.abilities())]), dialogue);
         }
-        if self.begins(&words, Class::AskedBefore) {
+        // "What did I say about the dentist?" is not about the last message.
+        let is_known = |word: &String| {
+            self.language.knows(word) || self.language.ordinal(word).is_some() || is_stop_word(word)
+        };
+        let alone = |asked: usize| words[asked..].iter().all(is_known);
+        if self.begins_with(&words, Class::AskedBefore).is_some_and(alone) {
             let first = words.iter().any(|word| self.language.ordinal(word) == Some(1));
             if let Some(message) = self.first_message.filter(|_| first) {
                 return said(self.say(Say::AskedFirst, &[("message", message)]), dialogue);
@@ -124,7 +130,11 @@ impl Scene<'_> {
     }
 
     fn begins(&self, words: &[String], class: Class) -> bool {
-        self.language.starts(class, words.iter().map(String::as_str)).is_some()
+        self.begins_with(words, class).is_some()
+    }
+
+    fn begins_with(&self, words: &[String], class: Class) -> Option<usize> {
+        self.language.starts(class, words.iter().map(String::as_str))
     }
 
     pub fn abilities(&self) -> String {
