@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
-use throughline_engine::piece::Source;
-use throughline_engine::receipt::{Receipt, ReceiptPiece};
+use throughline_engine::piece::{Position, Rank, Source};
+use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
 use throughline_engine::request::encode;
 use throughline_engine::session::record::{CallRecord, ReplyForm};
 use throughline_upstream::model::{self, ModelConfig};
@@ -155,21 +155,22 @@ impl RequestItem {
 pub struct PieceView {
     /// Where the piece came from.
     #[schema(value_type = shapes::SourceView)]
-    pub source: Raw,
+    pub source: Source,
     /// Why it was considered.
     pub why: String,
     /// Position in the request: `tools`, `system`, `preface`, `history`, `aside` or `message`.
     #[schema(value_type = String)]
-    pub place: Raw,
+    pub place: Position,
     /// Rank, such as `required`; pieces of the lowest rank are dropped first.
     #[schema(value_type = String)]
-    pub rank: Raw,
+    pub rank: Rank,
     /// Similarity to the message, 0–1; null if it was not searched for.
     pub score: Option<f32>,
     /// Tokens, by this server's count.
     pub tokens: u32,
     /// Hash of the text, for `…/contents/{hash}`.
-    pub hash: String,
+    #[schema(value_type = String)]
+    pub hash: ContentHash,
     /// Turn whose request first included it; null if this one is the first.
     pub since: Option<u64>,
     /// Whether it is part of the request.
@@ -178,7 +179,7 @@ pub struct PieceView {
     pub sent: bool,
     /// Why it was dropped, such as `over_window` or `not_relevant`; null if it was not.
     #[schema(value_type = Option<String>)]
-    pub dropped: Raw,
+    pub dropped: Option<DropReason>,
     /// Whether the reply used it; always `false` except for rules, references and tools.
     pub used: bool,
 }
@@ -186,17 +187,17 @@ pub struct PieceView {
 impl From<&ReceiptPiece> for PieceView {
     fn from(piece: &ReceiptPiece) -> Self {
         Self {
-            source: json(&piece.source),
+            source: piece.source.clone(),
             why: piece.why.clone(),
-            place: json(&piece.place),
-            rank: json(&piece.rank),
+            place: piece.place,
+            rank: piece.rank,
             score: piece.score,
             tokens: piece.tokens,
-            hash: piece.hash.to_string(),
+            hash: piece.hash,
             since: piece.since,
             included: piece.sent(),
             sent: piece.sent(),
-            dropped: json(&piece.dropped),
+            dropped: piece.dropped,
             used: piece.used,
         }
     }
