@@ -59,6 +59,8 @@ pub struct Limits {
     pub score_min: f32,
     /// Tokens of tools declared because they match a message.
     pub tools_tokens: u32,
+    /// Tokens of each of these tools if not all can be declared; 0: not shortened.
+    pub tool_tokens: u32,
     /// Share of the budget for declared tools; larger servers are offered through search.
     pub tools_share: f32,
     /// Parts of older turns considered for a message.
@@ -132,6 +134,7 @@ impl Default for Limits {
             candidates_kept: 5,
             score_min: 0.7,
             tools_tokens: 500,
+            tool_tokens: 60,
             tools_share: 0.3,
             recalled_parts: 120,
             summary_threshold: 0.7,

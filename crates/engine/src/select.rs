@@ -30,7 +30,7 @@ use crate::tool::{ToolDefinition, ToolName};
 use crate::tool_choice::{self, Candidate, ToolOffer};
 use crate::tool_search;
 
-use found::{Found, missing_piece, piece_of};
+use found::{Found, brief_piece, missing_piece, piece_of};
 pub use found::{reference_text, rule_text};
 
 #[derive(Debug, Default)]
@@ -300,10 +300,15 @@ impl Selected {
         ranked: &[(ItemName, f32)],
         (limits, offer): (&Limits, &ToolOffer),
     ) {
+        let is_large = is_large(pool, limits.tools_tokens);
+        let tool_tokens = if is_large { limits.tool_tokens } else { 0 };
         let piece = |tool: &ToolName| {
             let known = pool.iter().find(|known| known.definition.tool == *tool)?;
-            let found = Found::Tool(known);
-            Some((found, piece_of(&found, IncludeMode::Agent, "fits the message")))
+            let why = match offer.declared.contains(tool) {
+                true => "declared earlier in this session",
+                false => "fits the message",
+            };
+            Some((Found::Tool(known), brief_piece(known, tool_tokens, why)))
         };
         let scores = ranked.iter().filter_map(|(item, score)| match item {
             ItemName::Tool { server, name } => {
@@ -329,7 +334,7 @@ impl Selected {
                 Some(Candidate { tool: tool.clone(), score: *score, tokens: cost(tool)? })
             })
             .collect();
-        let search = offer.search && is_worth_a_search(pool, limits.tools_tokens);
+        let search = offer.search && is_large;
         if search {
             let tools = pool.iter().filter(|known| known.pin.refusal().is_none());
             self.pieces.extend(tool_search::pieces(tools.map(|known| &known.definition.tool)));
@@ -339,9 +344,6 @@ impl Selected {
             |tool: &ToolName| scores.iter().find(|(name, _)| name == tool).map(|(_, s)| *s);
         for tool in tool_choice::declared(&offer, &candidates, &known, limits) {
             let Some((found, mut piece)) = pieces.remove(&tool) else { continue };
-            if offer.declared.contains(&tool) {
-                piece.why = "declared earlier in this session".into();
-            }
             piece.score = score_of(&tool);
             self.put(found, piece);
         }
@@ -362,8 +364,8 @@ impl Selected {
     }
 }
 
-/// Whether a search costs less than declaring these tools.
-fn is_worth_a_search(pool: &[&KnownTool], tokens: u32) -> bool {
+/// Whether these tools take more tokens than are declared for a message.
+fn is_large(pool: &[&KnownTool], tokens: u32) -> bool {
     let costs = pool
         .iter()
         .map(|known| budget::cost(&piece_of(&Found::Tool(known), IncludeMode::Agent, "")));

@@ -17,6 +17,8 @@ use crate::tool::ToolName;
 const SCORE_FLOOR: f32 = 0.4;
 /// Tools always offered, however low their score.
 const KEPT_MIN: usize = 2;
+/// If the best score is lower, only the best few are declared. Half of all small talk scores lower, requests hardly ever.
+const FILL_FLOOR: f32 = 0.5;
 /// Tools with a score this close to the best are included too.
 const CLOSE: f32 = 0.1;
 
@@ -105,11 +107,22 @@ pub fn declared(
     };
     // A tool that a search would find is added to an existing list only if it clearly matches.
     let stands = offer.search && !kept.is_empty();
-    let joins: Vec<ToolName> = best_few(candidates, limits)
+    let mut joins: Vec<ToolName> = best_few(candidates, limits)
         .into_iter()
         .filter(|tool| !kept.contains(tool) && (!stands || sure(tool)))
         .collect();
     let tokens = |tools: &[ToolName]| tools.iter().filter_map(cost).sum::<u32>();
+    if !joins.is_empty() && candidates.first().is_some_and(|best| best.score >= FILL_FLOOR) {
+        // The list changes anyway, so it takes as many good guesses as there is room for: the next message may need no change.
+        let mut left = limits.tools_tokens.saturating_sub(tokens(&joins));
+        for candidate in candidates {
+            let known = kept.contains(&candidate.tool) || joins.contains(&candidate.tool);
+            if !known && candidate.tokens <= left {
+                left -= candidate.tokens;
+                joins.push(candidate.tool.clone());
+            }
+        }
+    }
     if !joins.is_empty() && tokens(&kept) + tokens(&joins) > offer.tokens {
         // The list is full: break the prefix once and keep only tools in use, plus the new ones.
         kept.retain(|tool| offer.used.contains(tool));
@@ -153,10 +166,11 @@ mod tests {
 
     #[test]
     fn the_best_are_given_though_none_is_sure_and_small_talk_is_given_none() {
-        let limits = Limits::default();
+        let limits = Limits { tools_tokens: 200, ..Limits::default() };
         let unsure = candidates(&[("a", 0.5), ("b", 0.35), ("c", 0.2)]);
         let chosen = declared(&offer(&[], true), &unsure, &known(), &limits);
         assert_eq!(names(&chosen), ["a", "b"]);
+        let limits = Limits { tools_tokens: 300, ..limits };
         let close = candidates(&[("a", 0.5), ("b", 0.49), ("c", 0.45)]);
         let chosen = declared(&offer(&[], true), &close, &known(), &limits);
         assert_eq!(names(&chosen), ["a", "b", "c"]);
@@ -176,6 +190,21 @@ mod tests {
         assert_eq!(chosen(&offer(&["a"], true), &sure), "a c");
         assert_eq!(chosen(&offer(&["a"], false), &unsure), "a c");
         assert_eq!(chosen(&offer(&["gone", "a"], true), &[]), "a");
+    }
+
+    #[test]
+    fn a_list_that_changes_is_filled_and_one_that_need_not_change_is_not() {
+        let limits = Limits { tools_tokens: 200, ..Limits::default() };
+        let chosen = |offer: &ToolOffer, scored: &[(&str, f32)]| {
+            names(&declared(offer, &candidates(scored), &known(), &limits)).join(" ")
+        };
+        let scored = [("c", 0.9), ("b", 0.45), ("d", 0.4)];
+        assert_eq!(chosen(&offer(&["a"], true), &scored), "a c b");
+        assert_eq!(chosen(&offer(&["c"], true), &scored), "c");
+        let vague = [("c", 0.49), ("b", 0.35), ("d", 0.3)];
+        let limits = Limits { tools_tokens: 300, ..Limits::default() };
+        let chosen = declared(&offer(&[], true), &candidates(&vague), &known(), &limits);
+        assert_eq!(names(&chosen), ["c", "b"]);
     }
 
     #[test]

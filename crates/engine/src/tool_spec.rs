@@ -2,9 +2,13 @@
 //!
 //! Invariant: two tools never share a name.
 
+mod brief;
+
 use crate::hash::ContentHash;
 use crate::model::ToolSpec;
 use crate::tool::{ToolDefinition, ToolName};
+
+pub use brief::brief_of;
 
 /// Maximum tool name accepted by model providers.
 const SPEC_NAME_MAX: usize = 64;

@@ -3,24 +3,26 @@
 //! `cargo run --release -p throughline-upstream --example tool_choice -- TOOLS.json`
 //!
 //! The file is `{tools: [{server, name, description, inputSchema}], tasks: [{query, tools: [name]}]}`, made from
-//! LiveMCPBench. A task's recall is the share of its tools among the first k.
+//! LiveMCPBench. A task's recall is the share of its tools among the first k. A right tool is *given* if its definition is
+//! declared, whole or shortened as a request has it; tools of the same name count as one.
 
 mod measure;
 
 use measure::{Times, mean, percent, row};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use throughline_engine::limits::Limits;
 use throughline_engine::search::bm25::WordIndex;
 use throughline_engine::search::hybrid::Span;
 use throughline_engine::search::words::stems;
 use throughline_engine::search::{ItemIndex, tool_text};
 use throughline_engine::tokens;
-use throughline_engine::tool::ToolName;
+use throughline_engine::tool::{ToolDefinition, ToolName};
 use throughline_engine::tool_choice::{self, Candidate, ToolOffer};
+use throughline_engine::tool_spec::{brief_of, spec_of};
 use throughline_upstream::embed::Embedded;
 
-const CUTS: [usize; 4] = [1, 5, 10, 20];
+const CUTS: [usize; 6] = [1, 2, 3, 5, 10, 20];
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
 const CANDIDATES: usize = 20;
 const KEPT: usize = 5;
@@ -58,10 +60,19 @@ impl Tool {
         ToolName { server: self.server.clone(), name: self.name.clone() }
     }
 
-    /// The cost of declaring it.
-    fn tokens(&self) -> u32 {
-        let spec = json!({"name": self.name, "description": self.description, "input_schema": self.input_schema});
-        tokens::count(&spec.to_string())
+    /// The cost of declaring it in `tokens_max` tokens, or whole (0).
+    fn tokens(&self, tokens_max: u32) -> u32 {
+        let definition = ToolDefinition {
+            tool: self.id(),
+            description: self.description.clone().unwrap_or_default(),
+            input_schema: self.input_schema.clone(),
+            ..ToolDefinition::default()
+        };
+        let spec = match tokens_max {
+            0 => spec_of(&definition),
+            _ => brief_of(&definition, tokens_max),
+        };
+        tokens::count(&serde_json::to_string(&spec).expect("a definition is JSON")) + 1
     }
 }
 
@@ -136,7 +147,10 @@ fn main() {
         let cells = (0..CUTS.len()).map(|cut| percent(mean(found.iter().map(|found| found[cut]))));
         println!("{}", row(ranker, cells));
     }
-    print_given(&data, &prepared);
+    print_cuts(&data, &prepared);
+    for tool_tokens in [0, 120, 80, Limits::default().tool_tokens, 40] {
+        print_given(&data, &prepared, tool_tokens);
+    }
     for size in SIZES {
         print_selection(&data, size);
     }
@@ -148,11 +162,36 @@ fn recall(tools: &[Tool], task: &Task, ranked: &[usize]) -> [f64; CUTS.len()] {
     CUTS.map(|cut| mean(found.iter().map(|place| f64::from(u8::from(*place < cut)))))
 }
 
+/// How many tasks have a right tool among the first k, and what declaring these costs.
+fn print_cuts(data: &Data, prepared: &Prepared) {
+    let brief = Limits::default().tool_tokens;
+    let costs: Vec<[u32; 2]> =
+        data.tools.iter().map(|tool| [tool.tokens(0), tool.tokens(brief)]).collect();
+    println!(
+        "\n{}",
+        row("first k", ["a right tool", "tokens, whole", "tokens, shortened"].map(Into::into))
+    );
+    let ranked: Vec<Vec<usize>> =
+        data.tasks.iter().map(|task| prepared.rank("ours", &task.query)).collect();
+    for cut in CUTS.into_iter().chain([30, 50]) {
+        let given = data.tasks.iter().zip(&ranked).map(|(task, ranked)| {
+            let is_right = |place: &usize| task.tools.contains(&data.tools[*place].name);
+            f64::from(u8::from(ranked.iter().take(cut).any(is_right)))
+        });
+        let tokens = |form: usize| {
+            let cost = |place: &usize| f64::from(costs[*place][form]);
+            let tokens = mean(ranked.iter().map(|ranked| ranked.iter().take(cut).map(cost).sum()));
+            format!("{tokens:.0}")
+        };
+        println!("{}", row(&cut.to_string(), [percent(mean(given)), tokens(0), tokens(1)]));
+    }
+}
+
 /// What the engine declares for a task of this file, and for an unrelated text.
-fn print_given(data: &Data, prepared: &Prepared) {
+fn print_given(data: &Data, prepared: &Prepared, tool_tokens: u32) {
     let limits = Limits::default();
     let known: Vec<(ToolName, u32)> =
-        data.tools.iter().map(|tool| (tool.id(), tool.tokens())).collect();
+        data.tools.iter().map(|tool| (tool.id(), tool.tokens(tool_tokens))).collect();
     let offer = ToolOffer { tokens: u32::MAX, ..ToolOffer::default() };
     let given = |query: &str| {
         let hits = prepared.ours.rank(query, &Embedded.vector(query), limits.candidates, &[]);
@@ -164,10 +203,14 @@ fn print_given(data: &Data, prepared: &Prepared) {
         tool_choice::declared(&offer, &candidates.collect::<Vec<_>>(), &known, &limits)
     };
     let (mut any, mut all, mut none, mut count, mut tokens) = (0, 0, 0, 0, 0);
+    let mut by_size = [(0, 0); 4];
     for task in &data.tasks {
         let given = given(&task.query);
         let has = |wanted: &String| given.iter().any(|tool| tool.name == *wanted);
-        any += usize::from(task.tools.iter().any(has));
+        let is_given = usize::from(task.tools.iter().any(has));
+        any += is_given;
+        let (right, tasks) = &mut by_size[task.tools.len().clamp(1, 4) - 1];
+        (*right, *tasks) = (*right + is_given, *tasks + 1);
         all += usize::from(task.tools.iter().all(has));
         none += usize::from(given.is_empty());
         count += given.len();
@@ -177,7 +220,7 @@ fn print_given(data: &Data, prepared: &Prepared) {
     }
     let tasks = data.tasks.len();
     println!(
-        "\ndeclared for {tasks} tasks: a right tool {any}, all of them {all}, no tool {none}; {:.1} tools and {} tokens a task",
+        "\ndeclared in {tool_tokens} tokens each (0: whole), for {tasks} tasks: a right tool {any} (1, 2, 3, more tools in the task: {by_size:?}), all of them {all}, no tool {none}; {:.1} tools and {} tokens a task",
         count as f64 / tasks as f64,
         tokens / tasks,
     );

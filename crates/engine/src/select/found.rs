@@ -3,9 +3,10 @@
 use crate::agent::{Agent, Document};
 use crate::catalog::KnownTool;
 use crate::item::ItemName;
+use crate::model::ToolSpec;
 use crate::piece::{IncludeMode, Piece, Position, Rank, Source};
 use crate::tool::ToolName;
-use crate::tool_spec::spec_of;
+use crate::tool_spec::{brief_of, spec_of};
 
 #[derive(Clone, Copy)]
 pub(super) enum Found<'a> {
@@ -60,12 +61,33 @@ pub(super) fn piece_of(found: &Found<'_>, mode: IncludeMode, why: &str) -> Piece
             rank,
             reference_text(reference),
         ),
-        Found::Tool(known) => {
-            let ToolName { server, name } = known.definition.tool.clone();
-            let spec = serde_json::to_string(&spec_of(&known.definition)).unwrap_or_default();
-            Piece::new(Source::Tool { server, name, mode }, why, Position::Tools, rank, spec)
-        }
+        Found::Tool(known) => tool_piece(known, (mode, rank), why, &spec_of(&known.definition)),
     }
+}
+
+/// A tool's piece with its definition in about `tokens_max` tokens; 0: not shortened.
+pub(super) fn brief_piece(known: &KnownTool, tokens_max: u32, why: &str) -> Piece {
+    let mode = (IncludeMode::Agent, Rank::AgentItem);
+    let whole = spec_of(&known.definition);
+    if tokens_max == 0 {
+        return tool_piece(known, mode, why, &whole);
+    }
+    let brief = brief_of(&known.definition, tokens_max);
+    match brief == whole {
+        true => tool_piece(known, mode, why, &whole),
+        false => tool_piece(known, mode, &format!("{why}; its definition is shortened"), &brief),
+    }
+}
+
+fn tool_piece(
+    known: &KnownTool,
+    (mode, rank): (IncludeMode, Rank),
+    why: &str,
+    spec: &ToolSpec,
+) -> Piece {
+    let ToolName { server, name } = known.definition.tool.clone();
+    let text = serde_json::to_string(spec).unwrap_or_default();
+    Piece::new(Source::Tool { server, name, mode }, why, Position::Tools, rank, text)
 }
 
 /// A rule as shown to a model.
