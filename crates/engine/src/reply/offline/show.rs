@@ -47,7 +47,14 @@ impl Scene<'_> {
             let kinds = std::slice::from_ref(&thing.kind);
             return Ok(self.nothing_called(query, 0, &thing.label, kinds));
         }
-        if let Some((rows, count)) = rows::rows(&row).filter(|(rows, _)| rows.len() > 1) {
+        // Columns of a table are no tables.
+        let known = self.known(&thing.kind);
+        let is_it = |row: &&Value| {
+            rows::thing(row, &thing.kind, known)
+                .is_some_and(|one| one.is(&thing) || rows::fit(&one.label, &thing.label).is_some())
+        };
+        let several = rows::rows(&row).filter(|(rows, _)| rows.len() > 1);
+        if let Some((rows, count)) = several.filter(|(rows, _)| rows.iter().any(is_it)) {
             let at = thing.row.unwrap_or(RowAt { turn: 0, call: 0, row: 0 });
             let rows = rows
                 .into_iter()
@@ -145,7 +152,9 @@ impl Scene<'_> {
             let mut seen = self.row_of(thing).map(|row| (row, thing.clone()));
             for field in &query.fields {
                 let name = self.attribute(&thing.kind, field);
-                let holds = |row: &Value| rows::field(row, &name).is_some();
+                let holds = |row: &Value| {
+                    rows::field(rows::told(row).as_ref().unwrap_or(row), &name).is_some()
+                };
                 if !seen.as_ref().is_some_and(|(row, _)| holds(row)) {
                     seen = match self.whole(thing)? {
                         Ok(found) => Some(found),
@@ -164,7 +173,8 @@ impl Scene<'_> {
                     };
                 }
                 let Some((row, found)) = &seen else { continue };
-                match rows::field(row, &name) {
+                let told = rows::told(row);
+                match rows::field(told.as_ref().unwrap_or(row), &name) {
                     Some((key, value)) if is_empty(value) => {
                         let with = [("thing", found.label.as_str()), ("field", &rows::spoken(key))];
                         lines.push(self.say(Say::EmptyField, &with));
