@@ -5,9 +5,9 @@
 use serde_json::{Map, Value};
 
 use super::ask::Ask;
-use super::fit::said_words;
+use super::fit::{is_choice, said_words, takes_value};
 use super::offer::{Means, Offer, Slot};
-use super::read::{Literal, Part, Role};
+use super::read::{Part, Role};
 use super::rows;
 use super::scene::{Flow, Said, Scene};
 use super::schema::{get, put};
@@ -258,30 +258,4 @@ impl Scene<'_> {
         }
         self.asked(text, query, Missing::Slot(slot.path()), Vec::new())
     }
-}
-
-/// Whether a phrase is a choice of a parameter.
-pub(super) fn is_choice(offer: &Offer, text: &str) -> bool {
-    offer.slots.iter().any(|slot| slot.shape.choice(text).is_some())
-}
-
-/// Whether a phrase is a choice of a parameter, or a number and a parameter takes numbers.
-fn takes_value(offer: &Offer, text: &str) -> bool {
-    let number = text.parse::<f64>().is_ok();
-    is_choice(offer, text) || number && offer.slots.iter().any(|slot| slot.means == Means::Number)
-}
-
-/// Whether a parameter takes such a literal.
-pub(super) fn takes_literal(offer: &Offer, slot: &Slot, literal: Literal) -> bool {
-    if literal == Literal::Ending {
-        let patterns = offer.slots.iter().any(Slot::is_pattern);
-        return if patterns { slot.is_pattern() } else { slot.means == Means::Path };
-    }
-    matches!(
-        (literal, &slot.means),
-        (Literal::Path, Means::Path)
-            | (Literal::Zone, Means::Zone)
-            | (Literal::Time, Means::Time)
-            | (Literal::Date, Means::Date)
-    )
 }

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::act::takes_literal;
 use super::ask::{Ask, Phrase};
+use super::fit::takes_literal;
 use super::narrow::side;
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};

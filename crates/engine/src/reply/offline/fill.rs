@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use super::act::takes_literal;
 use super::ask::{Ask, Phrase};
 use super::find::{Found, bare};
+use super::fit::takes_literal;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Offer, Slot};
 use super::point::Meant;

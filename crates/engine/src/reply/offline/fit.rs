@@ -4,11 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use super::act::{is_choice, takes_literal};
 use super::ask::{Ask, Phrase};
 use super::narrow::can;
 use super::offer::{Means, Offer, Slot};
-use super::read::{Part, Role};
+use super::read::{Literal, Part, Role};
 use super::scene::Scene;
 use crate::lexicon::{self, Class, Family};
 use crate::search::words::stems;
@@ -234,4 +233,30 @@ pub(super) fn said_words(parts: &[Part]) -> BTreeSet<String> {
         said.extend(english.words(Class::Folder).map(str::to_owned));
     }
     said
+}
+
+/// Whether a phrase is a choice of a parameter.
+pub(super) fn is_choice(offer: &Offer, text: &str) -> bool {
+    offer.slots.iter().any(|slot| slot.shape.choice(text).is_some())
+}
+
+/// Whether a phrase is a choice of a parameter, or a number and a parameter takes numbers.
+pub(super) fn takes_value(offer: &Offer, text: &str) -> bool {
+    let number = text.parse::<f64>().is_ok();
+    is_choice(offer, text) || number && offer.slots.iter().any(|slot| slot.means == Means::Number)
+}
+
+/// Whether a parameter takes such a literal.
+pub(super) fn takes_literal(offer: &Offer, slot: &Slot, literal: Literal) -> bool {
+    if literal == Literal::Ending {
+        let patterns = offer.slots.iter().any(Slot::is_pattern);
+        return if patterns { slot.is_pattern() } else { slot.means == Means::Path };
+    }
+    matches!(
+        (literal, &slot.means),
+        (Literal::Path, Means::Path)
+            | (Literal::Zone, Means::Zone)
+            | (Literal::Time, Means::Time)
+            | (Literal::Date, Means::Date)
+    )
 }

@@ -6,7 +6,7 @@
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
 //! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
 //! - [`among`]: filters the last result by a value
-//! - [`naming`], [`paths`], [`spelling`]: the words of tool names, values from the conversation, typos
+//! - [`called`], [`naming`], [`paths`], [`spelling`]: the words of tool names, values from the conversation, typos
 //! - [`server`]: which server is meant if several have the same tool
 //! - [`mod@answer`]: answers to its own questions
 //!
@@ -20,6 +20,7 @@ mod among;
 mod answer;
 mod ask;
 mod back;
+mod called;
 mod fill;
 mod find;
 mod fit;

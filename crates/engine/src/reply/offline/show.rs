@@ -47,14 +47,7 @@ impl Scene<'_> {
             let kinds = std::slice::from_ref(&thing.kind);
             return Ok(self.nothing_called(query, 0, &thing.label, kinds));
         }
-        // Columns of a table are no tables.
-        let known = self.known(&thing.kind);
-        let is_it = |row: &&Value| {
-            rows::thing(row, &thing.kind, known)
-                .is_some_and(|one| one.is(&thing) || rows::fit(&one.label, &thing.label).is_some())
-        };
-        let several = rows::rows(&row).filter(|(rows, _)| rows.len() > 1);
-        if let Some((rows, count)) = several.filter(|(rows, _)| rows.iter().any(is_it)) {
+        if let Some((rows, count)) = rows::rows(&row).filter(|(rows, _)| rows.len() > 1) {
             let at = thing.row.unwrap_or(RowAt { turn: 0, call: 0, row: 0 });
             let rows = rows
                 .into_iter()
