@@ -195,6 +195,16 @@ pub enum Class {
     SlotPattern,
     /// A path in a file system.
     SlotPath,
+    /// A person: who something is assigned to.
+    SlotPerson,
+    /// A folder.
+    Folder,
+    /// Things of one sort taken together: "board".
+    Collection,
+    /// The first part of a time zone's name.
+    ZoneArea,
+    /// Adds numbers up.
+    Sum,
     /// A time zone.
     SlotZone,
     /// A source.
@@ -205,6 +215,8 @@ pub enum Class {
     SlotContent,
     /// An arithmetic expression.
     SlotExpression,
+    /// After "no" and a few words: "no tasks found".
+    Found,
     /// Phrases of a "not found" error.
     NotFound,
 }

@@ -106,6 +106,16 @@ impl Language {
         self.families.contains_key(word) || self.words.values().any(|words| words.contains(word))
     }
 
+    /// All verbs.
+    pub(crate) fn verbs(&self) -> impl Iterator<Item = &str> {
+        self.families.keys().map(String::as_str)
+    }
+
+    /// The single words of a class.
+    pub(crate) fn words(&self, class: Class) -> impl Iterator<Item = &str> {
+        self.words.get(&class).into_iter().flatten().map(String::as_str)
+    }
+
     pub fn family(&self, verb: &str) -> Option<Family> {
         self.families.get(verb).copied()
     }

@@ -39,6 +39,8 @@ const EMBEDDED: [(&str, &str); 8] = [
     ("zh.toml", include_str!("../../lexicon/zh.toml")),
 ];
 
+/// Words of "no tasks found".
+const NONE_WORDS_MAX: usize = 5;
 /// Bytes of a message used to detect its language.
 const MESSAGE_BYTES_MAX: usize = 4096;
 
@@ -161,7 +163,11 @@ pub fn says_none(text: &str) -> bool {
     let words: Vec<String> =
         text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).map(str::to_lowercase).collect();
     let says = |at: usize| words[at..].iter().map(String::as_str);
-    (0..words.len()).any(|at| english().starts(Class::NotFound, says(at)).is_some())
+    // "No tasks found."
+    let begins = words.first().is_some_and(|word| english().is(Class::No, word));
+    let found = |word: &String| english().is(Class::Found, word);
+    let none = begins && words.iter().take(NONE_WORDS_MAX).any(found);
+    none || (0..words.len()).any(|at| english().starts(Class::NotFound, says(at)).is_some())
 }
 
 /// How likely a message is heated, 0–1, and the sign of it; heated from 0.5 on.

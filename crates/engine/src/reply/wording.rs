@@ -122,7 +122,8 @@ fn rows(object: &Map<String, Value>) -> Option<&Vec<Value>> {
 
 /// Whether an object only wraps a list: counts and flags, nothing of its own.
 fn is_frame(object: &Map<String, Value>) -> bool {
-    object.len() <= 3 && !is_thing(object) && !object.values().any(Value::is_object)
+    let answer = object.get("result").is_some_and(|v| v.is_string() || v.is_number());
+    object.len() <= 3 && !answer && !is_thing(object) && !object.values().any(Value::is_object)
 }
 
 /// A result without its wrapper: of `{"success": true, "item": {…}}` the item.

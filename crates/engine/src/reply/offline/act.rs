@@ -2,17 +2,16 @@
 //!
 //! Invariant: a tool is called only if its parameters and name cover every content word.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::ask::Ask;
-use super::narrow::can;
+use super::fit::{is_choice, said_words, takes_value};
 use super::offer::{Means, Offer, Slot};
-use super::read::{Literal, Part, Role};
+use super::read::{Part, Role};
 use super::rows;
 use super::scene::{Flow, Said, Scene};
-use crate::lexicon::{self, Family, Say};
+use super::schema::{get, put};
+use crate::lexicon::{self, Class, Family, Say};
 use crate::reply::wording;
 use crate::search::words::stems;
 use crate::session::dialogue::{Missing, Query, RowAt, SHOWN_MAX, Spoken, Thing, Want};
@@ -88,8 +87,11 @@ impl Scene<'_> {
         let lead = first.and_then(|part| part.lower.split_whitespace().next()).unwrap_or_default();
         let said = said_words(parts);
         self.offers.iter().any(|offer| {
-            let leads = offer.words.first().is_some_and(|word| word == lead);
-            leads && offer.words.iter().skip(1).any(|word| said.contains(word))
+            let mut own = offer.words.iter().filter(|word| Some(*word) != offer.shared.as_ref());
+            let leads = own.next().is_some_and(|word| word == lead);
+            let more = own.clone().next().is_some();
+            let says = said.len() > 1 && (offer.shared.is_some() || offer.command().is_some());
+            leads && (own.any(|word| said.contains(word)) || !more && says)
         })
     }
 
@@ -108,10 +110,16 @@ impl Scene<'_> {
         if score < weights::TOOL_MIN {
             return Ok(None);
         }
-        let filled = match self.fill(offer, ask, parts)? {
+        self.act_with(offer, ask, parts)
+    }
+
+    /// Does what the message asks for with a tool.
+    pub fn act_with(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+        let mut filled = match self.fill(offer, ask, parts)? {
             Ok(filled) => filled,
             Err(said) => return Ok(Some(*said)),
         };
+        self.take_all(offer, ask, &mut filled.arguments);
         let family =
             offer.family.unwrap_or(if offer.reads { Family::Show } else { Family::Change });
         let mut query =
@@ -133,127 +141,33 @@ impl Scene<'_> {
         self.carry_out(query, filled.is_vouched_for).map(Some)
     }
 
-    /// The tool whose name, parameters and description match the words best, and its score.
-    fn fitting(&self, ask: &Ask, parts: &[Part]) -> Option<(f32, &Offer)> {
-        let mut best: Option<(f32, &Offer)> = None;
-        for offer in self.offers.iter().filter(|offer| !offer.tool.input_schema.is_null()) {
-            let Some(score) = self.fitness(offer, ask, parts) else { continue };
-            if best.is_none_or(|(most, _)| score > most) {
-                best = Some((score, offer));
-            }
-        }
-        best
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a few words")]
-    fn fitness(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Option<f32> {
-        let said = said_words(parts);
-        let first = parts.iter().find(|part| part.role != Role::Filler);
-        let lead = first.and_then(|part| part.lower.split_whitespace().next()).unwrap_or_default();
+    /// "Which branches are there?" leaves nothing out: a parameter that can be "all" is.
+    fn take_all(&self, offer: &Offer, ask: &Ask, arguments: &mut Map<String, Value>) {
+        let lists = ask.verb.map_or(ask.questions, |(family, _)| family == Family::List);
         let english = lexicon::english();
-        let leads = offer.words.iter().any(|word| *word == lead || *word == english.singular(lead));
-        let mut score = match ask.verb {
-            Some((family, at)) => {
-                let verb = parts[at].lower.as_str();
-                let exact = offer.words.iter().any(|word| word == verb);
-                let slot = !family.reads()
-                    && offer.slots.iter().any(|slot| slot.words.iter().any(|w| w == verb));
-                let fits = if family.reads() { offer.reads } else { exact || can(offer, family) };
-                if !fits {
-                    return None;
-                }
-                match offer.family {
-                    _ if slot || exact => weights::TOOL_VERB_EXACT,
-                    Some(own) if own == family => weights::TOOL_VERB,
-                    Some(own) if own.reads() && family.reads() => weights::TOOL_VERB_OTHER,
-                    _ => weights::TOOL_VERB_NEAR,
-                }
-            }
-            None if leads => weights::TOOL_VERB,
-            None if offer.reads => 0.0,
-            None => return None,
-        };
-        let nouns: Vec<&String> = offer.nouns().collect();
-        let hits = nouns.iter().filter(|noun| said.contains(**noun)).count();
-        let kind = offer.kind.as_ref();
-        let named_kind = kind.is_some_and(|kind| {
-            ask.kinds.iter().any(|word| word.kind == *kind)
-                || ask.phrases.iter().any(|phrase| phrase.kind.as_ref() == Some(kind))
-        });
-        let other_kind = ask.kinds.iter().any(|word| {
-            let own = self.is_own_word(offer, &parts[word.at].lower);
-            kind != Some(&word.kind) && !own && offer.slot_for(&word.kind).is_none()
-        });
-        if other_kind {
-            return None;
-        }
-        let focused = ask.kinds.is_empty()
-            && kind.is_some()
-            && self.dialogue.focus.first().map(|thing| &thing.kind) == kind;
-        let points = !ask.pointers.is_empty() || !ask.fields.is_empty();
-        let slots_said = offer.slots.iter().filter(|slot| {
-            slot.words.iter().any(|word| said.contains(word) && !nouns.contains(&word))
-                || ask.fields.iter().any(|field| field == slot.name())
-        });
-        let described = said
-            .iter()
-            .filter(|word| stems(word).iter().all(|stem| offer.described.contains(stem)));
-        let literals = self.literals(offer, ask, parts)?
-            + ask.phrases.iter().filter(|phrase| is_choice(offer, &phrase.text)).count();
-        // Listing an unknown kind is not a search for it.
-        let lists = matches!(ask.verb, Some((Family::List, _)));
-        if lists && offer.family == Some(Family::Find) && hits == 0 && !named_kind {
-            return None;
-        }
-        if hits == 0 && !named_kind && !(focused && points) && literals == 0 && !leads {
-            let slot = ask.verb.is_some_and(|(_, at)| {
-                offer
-                    .slots
-                    .iter()
-                    .any(|slot| slot.words.iter().any(|word| *word == parts[at].lower))
-            });
-            if !slot && score < weights::TOOL_VERB_EXACT {
-                return None;
+        let open: Vec<&Slot> = offer.slots.iter().filter(|slot| slot.shape.required).collect();
+        for slot in open.into_iter().filter(|_| lists && offer.reads) {
+            let all = |value: &&Value| value.as_str().is_some_and(|v| english.is(Class::All, v));
+            if let (None, Some(all)) =
+                (get(arguments, &slot.shape.path), slot.shape.choices.iter().find(all))
+            {
+                put(arguments, &slot.shape.path, all.clone());
             }
         }
-        // What is created, changed or removed must be mentioned.
-        let changes = ask.verb.is_some_and(|(family, _)| !family.reads());
-        if changes && hits == 0 && !named_kind && !focused && !nouns.is_empty() {
-            score -= weights::TOOL_NOUN;
-        }
-        score += hits as f32 * weights::TOOL_NOUN;
-        score -= (nouns.len() - hits) as f32 * weights::TOOL_NOUN_UNSAID;
-        let about = named_kind && hits == 0 || focused && (points || hits == 0);
-        score += if about { weights::TOOL_NOUN } else { 0.0 };
-        // Among tools with the exact verb, one whose parameters are mentioned counts as named.
-        let exact = ask.verb.is_some_and(|(_, at)| offer.words.contains(&parts[at].lower));
-        let (needed, other): (Vec<&Slot>, Vec<&Slot>) =
-            slots_said.take(3).partition(|slot| exact && slot.shape.required);
-        score += needed.len() as f32 * weights::TOOL_NOUN + other.len() as f32 * weights::TOOL_SLOT;
-        score += described.count().min(3) as f32 * weights::TOOL_DESCRIBED;
-        score += literals as f32 * weights::TOOL_NOUN;
-        let required = offer.slots.iter().filter(|slot| slot.shape.required);
-        let values = ask.phrases.len() + ask.pointers.len();
-        let open = required.count().saturating_sub(values).min(1);
-        Some(score - open as f32 * weights::TOOL_NOUN)
-    }
-
-    /// The number of literals the tool takes; `None` if it does not take one of them.
-    fn literals(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Option<usize> {
-        let mut taken = 0;
-        for phrase in ask.phrases.iter().filter(|phrase| phrase.is_literal) {
-            let Role::Literal(literal) = parts.get(phrase.at)?.role else { continue };
-            let takes = |slot: &&Slot| takes_literal(offer, slot, literal);
-            offer.slots.iter().find(takes)?;
-            taken += 1;
-        }
-        Some(taken)
     }
 
     /// Calls the tool of a query, or asks for what is missing.
     pub fn carry_out(&self, query: Query, is_vouched_for: bool) -> Flow<Said> {
-        let Some((tool, arguments)) = query.call.clone() else { return Ok(self.lost()) };
+        let Some((tool, mut arguments)) = query.call.clone() else { return Ok(self.lost()) };
         let Some(offer) = self.offer(&tool) else { return Ok(self.lost()) };
+        for slot in offer.slots.iter().filter(|slot| slot.shape.required) {
+            if let (None, Some(value)) =
+                (get(&arguments, &slot.shape.path), self.context_value(offer, slot))
+            {
+                put(&mut arguments, &slot.shape.path, value);
+            }
+        }
+        let query = Query { call: Some((tool.clone(), arguments.clone())), ..query };
         let given = |slot: &Slot| super::schema::get(&arguments, &slot.shape.path).is_some();
         if let Some(slot) = offer.slots.iter().find(|slot| slot.shape.required && !given(slot)) {
             return Ok(self.needs(query, slot));
@@ -271,7 +185,9 @@ impl Scene<'_> {
             ..Said::default()
         };
         let mut shown: Vec<Thing> = Vec::new();
-        if let Some(kind) = &offer.kind {
+        // What is shown of one thing is not a list of such things.
+        let lists = !offer.own_slots().any(|slot| slot.shape.required);
+        if let Some(kind) = offer.kind.as_ref().filter(|_| lists || rows.is_none()) {
             let known = self.known(kind);
             let thing =
                 |row: &Value, at| Some(Thing { row: Some(at), ..rows::thing(row, kind, known)? });
@@ -342,43 +258,4 @@ impl Scene<'_> {
         }
         self.asked(text, query, Missing::Slot(slot.path()), Vec::new())
     }
-}
-
-/// Whether a phrase is a choice of a parameter.
-fn is_choice(offer: &Offer, text: &str) -> bool {
-    offer.slots.iter().any(|slot| slot.shape.choice(text).is_some())
-}
-
-/// Whether a phrase is a choice of a parameter, or a number and a parameter takes numbers.
-fn takes_value(offer: &Offer, text: &str) -> bool {
-    let number = text.parse::<f64>().is_ok();
-    is_choice(offer, text) || number && offer.slots.iter().any(|slot| slot.means == Means::Number)
-}
-
-/// Whether a parameter takes such a literal.
-pub(super) fn takes_literal(offer: &Offer, slot: &Slot, literal: Literal) -> bool {
-    if literal == Literal::Ending {
-        let patterns = offer.slots.iter().any(Slot::is_pattern);
-        return if patterns { slot.is_pattern() } else { slot.means == Means::Path };
-    }
-    matches!(
-        (literal, &slot.means),
-        (Literal::Path, Means::Path)
-            | (Literal::Zone, Means::Zone)
-            | (Literal::Time, Means::Time)
-            | (Literal::Date, Means::Date)
-    )
-}
-
-/// The words of a message in the singular.
-fn said_words(parts: &[Part]) -> BTreeSet<String> {
-    let english = lexicon::english();
-    let words = parts
-        .iter()
-        .filter(|part| !matches!(part.role, Role::Literal(_) | Role::Quoted | Role::Name { .. }));
-    let words = words.flat_map(|part| part.lower.split(|c: char| !c.is_alphanumeric()));
-    words
-        .filter(|word| !word.is_empty())
-        .flat_map(|word| [word.to_owned(), english.singular(word)])
-        .collect()
 }

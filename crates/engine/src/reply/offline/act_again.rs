@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::act::takes_literal;
 use super::ask::{Ask, Phrase};
+use super::fit::takes_literal;
 use super::narrow::side;
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
@@ -68,7 +68,11 @@ fn replaced<'o>(
     parts: &[Part],
     given: &[String],
 ) -> Option<(&'o Slot, Value)> {
-    let open = |slot: &&Slot| !slot.shape.many && !given.contains(&slot.path());
+    let single = |slot: &Slot| {
+        let values = get(before, &slot.shape.path).and_then(Value::as_array);
+        !slot.shape.many || values.is_some_and(|values| values.len() == 1)
+    };
+    let open = |slot: &&Slot| single(slot) && !given.contains(&slot.path());
     let had = |slot: &&Slot| get(before, &slot.shape.path).is_some();
     let sided = |slot: &&Slot| phrase.placed.is_some_and(|placed| side(slot, placed));
     let only = |slots: Vec<&'o Slot>| -> Option<&'o Slot> {
@@ -101,8 +105,12 @@ fn replaced<'o>(
         let slot = only(offer.slots.iter().filter(open).filter(number).collect())?;
         return Some((slot, slot.shape.value(text)?));
     }
-    let searches = |slot: &&Slot| had(slot) && matches!(slot.means, Means::Search | Means::Text);
+    let searches = |slot: &&Slot| {
+        let named = slot.shape.many && matches!(slot.means, Means::Own(_));
+        had(slot) && (named || matches!(slot.means, Means::Search | Means::Text))
+    };
     let slot = only(offer.slots.iter().filter(open).filter(searches).collect())?;
     let fits = offer.reads && !matches!(phrase.placed, Some(Class::In | Class::From | Class::To));
-    Some((slot, slot.shape.value(text).filter(|_| fits)?))
+    let value = slot.shape.value(text).filter(|_| fits)?;
+    Some((slot, if slot.shape.many { Value::Array(vec![value]) } else { value }))
 }

@@ -24,7 +24,9 @@ impl Scene<'_> {
         let unlisted = spoken.is_some_and(|spoken| {
             matches!(spoken.query.want, Want::Act(_)) || spoken.shown.is_empty()
         });
-        if !(ask.of_shown && reads && plain && unlisted) {
+        let headed = ask.phrases.is_empty() && (ask.of_shown || ask.follows.is_some());
+        let plain = plain || headed && ask.kinds.is_empty() && ask.fields.is_empty();
+        if !((ask.of_shown || headed) && reads && plain && unlisted) {
             return None;
         }
         let shown = self.recent.iter().rev().find(|turn| !turn.calls.is_empty())?;
@@ -35,6 +37,14 @@ impl Scene<'_> {
             None => under_headings(&output.text),
         };
         let mut fitting: Vec<&Value> = all.iter().collect();
+        if ask.phrases.is_empty() {
+            // "how many are still to do?": small words that are a heading together.
+            let said = format!(" {} ", comparable(self.message).replace(['?', '.', '!'], " "));
+            let headings = all.iter().filter_map(|row| row.get(HEADING)?.as_str());
+            let mut named = headings.filter(|h| said.contains(&format!(" {} ", comparable(h))));
+            let value = comparable(named.next()?);
+            fitting.retain(|row| has(row, &value));
+        }
         for phrase in &ask.phrases {
             // "in progress": the preposition may be part of the value.
             let before = phrase.at.checked_sub(1).map(|at| parts[at].lower.as_str());
@@ -63,6 +73,7 @@ impl Scene<'_> {
 
 /// The key of a line of text, next to its heading.
 const LINE: &str = "line";
+const HEADING: &str = "heading";
 
 fn has(row: &Value, said: &str) -> bool {
     let is = |value: &Value| match value {
@@ -77,14 +88,14 @@ fn comparable(text: &str) -> String {
 }
 
 /// The lines of a text below headings, each with its heading: "To Do:" and what follows.
-fn under_headings(text: &str) -> Vec<Value> {
+pub(super) fn under_headings(text: &str) -> Vec<Value> {
     let (mut heading, mut found) = (None, Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match (line.strip_suffix(':'), heading) {
             (Some(title), _) => heading = Some(title.trim_start_matches(['#', ' '])),
             (None, Some(heading)) => {
                 let line = line.trim_start_matches(['-', '*', '•', ' ']);
-                found.push(json!({"heading": heading, LINE: line}));
+                found.push(json!({HEADING: heading, LINE: line}));
             }
             (None, None) => {}
         }

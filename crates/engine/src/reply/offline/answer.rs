@@ -192,6 +192,10 @@ impl Scene<'_> {
             [only] => only.text.as_str(),
             _ => whole,
         };
+        // A sentence is no path.
+        if slot.means == Means::Path && text.contains(char::is_whitespace) {
+            return Ok(None);
+        }
         let kind = match &slot.means {
             Means::Thing(kind, _) => Some(kind.clone()),
             Means::Own(_) => self.open_kind(&open.query),

@@ -238,7 +238,8 @@ impl Scene<'_> {
             let own = |at: usize| {
                 matches!(parts[at].role, Role::Name { .. } | Role::Quoted | Role::Kind { .. })
             };
-            match self.language.field(rest).filter(|_| !own(words[index].0)) {
+            let field = self.language.field(rest).filter(|_| !own(words[index].0));
+            match field.filter(|(field, count)| self.is_field(field, *count, words[index].1)) {
                 Some((field, count)) => {
                     ask.fields.push(field.to_owned());
                     let covered: Vec<usize> =
@@ -253,6 +254,17 @@ impl Scene<'_> {
             }
         }
         ask.fields.dedup();
+    }
+}
+
+impl Scene<'_> {
+    /// Whether words that may name a field do: one that is a value of a parameter does not ("high"), and one that only
+    /// relates things does where a tool has such a parameter ("assigned").
+    fn is_field(&self, field: &str, words: usize, first: &str) -> bool {
+        let slots = || self.offers.iter().flat_map(|offer| &offer.slots);
+        let is_value = words == 1 && slots().any(|slot| slot.shape.choice(first).is_some());
+        let relates = self.language.is(Class::Relates, first);
+        !is_value && (!relates || slots().any(|slot| slot.name() == field))
     }
 }
 

@@ -5,17 +5,17 @@
 
 use serde_json::{Map, Value};
 
-use super::act::takes_literal;
 use super::ask::{Ask, Phrase};
 use super::find::{Found, bare};
+use super::fit::takes_literal;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Offer, Slot};
 use super::point::Meant;
-use super::read::{Part, Role};
+use super::read::{Literal, Part, Role};
 use super::scene::{Flow, Said, Scene};
 use super::schema::put;
 use crate::entity::Number;
-use crate::lexicon::{self, Say};
+use crate::lexicon::{self, Class, Say};
 use crate::pack::words_of_identifier;
 use crate::search::words::stems;
 use crate::session::dialogue::{Query, Term, Thing, Want, What};
@@ -65,7 +65,14 @@ impl Scene<'_> {
         }
         filling.after_colon();
         let tail = filling.colon().unwrap_or(usize::MAX);
-        for phrase in ask.phrases.iter().filter(|phrase| phrase.span.start < tail) {
+        // "subtract 3 from 10": what follows "from" comes first.
+        let number = |phrase: &&Phrase| phrase.text.parse::<f64>().is_ok();
+        let from = |phrase: &&Phrase| number(phrase) && phrase.placed == Some(Class::From);
+        let mut phrases: Vec<&Phrase> = ask.phrases.iter().collect();
+        if phrases.iter().any(from) {
+            phrases.sort_by_key(|phrase| number(phrase) && !from(phrase));
+        }
+        for phrase in phrases.into_iter().filter(|phrase| phrase.span.start < tail) {
             match filling.phrase(phrase)? {
                 Ok(true) => {}
                 Ok(false) => left.push(phrase),
@@ -209,6 +216,9 @@ impl Filling<'_, '_> {
             let Some(slot) = sided.or_else(first).or_else(any).cloned() else {
                 return Ok(Ok(false));
             };
+            if literal == Literal::Path {
+                self.is_vouched_for &= self.scene.is_folder_named(&phrase.text);
+            }
             self.set(&slot, slot.searched(&self.offer.described, &phrase.text).into());
             return Ok(Ok(true));
         }
@@ -225,13 +235,13 @@ impl Filling<'_, '_> {
             let inner = Phrase { text: rest.trim().to_owned(), ..phrase.clone() };
             return self.give(&slot.clone(), &inner);
         }
-        if self.choices(phrase) {
+        if self.choices(phrase) || self.single(phrase) {
             return Ok(Ok(true));
         }
         if !phrase.is_quoted && self.scene.is_own_word(self.offer, &phrase.text.to_lowercase()) {
             return Ok(Ok(true));
         }
-        if let Some(slot) = self.spelled_slot(phrase) {
+        if let Some(slot) = self.spelled_slot(phrase).or_else(|| self.sided_slot(phrase)) {
             return self.give(&slot, phrase);
         }
         let kind = phrase.kind.clone().filter(|kind| self.offer.slot_for(kind).is_some());
@@ -333,8 +343,13 @@ impl Scene<'_> {
                 let singular = english.singular(word);
                 let known = |own: &String| *own == word || *own == singular;
                 let described = stems(word).iter().all(|stem| offer.described.contains(stem));
+                // "which folders may you look into": looking is what a tool that reads does.
+                let looks = offer.reads && english.family(word) == Some(lexicon::Family::Find);
+                let folder =
+                    looks || english.is(Class::Folder, &singular) && offer.is_about_folders();
                 offer.words.iter().any(known)
                     || slots().any(known)
+                    || folder
                     || described && offer.reads
                     || words_of_identifier(&offer.tool.tool.server).iter().any(known)
             })

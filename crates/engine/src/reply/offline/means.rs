@@ -62,6 +62,11 @@ impl Slot {
         }
     }
 
+    /// Whether it takes a person.
+    pub fn is_person(&self) -> bool {
+        self.words.iter().any(|word| lexicon::english().is(Class::SlotPerson, word))
+    }
+
     pub fn shown(&self) -> String {
         self.words.join(" ")
     }

@@ -4,8 +4,9 @@
 //! - [`read`] and [`ask`]: the role of each word, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
-//! - [`act`], [`act_again`], [`sum`]: all other tool calls
+//! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
 //! - [`among`]: filters the last result by a value
+//! - [`called`], [`naming`], [`paths`], [`spelling`]: the words of tool names, values from the conversation, typos
 //! - [`server`]: which server is meant if several have the same tool
 //! - [`mod@answer`]: answers to its own questions
 //!
@@ -19,12 +20,16 @@ mod among;
 mod answer;
 mod ask;
 mod back;
+mod called;
 mod fill;
 mod find;
+mod fit;
 mod means;
 mod named;
+mod naming;
 mod narrow;
 mod offer;
+mod paths;
 mod plan;
 mod point;
 mod read;
@@ -38,6 +43,7 @@ mod server;
 mod show;
 mod slot;
 mod social;
+mod spelling;
 mod sum;
 
 use crate::entity::Noticed;
@@ -128,6 +134,8 @@ struct Planner {
     dialogue: Dialogue,
     language: &'static Language,
     first_message: Option<String>,
+    /// Files that the conversation knows, with their paths.
+    files: Vec<(String, String)>,
     /// The message to answer: this one, or the previous one if this one only names a server for it.
     message: String,
     /// Servers with the same tools, if none was named.
@@ -152,6 +160,7 @@ impl Planner {
             .filter_map(|offer| offer.kind.clone())
             .filter(|kind| packs.entity_type(kind).is_none())
             .collect();
+        let files = paths::seen(recent);
         let commands = offers.iter().filter_map(Offer::command).collect();
         let message = servers.instead.unwrap_or_else(|| asked.message.to_owned());
         let (language, nothing) = (lexicon::of(&message), Noticed::default());
@@ -169,6 +178,7 @@ impl Planner {
             commands,
             servers: &servers.spans,
             sums: offers.iter().any(Offer::takes_sum),
+            files: &files,
         };
         let dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
         let first_message = match social::asks_for_first(asked.message, language) {
@@ -177,7 +187,18 @@ impl Planner {
         };
         let undecided = servers.undecided.into_iter().collect();
         let parts = reader.parts();
-        Self { parts, tools, offers, dialogue, language, first_message, message, undecided, down }
+        Self {
+            parts,
+            tools,
+            offers,
+            dialogue,
+            language,
+            first_message,
+            files,
+            message,
+            undecided,
+            down,
+        }
     }
 
     /// The step after the calls that were made.
@@ -197,6 +218,7 @@ impl Planner {
             parts: &self.parts,
             dialogue: &self.dialogue,
             first_message: self.first_message.as_deref(),
+            files: &self.files,
             recent: &asked.assembled.recent,
             made,
         };

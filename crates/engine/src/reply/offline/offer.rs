@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::naming::{described_verb, own_words, shared_word};
 use super::schema::{Form, Shape, shapes};
 use crate::lexicon::{self, Class, Family, Language};
 use crate::pack::{Check, EntityType, Field, Generic, Kind, PackSet, words_of_identifier};
@@ -23,6 +24,10 @@ pub(super) struct Offer {
     pub kind: Option<Kind>,
     /// Words of its name, in the singular.
     pub words: Vec<String>,
+    /// The one with which the names of all tools of its server begin.
+    pub shared: Option<String>,
+    /// The verb of its description, where its name has none.
+    pub acts: Option<String>,
     /// Stems of its description.
     pub described: Vec<String>,
     /// Arguments of every call.
@@ -51,15 +56,6 @@ impl Offer {
         self.slots.iter().find(of).or_else(|| self.slots.iter().find(own))
     }
 
-    /// Its first word if that is not a verb of the lexicon but its description starts with it too.
-    pub fn command(&self) -> Option<String> {
-        let first = words_of_identifier(&self.tool.tool.name).into_iter().next()?;
-        let says = self.tool.description.split(|c: char| !c.is_alphanumeric());
-        let says = says.map(str::to_lowercase).find(|word| !word.is_empty())?;
-        let known = lexicon::english().family(&first).is_some();
-        (!known && stems(&first) == stems(&says)).then_some(first)
-    }
-
     /// Whether it takes arbitrary text.
     pub fn takes_text(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Text && !slot.shape.many)
@@ -68,13 +64,6 @@ impl Offer {
     /// Whether it evaluates arithmetic expressions.
     pub fn takes_sum(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Sum)
-    }
-
-    /// The words of its name without the verb.
-    pub fn nouns(&self) -> impl Iterator<Item = &String> {
-        let english = lexicon::english();
-        let verb = self.words.iter().position(|word| english.family(word).is_some());
-        self.words.iter().enumerate().filter(move |(at, _)| Some(*at) != verb).map(|(_, word)| word)
     }
 
     /// The slots that identify the thing it is about.
@@ -134,7 +123,7 @@ pub(super) fn offers(
     let mut offers = Vec::new();
     for tool in tools.iter().filter(|tool| !is_generic(&tool.tool.name)) {
         let kind = kind_of(tool, tools, packs);
-        offers.push(typed(tool, kind, &nouns, packs, freedom));
+        offers.push(typed(tool, kind, &nouns, packs, freedom, shared_word(tool, tools)));
     }
     for (generic, types) in generic {
         for known in types {
@@ -148,7 +137,7 @@ pub(super) fn offers(
 /// The kind that a tool's name is about: a pack's type if its server uses that name, else its noun.
 fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> Option<Kind> {
     let english = lexicon::english();
-    let words = words_of_identifier(&tool.tool.name);
+    let words = own_words(tool, tools);
     let known = packs.type_of_tool(&tool.tool.name);
     // "task" is a countermeasure only on a server that uses other words of that pack.
     let same = |other: &&ToolDefinition| other.tool.server == tool.tool.server;
@@ -173,10 +162,13 @@ fn typed(
     nouns: &[Kind],
     packs: &PackSet,
     freedom: &dyn Freedom,
+    shared: Option<String>,
 ) -> Offer {
     let english = lexicon::english();
     let name = words_of_identifier(&tool.tool.name);
-    let family = name.iter().find_map(|word| english.family(word));
+    let own = name.iter().find_map(|word| english.family(word));
+    let described = described_verb(tool).filter(|_| own.is_none());
+    let family = own.or(described.as_ref().map(|(_, family)| *family));
     let mut slots: Vec<Slot> = Vec::new();
     for shape in shapes(&tool.input_schema) {
         let means = means(&shape, kind.as_ref(), family, nouns, packs);
@@ -199,6 +191,8 @@ fn typed(
         family,
         kind,
         words: name.iter().map(|word| english.singular(word)).collect(),
+        shared,
+        acts: described.map(|(verb, _)| verb),
         described: stems(&tool.description),
         fixed: Map::new(),
         slots,
@@ -231,7 +225,9 @@ fn means(
         (Form::Flag, _) => return Means::Flag,
         (_, Some("date" | "date-time")) => return Means::Date,
         (_, Some("time")) => return Means::Time,
-        (Form::Integer | Form::Number, _) if is(Class::SlotLimit) => return Means::Limit,
+        (Form::Integer | Form::Number, _) if is(Class::SlotLimit) && !shape.required => {
+            return Means::Limit;
+        }
         (Form::Text, None) if words.last().is_some_and(|word| word == "date") => {
             return Means::Date;
         }
@@ -254,7 +250,7 @@ fn means(
     if shape.form == Form::Text && is(Class::SlotExpression) {
         return Means::Sum;
     }
-    if is(Class::SlotPath) {
+    if is(Class::SlotPath) || words.iter().any(|word| english.singular(word) == "path") {
         return Means::Path;
     }
     if described.split(|c: char| !c.is_alphanumeric()).any(|word| word == "sql") {
@@ -363,6 +359,8 @@ fn listed(
         family: Some(Family::List),
         kind: Some(known.kind.clone()),
         words: words_of_identifier(known.kind.as_str()),
+        shared: None,
+        acts: None,
         described: Vec::new(),
         fixed,
         slots,
@@ -390,6 +388,8 @@ fn shown(
         family: Some(Family::Show),
         kind: Some(known.kind.clone()),
         words: words_of_identifier(known.kind.as_str()),
+        shared: None,
+        acts: None,
         described: Vec::new(),
         fixed,
         slots: vec![Slot { words: words_of_identifier(&generic.id), shape, means }],

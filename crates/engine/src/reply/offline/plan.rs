@@ -1,10 +1,14 @@
 //! Plans the next step of a reply.
 
 use super::ask::{Ask, Follow};
+use super::fit::counts;
+use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said, Scene};
-use crate::lexicon::{Class, Family, Say};
-use crate::session::dialogue::Want;
+use super::schema::put;
+use crate::lexicon::{self, Class, Family, Say};
+use crate::pack::{Kind, words_of_identifier};
+use crate::session::dialogue::{Query, Want};
 
 impl Scene<'_> {
     /// The reply, or the call that must come first.
@@ -12,6 +16,7 @@ impl Scene<'_> {
         let (from, cancels) = self.opening();
         let mut parts: Vec<Part> =
             self.parts.iter().filter(|part| part.span.start >= from).cloned().collect();
+        parts = self.completed(parts);
         let mut ask = self.ask(&parts);
         if self.dialogue.open.is_some()
             && !cancels
@@ -57,7 +62,13 @@ impl Scene<'_> {
         if let Some(said) = self.statement()? {
             return Ok(said);
         }
-        let changes = ask.verb.filter(|(family, _)| !family.reads());
+        if let Some(said) = self.everything(&ask)? {
+            return Ok(said);
+        }
+        if let Some(query) = self.search_of_kind(&ask) {
+            return self.carry_out(query, true);
+        }
+        let changes = ask.verb.filter(|(family, _)| !family.reads() && !self.adds_up(&ask, &parts));
         if let Some((family, at)) = changes {
             return match self.act(&ask, &parts)? {
                 Some(said) => Ok(said),
@@ -65,7 +76,9 @@ impl Scene<'_> {
             };
         }
         let commands = parts.iter().any(|part| part.role == Role::Command);
-        let acts = commands || has_literal(&ask) || self.is_valued(&ask);
+        let counted = self.offers.iter().any(|offer| counts(offer, &parts, self.language));
+        let valued = self.is_valued(&ask) || self.adds_up(&ask, &parts);
+        let acts = commands || has_literal(&ask) || valued || counted;
         if (acts || self.is_command(&ask, &parts))
             && let Some(said) = self.act(&ask, &parts)?
         {
@@ -96,6 +109,82 @@ impl Scene<'_> {
         });
         let more = parts.iter().any(|part| !is_correcting(part) && part.role != Role::Filler);
         more && (opens || parts.iter().any(|part| part.is(Class::Meant)))
+    }
+
+    /// Whether numbers are to be added up: "add 2.5 and 4".
+    pub fn adds_up(&self, ask: &Ask, parts: &[Part]) -> bool {
+        let english = lexicon::english();
+        let sums = |(_, at): (Family, usize)| english.is(Class::Sum, &parts[at].lower);
+        let numbers = ask.phrases.iter().all(|phrase| phrase.text.parse::<f64>().is_ok());
+        ask.verb.is_some_and(sums)
+            && numbers
+            && ask.phrases.len() > 1
+            && ask.kinds.is_empty()
+            && ask.pointers.is_empty()
+    }
+
+    /// "What is on the board?": all things of the kind that most tools of that server are about.
+    fn everything(&self, ask: &Ask) -> Flow<Option<Said>> {
+        let [phrase] = ask.phrases.as_slice() else { return Ok(None) };
+        let asks = ask.questions || matches!(ask.verb, Some((Family::List | Family::Show, _)));
+        let plain = ask.kinds.is_empty() && ask.fields.is_empty() && ask.pointers.is_empty();
+        let said = phrase.text.to_lowercase();
+        let named = |offer: &&Offer| words_of_identifier(&offer.tool.tool.server).contains(&said);
+        let is_word = self.language.is(Class::Collection, &said);
+        let names_server = self.offers.iter().any(|offer| named(&offer));
+        if !asks || !plain || ask.counts || ask.follows.is_some() || !(is_word || names_server) {
+            return Ok(None);
+        }
+        let of_server = |offer: &&Offer| !names_server || named(offer);
+        let mut kinds: Vec<(&Kind, usize)> = Vec::new();
+        for kind in self.offers.iter().filter(of_server).filter_map(|offer| offer.kind.as_ref()) {
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, tools)) => *tools += 1,
+                None => kinds.push((kind, 1)),
+            }
+        }
+        kinds.retain(|(kind, _)| self.list_of(kind).is_some());
+        kinds.sort_by_key(|(_, tools)| std::cmp::Reverse(*tools));
+        let kind = match kinds.as_slice() {
+            [(kind, _)] => *kind,
+            [(kind, most), (_, next), ..] if most > next => *kind,
+            _ => return Ok(None),
+        };
+        self.run(Query { want: Want::List, kind: Some(kind.clone()), ..Query::default() }).map(Some)
+    }
+
+    /// The search for things of a kind by words: "find tasks about the freezer".
+    fn search_of_kind(&self, ask: &Ask) -> Option<Query> {
+        let ([kind], [phrase]) = (ask.kinds.as_slice(), ask.phrases.as_slice()) else {
+            return None;
+        };
+        let list = self.list_of(&kind.kind);
+        let searches = |offer: &&Offer| {
+            offer.kind.as_ref() == Some(&kind.kind)
+                && offer.family == Some(Family::Find)
+                && (offer.is_free && offer.fixed.is_empty())
+                && list.is_none_or(|list| list.tool.tool != offer.tool.tool)
+        };
+        let offer = self.offers.iter().find(searches)?;
+        let slot = offer.slots.iter().find(|slot| slot.means == Means::Search)?;
+        let means_more = phrase.text.split_whitespace().any(|word| {
+            let word = word.to_lowercase();
+            let own =
+                |slot: &Slot| slot.words.contains(&word) || slot.shape.choice(&word).is_some();
+            offer.slots.iter().any(own)
+        });
+        let plain = matches!(ask.verb, Some((Family::Find, _)))
+            && phrase.placed.is_none()
+            && phrase.kind.is_none()
+            && ask.fields.is_empty()
+            && ask.pointers.is_empty()
+            && !phrase.negated
+            && !means_more;
+        let mut arguments = offer.fixed.clone();
+        put(&mut arguments, &slot.shape.path, slot.shape.value(&phrase.text)?);
+        let call = Some((offer.tool.tool.clone(), arguments));
+        let want = Want::Act(Family::Find);
+        plain.then(|| Query { want, kind: offer.kind.clone(), call, ..Query::default() })
     }
 
     /// The answer in an earlier result.

@@ -5,7 +5,7 @@ use super::rows;
 use super::scene::Scene;
 use crate::entity::Number;
 use crate::pack::Kind;
-use crate::session::dialogue::{Spoken, Thing};
+use crate::session::dialogue::{Spoken, Thing, Want};
 
 pub(super) enum Meant {
     Things(Vec<Thing>),
@@ -118,7 +118,9 @@ impl Scene<'_> {
     pub fn last_list(&self, kind: Option<&Kind>) -> Option<&Spoken> {
         self.dialogue.spoken.iter().find(|spoken| {
             let of_kind = kind.is_none_or(|kind| spoken.query.kind.as_ref() == Some(kind));
-            of_kind && (!spoken.shown.is_empty() || spoken.count.is_some())
+            let text = matches!(spoken.query.want, Want::List | Want::Count)
+                && spoken.query.kind.is_some();
+            of_kind && (!spoken.shown.is_empty() || spoken.count.is_some() || text)
         })
     }
 

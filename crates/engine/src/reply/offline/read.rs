@@ -5,6 +5,7 @@
 //!
 //! Invariant: the parts are in the order of the message, and every word is in exactly one.
 
+use super::spelling;
 use super::sum::sum_at;
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{How, Mention, Noticed, Number, Span};
@@ -128,11 +129,17 @@ pub(super) struct Reader<'a> {
     pub servers: &'a [Span],
     /// Whether a tool evaluates arithmetic expressions.
     pub sums: bool,
+    /// Files that the conversation knows, with their paths.
+    pub files: &'a [(String, String)],
 }
 
 impl Reader<'_> {
     pub fn parts(&self) -> Vec<Part> {
-        let (tokens, _) = tokens(self.message);
+        let (mut tokens, _) = tokens(self.message);
+        spelling::mend(&mut tokens, self.language, &self.commands, |token| {
+            self.begins_something(token.span.start)
+                || self.kind_at([token.lower.as_str()].into_iter()).is_some()
+        });
         let mut parts: Vec<Part> = Vec::new();
         let mut at = 0;
         while at < tokens.len() {
@@ -141,8 +148,10 @@ impl Reader<'_> {
             let span = self.widened(&role, span);
             let text = self.message[span.start..span.end].to_owned();
             let next = tokens[at..].iter().position(|token| token.span.start >= span.end);
+            let whole = words == 1 && span == tokens[at].span;
+            let lower = if whole { tokens[at].lower.clone() } else { text.to_lowercase() };
             parts.push(Part {
-                lower: text.to_lowercase(),
+                lower,
                 text,
                 span,
                 gap: tokens[at].gap,
@@ -169,6 +178,9 @@ impl Reader<'_> {
             let quoted = tokens[at..].iter();
             let words = quoted.take_while(|one| one.setting == Setting::Quoted(number)).count();
             return (words, Role::Quoted, start);
+        }
+        if self.files.iter().any(|(name, _)| name == token.text && name.contains('.')) {
+            return (1, Role::Literal(Literal::Path), start);
         }
         if let Some((literal, from)) = self.literal(token) {
             return (1, Role::Literal(literal), from);
@@ -303,6 +315,7 @@ impl Reader<'_> {
         let lead = before.len() - before.trim_end_matches(['/', '.', '~', '\\']).len();
         let from = token.span.start - lead;
         let begins = before[..before.len() - lead]
+            .trim_end_matches('*')
             .chars()
             .next_back()
             .is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '`'));
@@ -333,7 +346,11 @@ impl Reader<'_> {
         let capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
         let letters = |part: &str| part.chars().all(|c| c.is_alphabetic() || c == '_');
         let zone = text.split_once('/').is_some_and(|(area, place)| {
-            capital(area) && letters(area) && place.split('/').all(|p| capital(p) && letters(p))
+            let known = lexicon::english().is(Class::ZoneArea, &area.to_lowercase());
+            known && place.split('/').all(|p| letters(p) && !p.is_empty())
+                || capital(area)
+                    && letters(area)
+                    && place.split('/').all(|p| capital(p) && letters(p))
         });
         (zone || matches!(text, "UTC" | "GMT")).then_some((Literal::Zone, token.span.start))
     }
@@ -359,7 +376,8 @@ impl Reader<'_> {
             let sum = sum_at(&self.message[span.start..], self.language);
             return sum.map_or(span, |(length, _)| Span { end: span.start + length, ..span });
         }
-        if !matches!(role, Role::Literal(Literal::Path)) {
+        let known = |(name, _): &(String, String)| *name == self.message[span.start..span.end];
+        if !matches!(role, Role::Literal(Literal::Path)) || self.files.iter().any(known) {
             return span;
         }
         let rest = &self.message[span.start..];

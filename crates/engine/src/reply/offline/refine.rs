@@ -3,6 +3,7 @@
 use super::ask::{Ask, KindWord, Phrase};
 use super::find::Found;
 use super::narrow::Narrowed;
+use super::offer::Means;
 use super::rows;
 use super::scene::{Flow, Said, Scene};
 use super::serve::{Meaning, replace, same_place};
@@ -34,6 +35,13 @@ impl Scene<'_> {
         }
         let term = Term { text: phrase.text.clone(), what: What::Word, negated: false };
         base.terms = vec![term];
+        // What cannot be looked for is asked for by its name.
+        let found = match (found, kinds.as_slice()) {
+            (Found::Unknown, [kind]) if self.view_of(kind).is_some() => {
+                Found::One(super::find::bare(kind, &phrase.text))
+            }
+            (found, _) => found,
+        };
         match found {
             Found::One(thing) => {
                 base.terms[0].what = What::Thing(thing);
@@ -84,7 +92,16 @@ impl Scene<'_> {
                 slot.means == super::offer::Means::Text
                     && fields.clone().next().is_some_and(|f| f == slot.name())
             });
-            if let Some(slot) = slot {
+            let continued = || match query.terms.as_slice() {
+                // "and jonas?": another value of what the list was narrowed by.
+                [Term { what: What::Choice { field, .. }, .. }] if ask.follows.is_some() => {
+                    offer.slots.iter().find(|slot| slot.name() == field)
+                }
+                _ => None,
+            };
+            let plain = phrase.kind.is_none() && phrase.placed.is_none();
+            let continued = continued().filter(|slot| plain && slot.means == Means::Text);
+            if let Some(slot) = slot.or_else(|| offer.person_slot(&phrase.text)).or(continued) {
                 fields.next();
                 let value = serde_json::Value::from(phrase.text.as_str());
                 let what = What::Choice { field: slot.name().to_owned(), value };
@@ -194,11 +211,11 @@ impl Scene<'_> {
                 let own = phrase.kind.clone().filter(|_| phrase.is_sure);
                 let kinds = own.map_or(kinds, |kind| vec![kind]);
                 let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
-                let found = match kinds.first().filter(|_| number) {
+                let id = phrase.id.clone().or_else(|| number.then(|| phrase.text.clone()));
+                let found = match kinds.first().filter(|_| id.is_some()) {
                     Some(kind) => {
-                        let mut thing = super::find::bare(kind, &phrase.text);
-                        thing.id = Some(phrase.text.clone());
-                        Found::One(thing)
+                        let thing = super::find::bare(kind, &phrase.text);
+                        Found::One(Thing { id, ..thing })
                     }
                     None => self.find(&phrase.text, &kinds, phrase.placed)?,
                 };

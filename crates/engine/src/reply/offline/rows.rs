@@ -73,12 +73,24 @@ fn list_of(object: &Map<String, Value>) -> Option<&Vec<Value>> {
     let named = LISTS.iter().find_map(|key| object.get(*key)?.as_array());
     named.or_else(|| {
         let mut lists = object.values().filter_map(Value::as_array);
-        let frames = object.len() <= 4 && label_of(object, None).is_none();
+        // `{"result": 9, "numbers": […]}`: the list is not what was asked for.
+        let answers = |key: &&str| object.get(*key).is_some_and(|v| v.is_string() || v.is_number());
+        let frames = object.len() <= 4
+            && label_of(object, None).is_none()
+            && !LISTS.iter().any(|key| answers(&key));
         match (lists.next(), lists.next()) {
             (Some(only), None) if frames && !object.values().any(Value::is_object) => Some(only),
             _ => None,
         }
     })
+}
+
+/// What a text says of a thing in lines such as "Assignee: @ravi"; `None` where it is no text.
+pub(super) fn told(row: &Value) -> Option<Value> {
+    let lines = row.as_str()?.lines().filter_map(|line| line.split_once(": "));
+    let named = lines.filter(|(key, _)| key.split(' ').count() <= 3 && !key.starts_with(' '));
+    let field = |(key, value): (&str, &str)| (key.to_lowercase(), Value::from(value.trim()));
+    Some(Value::Object(named.map(field).collect()))
 }
 
 pub(super) fn label(row: &Value, known: Option<&EntityType>) -> Option<String> {

@@ -3,19 +3,21 @@
 //! Invariant: an answer covers everything that was asked. What a tool cannot filter by is filtered here, on
 //! complete lists only, and what cannot be filtered at all is asked about.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::narrow::thing_value;
-use super::offer::{Means, Offer};
+use super::offer::{Means, Offer, Slot};
 use super::rows;
 use super::scene::{Flow, Said, Scene, Table};
 use super::schema::put;
-use crate::lexicon::{Family, Say};
+use crate::lexicon::{self, Family, Say};
 use crate::pack::{Kind, words_of_identifier};
 use crate::reply::wording;
 use crate::session::dialogue::{Missing, Query, SHOWN_MAX, Spoken, Term, Thing, Want, What};
 use crate::session::record::CallRecord;
 
+/// Bytes of a text that only says that there is nothing.
+const NONE_BYTES_MAX: usize = 200;
 /// Maximum lists combined if a tool takes one value at a time.
 const RUNS_MAX: usize = 6;
 
@@ -46,7 +48,10 @@ impl Scene<'_> {
         let mut table = Table { rows: Vec::new(), count: 0, text: None };
         let mut local = Vec::new();
         for run in self.runs(offer, &terms) {
-            let (arguments, left) = self.arguments(offer, &run);
+            let (mut arguments, left) = self.arguments(offer, &run);
+            if let Some(handle) = self.as_handle(offer, &arguments)? {
+                arguments = handle;
+            }
             let only_count = query.want == Want::Count && left.is_empty();
             match self.table(offer, &arguments, only_count)? {
                 Ok(found) => {
@@ -99,6 +104,32 @@ impl Scene<'_> {
         Some(Query { want, kind: Some(kind.clone()), call, ..Query::default() })
     }
 
+    /// The arguments with "@amal" for "amal", where the list has none of the one but some of the other.
+    fn as_handle(
+        &self,
+        offer: &Offer,
+        arguments: &Map<String, Value>,
+    ) -> Flow<Option<Map<String, Value>>> {
+        let text = |slot: &&Slot| arguments.get(slot.name()).is_some_and(Value::is_string);
+        let Some(slot) = offer.slots.iter().filter(text).find(|slot| slot.is_person()) else {
+            return Ok(None);
+        };
+        let given = arguments.get(slot.name()).and_then(Value::as_str).unwrap_or_default();
+        let none = |table: &Result<Table, CallRecord>| {
+            table.as_ref().is_ok_and(|table| {
+                let says = table.text.as_ref().is_none_or(|text| lexicon::says_none(text));
+                table.rows.is_empty() && says
+            })
+        };
+        if given.starts_with('@') || !none(&self.table(offer, arguments, false)?) {
+            return Ok(None);
+        }
+        let mut handle = arguments.clone();
+        put(&mut handle, &slot.shape.path, format!("@{given}").into());
+        let found = !none(&self.table(offer, &handle, false)?);
+        Ok(found.then_some(handle))
+    }
+
     /// A list returned as plain text: shown as is, or asked about if it had to be filtered.
     pub(super) fn told_text(&self, query: Query, text: String, left: &[Term]) -> Said {
         if let Some(term) = left.first() {
@@ -111,6 +142,27 @@ impl Scene<'_> {
                 Vec::new(),
             );
         }
+        let kinds = query.kind.as_ref().map(|kind| self.noun(kind, true)).unwrap_or_default();
+        let filters = self.filters(&query.terms);
+        let none = text.len() <= NONE_BYTES_MAX && lexicon::says_none(&text);
+        let text = match query.want {
+            _ if none => self.say(Say::NoneMatch, &[("kinds", &kinds), ("filters", &filters)]),
+            Want::Count => match super::among::under_headings(&text).len() {
+                // A text without headings cannot be counted.
+                0 => {
+                    let with = [("understood", kinds.as_str()), ("left", self.message)];
+                    let text = self.say(Say::NotUnderstood, &with);
+                    return self.asked(text, query, Missing::Words, Vec::new());
+                }
+                count => {
+                    let count = count.to_string();
+                    let with =
+                        [("count", count.as_str()), ("kinds", &kinds), ("filters", &filters)];
+                    self.say(Say::Counted, &with)
+                }
+            },
+            _ => text,
+        };
         let mut said = Said { text, dialogue: self.dialogue.clone(), ..Said::default() };
         said.dialogue.open = None;
         said.dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });

@@ -62,6 +62,8 @@ pub(super) struct Scene<'a> {
     pub dialogue: &'a Dialogue,
     /// The session's first message, if it is asked for.
     pub first_message: Option<&'a str>,
+    /// Files that the conversation knows, with their paths.
+    pub files: &'a [(String, String)],
     /// Turns of the window, oldest first.
     pub recent: &'a [Arc<TurnRecord>],
     /// Calls of this turn.

@@ -145,7 +145,9 @@ impl Scene<'_> {
             let mut seen = self.row_of(thing).map(|row| (row, thing.clone()));
             for field in &query.fields {
                 let name = self.attribute(&thing.kind, field);
-                let holds = |row: &Value| rows::field(row, &name).is_some();
+                let holds = |row: &Value| {
+                    rows::field(rows::told(row).as_ref().unwrap_or(row), &name).is_some()
+                };
                 if !seen.as_ref().is_some_and(|(row, _)| holds(row)) {
                     seen = match self.whole(thing)? {
                         Ok(found) => Some(found),
@@ -164,7 +166,8 @@ impl Scene<'_> {
                     };
                 }
                 let Some((row, found)) = &seen else { continue };
-                match rows::field(row, &name) {
+                let told = rows::told(row);
+                match rows::field(told.as_ref().unwrap_or(row), &name) {
                     Some((key, value)) if is_empty(value) => {
                         let with = [("thing", found.label.as_str()), ("field", &rows::spoken(key))];
                         lines.push(self.say(Say::EmptyField, &with));

@@ -34,7 +34,11 @@ impl Filling<'_, '_> {
         // "select Liquid cooling": the verb is a parameter.
         if let Some((_, at)) = self.ask.verb {
             let verb = &self.parts[at].lower;
-            let named = |slot: &&Slot| slot.words.iter().any(|word| word == verb);
+            let said = |word: &String| self.parts.iter().any(|part| part.lower == *word);
+            let named = |slot: &&Slot| {
+                slot.words.iter().any(|word| word == verb)
+                    && slot.words.iter().all(|word| word == verb || said(word))
+            };
             if let Some(slot) = self.offer.slots.iter().filter(free).find(named) {
                 return Some(slot.clone());
             }
@@ -109,7 +113,11 @@ impl Filling<'_, '_> {
             slots.chain(&self.offer.words).any(|own| *own == word)
         };
         let values: Vec<&str> = words.iter().copied().filter(|word| !own(word)).collect();
-        let text = values.join(" ");
+        let whole = |slot: &Slot| slot.shape.choice(&phrase.text).is_some();
+        let text = match self.offer.slots.iter().any(whole) {
+            true => phrase.text.clone(),
+            false => values.join(" "),
+        };
         let takes = |slot: &&Slot| self.is_free(slot) && slot.shape.choice(&text).is_some();
         let sided = |slot: &&Slot| phrase.placed.is_some_and(|placed| side(slot, placed));
         let slots = || self.offer.slots.iter().filter(takes);
@@ -118,6 +126,40 @@ impl Filling<'_, '_> {
         let Some(value) = slot.shape.choice(&text).cloned() else { return false };
         self.set(&slot, value);
         true
+    }
+
+    /// The one parameter on the side that the word before a phrase says: "from main".
+    pub(super) fn sided_slot(&self, phrase: &Phrase) -> Option<Slot> {
+        let placed = phrase.placed?;
+        let takes = |slot: &&Slot| {
+            let text = matches!(slot.means, Means::Text | Means::Thing(_, Some(Field::Name)));
+            text && self.is_free(slot) && !slot.shape.many && side(slot, placed)
+        };
+        let mut slots = self.offer.slots.iter().filter(takes);
+        let first = slots.next()?;
+        slots.next().is_none().then(|| first.clone())
+    }
+
+    /// "the first line": one of what a parameter counts.
+    pub(super) fn single(&mut self, phrase: &Phrase) -> bool {
+        let words = stems(&phrase.text);
+        let latest = phrase.text.split_whitespace().next().unwrap_or_default().to_lowercase();
+        let counts = |slot: &&Slot| {
+            let own = stems(&slot.shape.description);
+            matches!(slot.means, Means::Limit | Means::Number)
+                && self.is_free(slot)
+                && words.len() > 1
+                && words.iter().all(|word| own.contains(word))
+        };
+        let slot = self.offer.slots.iter().find(counts).cloned();
+        let value = slot.as_ref().and_then(|slot| slot.shape.value("1"));
+        match (slot, value) {
+            (Some(slot), Some(value)) if self.scene.language.is(Class::Latest, &latest) => {
+                self.set(&slot, value);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The only parameter that still needs a value of this sort.
