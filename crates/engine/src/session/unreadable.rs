@@ -28,7 +28,7 @@ pub(crate) fn damage(error: &Error) -> Option<&str> {
 pub fn stand_in(turn: u64, at: Timestamp, reason: &str) -> TurnRecord {
     let message = format!("turn {turn} cannot be read: {reason}");
     TurnRecord {
-        error: Some(TurnError { code: CODE.into(), message }),
+        error: Some(TurnError::new(CODE, message)),
         ..TurnRecord::erased(turn, at)
     }
 }

@@ -6,6 +6,7 @@
 //! Invariant: a request leaves at most one turn, and a failure to store it does not affect the response.
 
 use serde_json::Value;
+use throughline_engine::failure::UpstreamFault;
 use throughline_engine::model::StopReason;
 use throughline_engine::session::head::ClientRound;
 use throughline_engine::session::record::{CallRecord, TurnError, TurnStatus};
@@ -68,7 +69,7 @@ pub enum Ending {
     /// The client disconnected.
     Left(ParsedAnswer),
     /// The connection to the provider failed.
-    Broke(ParsedAnswer, String),
+    Broke(ParsedAnswer, UpstreamFault, String),
     /// The provider returned an error.
     Refused(TurnError),
 }
@@ -124,7 +125,7 @@ fn round(reply: String, mut items: Vec<Value>, output: Vec<Value>) -> Option<Cli
 
 /// Result of a response; `None` if it was not parsed.
 fn outcome(ending: Ending) -> Option<Outcome> {
-    let failed = |message: String| TurnError { code: "upstream_failed".into(), message };
+    let failed = |fault, why: String| TurnError::new("upstream_failed", why).caused_by(fault);
     let whole = |parsed, status| Outcome { parsed, status, error: None };
     Some(match ending {
         Ending::Passed => return None,
@@ -134,11 +135,14 @@ fn outcome(ending: Ending) -> Option<Outcome> {
             error: Some(error),
         },
         Ending::Left(parsed) => whole(parsed, TurnStatus::Partial),
-        Ending::Broke(parsed, why) => broken(parsed, failed(why)),
+        Ending::Broke(parsed, fault, why) => broken(parsed, failed(fault, why)),
         Ending::Over(parsed) if parsed.stop.is_some() => whole(parsed, TurnStatus::Complete),
         Ending::Over(parsed) => {
-            let why = parsed.problem.clone();
-            broken(parsed, failed(why.unwrap_or_else(|| "the answer has no end".into())))
+            let error = match parsed.problem.clone() {
+                Some(why) => failed(UpstreamFault::Failed, why),
+                None => failed(UpstreamFault::Malformed, "the answer has no end".into()),
+            };
+            broken(parsed, error)
         }
     })
 }
