@@ -54,6 +54,9 @@ pub struct TurnRecord {
     /// The request of a drop-in client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_body: Option<ClientBody>,
+    /// The id under which that client knows the reply, if its protocol has such ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_reply: Option<String>,
     /// Arbitrary data of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
@@ -299,6 +302,7 @@ impl TurnRecord {
             receipt: None,
             contents: BTreeMap::new(),
             client_body: None,
+            client_reply: None,
             metadata: None,
             took_ms: None,
             no_tool_called: false,

@@ -101,7 +101,8 @@ impl Keeping {
     async fn keep(self, outcome: Outcome) {
         let session = self.turn.session().clone();
         if outcome.waits_for_tools() {
-            let round = self.round.and_then(|(id, input)| round(id, input, outcome.parsed.items));
+            let (model, output) = (self.model, outcome.parsed.items);
+            let round = self.round.and_then(|(id, input)| round(id, model, input, output));
             if let Err(error) = self.turn.wait_for_tools(round).await {
                 tracing::error!(session.id = %session, %error, "cannot store pending tool calls");
             }
@@ -109,7 +110,8 @@ impl Keeping {
         }
         let Outcome { parsed, status, error } = outcome;
         let (calls, model, usage) = (self.calls, self.model, parsed.usage);
-        let exchange = Exchange { reply: parsed.text, calls, status, error, model, usage };
+        let (reply, reply_id) = (parsed.text, self.round.map(|(id, _)| id));
+        let exchange = Exchange { reply, reply_id, calls, status, error, model, usage };
         if let Err(error) = self.turn.commit(exchange).await {
             tracing::error!(session.id = %session, %error, "cannot store a turn");
         }
@@ -117,10 +119,16 @@ impl Keeping {
 }
 
 /// What a client must send again after a reply that ends in calls; `None` if too large to store.
-fn round(reply: String, mut items: Vec<Value>, output: Vec<Value>) -> Option<ClientRound> {
+fn round(
+    reply: String,
+    model: String,
+    mut items: Vec<Value>,
+    output: Vec<Value>,
+) -> Option<ClientRound> {
+    let sent_items = items.len();
     items.extend(output);
     let bytes: usize = items.iter().map(|item| item.to_string().len()).sum();
-    (bytes <= ROUND_BYTES_MAX).then_some(ClientRound { reply, items })
+    (bytes <= ROUND_BYTES_MAX).then_some(ClientRound { reply, items, sent_items, model })
 }
 
 /// Result of a response; `None` if it was not parsed.
