@@ -167,6 +167,10 @@ async fn walk_things(walk: &mut Walk) {
     let tools = walk.get("/api/v1/tools", "/api/v1/tools").await;
     let tool = &tools["tools"][0];
     let (server, name) = (tool["server"].as_str().unwrap(), tool["name"].as_str().unwrap());
+    walk.get("/api/v1/tools/search", "/api/v1/tools/search?query=sites&limit=1").await;
+    let call = "/api/v1/tools/{server}/{tool}/call";
+    let path = "/api/v1/tools/inventory/list_sites/call";
+    walk.post(call, path, json!({"arguments": {}, "agent": "demo"})).await;
     let approve = "/api/v1/tools/{server}/{tool}/approve";
     let path = format!("/api/v1/tools/{server}/{name}/approve");
     walk.call(Method::POST, approve, &path, Value::Null).await;
