@@ -265,7 +265,7 @@ async fn walk_server(walk: &mut Walk) {
 
 /// The endpoints of model clients, on a server that has a model of each format.
 async fn walk_drop_in(walk: &mut Walk) {
-    let model = ScriptedModel::playing(["Hello."; 3].map(Turn::text)).await;
+    let model = ScriptedModel::playing(["Hello."; 4].map(Turn::text)).await;
     let entry = |name: &str, base_url: String| ModelEntry {
         name: name.into(),
         provider: name.into(),
