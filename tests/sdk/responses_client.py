@@ -51,6 +51,8 @@ seen["previous"] = second.previous_response_id == first.id
 # A round of tools; the client names the reply with the call and sends only the result.
 for name, run in (("tools", ask), ("tools_streamed", streamed)):
     asked = run("The weather in Oslo?", tools=tools, previous_response_id=second.id)
+    waiting = client.responses.retrieve(asked.id)
+    assert [item.type for item in waiting.output] == [item.type for item in asked.output] and waiting.model, waiting
     call, result = answered(asked, '{"sky": "rain"}')
     last = run(result, tools=tools, previous_response_id=asked.id)
     seen[name] = {"name": call.name, "arguments": json.loads(call.arguments), "text": last.output_text}
@@ -65,6 +67,21 @@ seen["conversation"] = ask("One.", conversation="talk@home/1").output_text
 seen["conversation_again"] = ask([{"role": "user", "content": "Two."}], conversation={"id": "talk@home/1"}).output_text
 unstored = ask("Forget this.", store=False)
 seen["unstored"] = unstored.output_text
+
+# What is stored is read by its id, listed with its input, and deleted.
+again = client.responses.retrieve(first.id)
+seen["again"] = [again.id == first.id, again.output_text, again.status, again.model == first.model]
+seen["input"] = [item.content[0].text for item in client.responses.input_items.list(first.id)]
+items = client.responses.input_items.list(last.id, limit=1, order="asc")
+seen["input_of_tools"] = [item.type for item in items if item.type != "reasoning"]
+client.responses.delete(branch.id)
+missing = {}
+for name, id in (("deleted", branch.id), ("unstored", unstored.id), ("never", "resp_tl_x")):
+    try:
+        client.responses.retrieve(id)
+    except openai.NotFoundError as error:
+        missing[name] = error.code
+seen["missing"] = missing
 
 try:
     ask("Too much.", store=False)

@@ -57,7 +57,7 @@ test('a turn that the server stored as failed says so and offers an answer witho
   answer = { words: ['Fine.'] };
   const { page, close } = await openPage(browser, server.url);
   // A server that keeps the failure as a failure, and no words of its own.
-  const failed = (turn) => ({ ...turn, status: 'failed', reply: '', error: { code: 'unauthorized', message: 'model openai/patient failed: 401 Incorrect API key provided' } });
+  const failed = (turn) => ({ ...turn, status: 'failed', reply: '', error: { code: 'model_failed', cause: 'unauthorized', message: 'model openai/patient failed: 401 Incorrect API key provided' } });
   await page.route(/\/turns\/1$/, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: failed(await response.json()) });

@@ -109,10 +109,16 @@ test('what went wrong with a turn is said in words, and stopping is nothing wron
   assert.equal(told({ form: { by: 'offline', why: 'no model is configured' } }), null);
   assert.deepEqual(told({ status: 'partial', error: { code: 'cancelled', message: 'model x failed: it was stopped' } }), ['stopped', 'Stopped. This is what had been said.', false]);
   assert.deepEqual(told({ status: 'failed', reply: '', error: { code: 'cancelled', message: '' } }), ['stopped', 'Stopped before anything was said.', false]);
-  assert.deepEqual(told({ status: 'failed', reply: '', error: { code: 'timed_out', message: '' } }), ['failed', 'The model did not answer in time.', false]);
-  assert.deepEqual(told({ status: 'failed', reply: '', error: { code: 'model_failed', message: 'model openai/x failed: 429 slow down' } }), ['failed', "The model's provider asks to slow down, or a quota is used up.", false]);
-  assert.deepEqual(told({ form: { by: 'offline', why: 'model openai/x failed: 503 overloaded' } }), ['failed', "The model's provider failed.", true]);
-  assert.deepEqual(told({ status: 'partial', error: { code: 'model_failed', message: 'model openai/x failed: it cannot be reached' } }), ['failed', 'The model could not be reached.', false]);
+  const failed = (error, more) => told({ status: 'failed', reply: '', error: { code: 'model_failed', message: '', ...error }, ...more });
+  assert.deepEqual(failed({ cause: 'timed_out' }), ['failed', 'The model did not answer in time.', false]);
+  assert.deepEqual(failed({ cause: 'rate_limited', message: 'words that say nothing of it' }), ['failed', "The model's provider asks to slow down, or a quota is used up.", false]);
+  assert.deepEqual(failed({ cause: 'unreachable' }, { status: 'partial', reply: 'Half a' }), ['failed', 'The model could not be reached.', false]);
+  assert.deepEqual(failed({ cause: 'failed' }, { reply: 'Looked up.', form: { by: 'offline', why: 'the model could not be asked' } }), ['failed', "The model's provider failed.", true]);
+  // Turns of older servers have no cause, and a newer server may have causes that this page does not know.
+  assert.deepEqual(failed({ message: 'model x failed: 429 slow down' }), ['failed', 'The model failed.', false]);
+  assert.deepEqual(failed({ code: 'upstream_500', cause: 'moon_phase' }), ['failed', 'The turn failed.', false]);
+  assert.deepEqual(failed({ code: 'no_tool' }), ['failed', 'No tool fits this question.', false]);
+  assert.deepEqual(failed({ code: 'tool_failed' }), ['failed', 'A tool failed.', false]);
 }));
 
 test('colours lose no character of the code, whatever it is', () => withSource(async (load) => {

@@ -1,30 +1,16 @@
 // Sessions: find, name, tag, fork, take out, archive, bring back, erase.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { assertAccessible, launch, openPage, shot } from './support/browser.js';
-import { startServer } from './support/server.js';
+import { test } from 'node:test';
+import { assertAccessible, shot } from './support/browser.js';
+import { place } from './support/place.js';
 
-let server;
-let browser;
-before(async () => {
-  server = await startServer({ args: [] });
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-async function session(id, turns, more = {}) {
-  await server.api('POST', '/conversations', { id, ...more });
-  for (const [message, reply] of turns) await server.api('POST', `/conversations/${id}/turns`, { message, reply });
-}
+const here = place();
 
 test('a session is renamed, tagged and filtered by its tag', async () => {
-  await session('naming', [['Hello', 'Hello to you']], { title: 'First name' });
-  await session('other', [['Hi', 'Hi']], { title: 'Somewhere else' });
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/naming' });
+  await here.session('naming', [{ message: 'Hello', reply: 'Hello to you' }], { title: 'First name' });
+  await here.session('other', [{ message: 'Hi', reply: 'Hi' }], { title: 'Somewhere else' });
+  const { page, close } = await here.open({ path: '/#/c/naming' });
   await page.getByRole('heading', { name: 'First name' }).waitFor();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Rename' }).click();
@@ -35,7 +21,7 @@ test('a session is renamed, tagged and filtered by its tag', async () => {
   await page.getByLabel('New tag').fill('network');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Remove the tag network' }).waitFor();
-  const head = await server.api('GET', '/conversations/naming');
+  const head = await here.server.api('GET', '/conversations/naming');
   assert.deepEqual([head.title, head.tags], ['Second name', ['network']]);
   const list = page.getByRole('navigation', { name: 'Sessions' });
   await page.getByRole('group', { name: 'Filter by tag' }).getByRole('button', { name: 'network' }).click();
@@ -46,8 +32,8 @@ test('a session is renamed, tagged and filtered by its tag', async () => {
 });
 
 test('searching finds titles at once and words in conversations', async () => {
-  await session('said', [['Where is the zebra crossing documented?', 'In the handbook, chapter nine.']], { title: 'Handbook' });
-  const { page, close } = await openPage(browser, server.url);
+  await here.session('said', [{ message: 'Where is the zebra crossing documented?', reply: 'In the handbook, chapter nine.' }], { title: 'Handbook' });
+  const { page, close } = await here.open();
   await page.keyboard.press('Escape');
   await page.locator('body').click({ position: { x: 700, y: 5 } });
   await page.getByLabel('Search sessions').fill('zebra');
@@ -61,8 +47,8 @@ test('searching finds titles at once and words in conversations', async () => {
 });
 
 test('a fork takes the turns up to one along', async () => {
-  await session('long', [['one', '1'], ['two', '2'], ['three', '3']]);
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/long' });
+  await here.session('long', [{ message: 'one', reply: '1' }, { message: 'two', reply: '2' }, { message: 'three', reply: '3' }]);
+  const { page, close } = await here.open({ path: '/#/c/long' });
   await page.getByRole('button', { name: 'More about turn 2' }).click();
   await page.getByRole('menuitem', { name: 'Fork from here' }).click();
   await page.getByText('forked at turn 2').waitFor();
@@ -72,8 +58,8 @@ test('a fork takes the turns up to one along', async () => {
 });
 
 test('an export is a file, and comes back through import', async () => {
-  await session('taken-out', [['Take me', 'along']], { title: 'Traveller' });
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/taken-out' });
+  await here.session('taken-out', [{ message: 'Take me', reply: 'along' }], { title: 'Traveller' });
+  const { page, close } = await here.open({ path: '/#/c/taken-out' });
   const exported = async (name) => {
     await page.getByRole('button', { name: 'Session', exact: true }).click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
@@ -84,7 +70,7 @@ test('an export is a file, and comes back through import', async () => {
   assert.match(await readFile(await markdown.path(), 'utf8'), /Take me/);
   const json = await exported('Export as JSON');
   const bytes = await readFile(await json.path());
-  await server.api('DELETE', '/conversations/taken-out/permanent');
+  await here.server.api('DELETE', '/conversations/taken-out/permanent');
   const again = JSON.parse(bytes.toString());
   const renamed = JSON.stringify(again).replaceAll('taken-out', 'brought-in');
   await page.getByLabel('Import').setInputFiles({ name: 'taken-out.json', mimeType: 'application/json', buffer: Buffer.from(renamed) });
@@ -94,26 +80,26 @@ test('an export is a file, and comes back through import', async () => {
 });
 
 test('a session is archived and restored', async () => {
-  await session('aside', [['Rest', 'now']], { title: 'Resting' });
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/aside' });
+  await here.session('aside', [{ message: 'Rest', reply: 'now' }], { title: 'Resting' });
+  const { page, close } = await here.open({ path: '/#/c/aside' });
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Archive' }).click();
   await page.getByText('This session is archived.').waitFor();
-  assert.equal((await server.api('GET', '/conversations/aside')).active, false);
+  assert.equal((await here.server.api('GET', '/conversations/aside')).active, false);
   await page.getByRole('button', { name: 'Restore' }).click();
   await page.getByText('This session is archived.').waitFor({ state: 'detached' });
-  assert.equal((await server.api('GET', '/conversations/aside')).active, true);
+  assert.equal((await here.server.api('GET', '/conversations/aside')).active, true);
   await close();
 });
 
 test('erasing asks first and shows the counted receipt', async () => {
-  await session('gone', [['Forget', 'what?'], ['everything', 'done']], { title: 'To be erased' });
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/gone' });
+  await here.session('gone', [{ message: 'Forget', reply: 'what?' }, { message: 'everything', reply: 'done' }], { title: 'To be erased' });
+  const { page, close } = await here.open({ path: '/#/c/gone' });
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Erase for good…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Keep it' }).click();
-  assert.equal((await server.api('GET', '/conversations/gone')).turns, 2);
+  assert.equal((await here.server.api('GET', '/conversations/gone')).turns, 2);
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Erase for good…' }).click();
   await dialog.getByRole('button', { name: 'Erase 2 turns' }).click();
@@ -123,12 +109,12 @@ test('erasing asks first and shows the counted receipt', async () => {
   await shot(page, 'erased');
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
-  await assert.rejects(server.api('GET', '/conversations/gone'), /404/);
+  await assert.rejects(here.server.api('GET', '/conversations/gone'), /404/);
   await close();
 });
 
 test('an unknown session says so', async () => {
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/never-was' });
+  const { page, close } = await here.open({ path: '/#/c/never-was' });
   await page.getByRole('heading', { name: /no session/i }).waitFor();
   await close();
 });

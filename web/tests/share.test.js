@@ -1,24 +1,10 @@
 // Sharing: a read-only link is made, opened by somebody without a key, and revoked.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, launch, openPage, shot, SIZES } from './support/browser.js';
-import { startServer } from './support/server.js';
+import { test } from 'node:test';
+import { assertAccessible, shot, SIZES } from './support/browser.js';
+import { place } from './support/place.js';
 
-let server;
-let browser;
-before(async () => {
-  server = await startServer({ args: [] });
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-async function session(id, turns, more = {}) {
-  await server.api('POST', '/conversations', { id, ...more });
-  for (const turn of turns) await server.api('POST', `/conversations/${id}/turns`, { reply: 'ok', ...turn });
-}
+const here = place();
 
 async function openShare(page) {
   await page.getByRole('button', { name: 'Session', exact: true }).click();
@@ -27,10 +13,10 @@ async function openShare(page) {
 }
 
 test('a link is made, copied, listed and revoked, and a visitor reads what was said until then', async () => {
-  await session('to-share', [
+  await here.session('to-share', [
     { message: 'What is in rack 12?', reply: 'Two **switches**.', tool_executions: [{ server: 'inventory', name: 'get_rack', arguments: { name: 'hidden' }, result: 'hidden' }] },
   ], { title: 'Rack 12' });
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/to-share' });
+  const { page, close } = await here.open({ path: '/#/c/to-share' });
   const dialog = await openShare(page);
   await dialog.getByLabel('Expires after').selectOption('30');
   await dialog.getByRole('button', { name: 'Make a link' }).click();
@@ -42,9 +28,9 @@ test('a link is made, copied, listed and revoked, and a visitor reads what was s
   await dialog.getByText('Up to turn 1').waitFor();
   await assertAccessible(page, 'the dialog for sharing');
   await shot(page, 'share');
-  await server.api('POST', '/conversations/to-share/turns', { message: 'Said later', reply: 'ok' });
+  await here.server.api('POST', '/conversations/to-share/turns', { message: 'Said later', reply: 'ok' });
 
-  const visitor = await openPage(browser, server.url, { path: link.slice(server.url.length) });
+  const visitor = await here.open({ path: link.slice(here.server.url.length) });
   await visitor.page.getByRole('heading', { name: 'Rack 12' }).waitFor();
   const words = await visitor.page.locator('main').innerText();
   assert.match(words, /What is in rack 12\?[^]*inventory:get_rack[^]*Two switches\./);
@@ -57,7 +43,7 @@ test('a link is made, copied, listed and revoked, and a visitor reads what was s
   await dialog.getByRole('button', { name: /^Revoke the link/ }).click();
   await page.getByText('Revoked. The link opens nothing any more.').waitFor();
   await dialog.getByText('Links that open').waitFor({ state: 'detached' });
-  const late = await openPage(browser, server.url, { path: link.slice(server.url.length) });
+  const late = await here.open({ path: link.slice(here.server.url.length) });
   await late.page.getByRole('heading', { name: 'This link opens nothing' }).waitFor();
   await late.page.getByText('It has expired, was revoked, or is not complete.').waitFor();
   await assertAccessible(late.page, 'a link that opens nothing');
@@ -67,8 +53,8 @@ test('a link is made, copied, listed and revoked, and a visitor reads what was s
 });
 
 test('a private session says why it is not shared', async () => {
-  await session('not-shared', [{ message: 'Between us' }], { title: 'Secret', settings: { private: true } });
-  const { page, close } = await openPage(browser, server.url, { path: '/#/c/not-shared' });
+  await here.session('not-shared', [{ message: 'Between us' }], { title: 'Secret', settings: { private: true } });
+  const { page, close } = await here.open({ path: '/#/c/not-shared' });
   const dialog = await openShare(page);
   await dialog.getByText('A session that is not remembered cannot be shared.').waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Make a link' }).count(), 0);
@@ -80,9 +66,9 @@ for (const [size, options] of Object.entries(SIZES)) {
     const id = `long-${size.replaceAll(' ', '-')}`;
     const wide = `${'verylongword'.repeat(30)}\n\n\`\`\`\n${'code '.repeat(80)}\n\`\`\`\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | y |`;
     const turns = Array.from({ length: 101 }, (_, at) => ({ message: `Message ${at + 1}`, reply: at === 0 ? wide : 'ok' }));
-    await session(id, turns, { title: 'Title'.repeat(30) });
-    const { path } = await server.api('POST', `/conversations/${id}/shares`, {});
-    const { page, close } = await openPage(browser, server.url, { path, ...options });
+    await here.session(id, turns, { title: 'Title'.repeat(30) });
+    const { path } = await here.server.api('POST', `/conversations/${id}/shares`, {});
+    const { page, close } = await here.open({ path, ...options });
     await page.getByRole('article', { name: 'Turn 100' }).waitFor();
     assert.equal(await page.getByRole('article', { name: 'Turn 101' }).count(), 0);
     await page.getByRole('button', { name: 'Show more' }).click();

@@ -33,12 +33,15 @@ after(async () => {
   host?.close();
 });
 
-/** What is wrong with the page that is open: wider than the window, pictures that do not show. */
+/**
+ * What is wrong with the page that is open: wider than the window, pictures that do not show. A phone zooms out from a page that is too wide, and
+ * innerWidth grows with it; clientWidth stays what the screen has.
+ */
 const faults = (page) => page.evaluate(() => ({
-  wider: Math.max(0, document.documentElement.scrollWidth - innerWidth),
+  wider: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
   // What is wider than the text scrolls by itself.
   beyond: [...document.querySelectorAll('article table, article pre, article img')]
-    .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+    .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .filter((element) => !['auto', 'scroll'].includes(getComputedStyle(element.matches('pre') ? element : element.parentElement).overflowX))
     .map((element) => element.outerHTML.slice(0, 120)),
   pictures: [...document.images].filter((image) => image.naturalWidth === 0).map((image) => image.src),
@@ -57,6 +60,19 @@ test('every page fits a phone', async () => {
     const { wider, beyond } = await faults(page);
     assert.deepEqual({ wider, beyond }, { wider: 0, beyond: [] }, address);
   }
+  await close();
+});
+
+test('a wide table on a phone scrolls by itself, to its last column', async () => {
+  const { page, close } = await openPage(browser, url, { path: '/index.html', ...PHONE });
+  const { frame, last } = await page.locator('article table').first().evaluate((table) => {
+    const frame = table.parentElement;
+    frame.scrollLeft = frame.scrollWidth;
+    return { frame: [frame.clientWidth <= 390, frame.scrollWidth > frame.clientWidth], last: table.rows[0].cells[table.rows[0].cells.length - 1].getBoundingClientRect().right };
+  });
+  assert.deepEqual(frame, [true, true], 'the table is wider than its frame, the frame is not wider than the screen');
+  assert.ok(last <= 390, `the last column ends at ${last}`);
+  assert.equal((await faults(page)).wider, 0);
   await close();
 });
 

@@ -1,31 +1,18 @@
 // Nothing that somebody wrote is lost because a server failed: stopped and started, reloaded, on every size.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { SIZES, assertAccessible, assertFits, holds, launch, openPage, say, shot } from './support/browser.js';
-import { startServer } from './support/server.js';
+import { test } from 'node:test';
+import { SIZES, assertAccessible, assertFits, holds, say, shot } from './support/browser.js';
+import { place } from './support/place.js';
 
-let server;
-let browser;
-before(async () => {
-  server = await startServer({ args: [] });
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const here = place();
 
-const stop = () => server.stop({ keepFolder: true });
-const start = async () => {
-  server = await startServer({ args: [], folder: server.home, port: server.port });
-};
 const said = (page) => page.locator('.turn[data-status=live] .said, .unstarted .said');
 
 for (const [device, size] of Object.entries(SIZES)) {
   test(`a message to a stopped server is kept and sent again, also after a reload, on ${device}`, async () => {
-    const { page, close } = await openPage(browser, server.url, size);
+    const { page, close } = await here.open(size);
     await say(page, `Hello from ${device}`, { turn: 1 });
-    await stop();
+    await here.stop();
     await say(page, 'Where is the zebra?');
     const failure = page.getByRole('alert');
     await failure.getByText('Not sent: the server does not answer.').waitFor();
@@ -36,15 +23,15 @@ for (const [device, size] of Object.entries(SIZES)) {
     await shot(page, `unsent-${size.viewport.width}`);
     await failure.getByRole('button', { name: 'Retry' }).click();
     await failure.getByText('Not sent: the server does not answer.').waitFor();
-    await start();
+    await here.start();
     await page.getByText('Trying again…').waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('alert').getByText('Not sent: the server has not confirmed this message.').waitFor();
     assert.equal(await said(page).innerText(), 'Where is the zebra?');
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
-    const { conversations } = await server.api('GET', '/conversations?limit=1');
-    const { turns } = await server.api('GET', `/conversations/${conversations[0].id}/history`);
+    const { conversations } = await here.server.api('GET', '/conversations?limit=1');
+    const { turns } = await here.server.api('GET', `/conversations/${conversations[0].id}/history`);
     assert.deepEqual(turns.map((turn) => turn.message), [`Hello from ${device}`, 'Where is the zebra?']);
     await page.reload();
     await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
@@ -53,27 +40,27 @@ for (const [device, size] of Object.entries(SIZES)) {
   });
 
   test(`a first message is kept on the start page, on ${device}`, async () => {
-    const { page, close } = await openPage(browser, server.url, size);
+    const { page, close } = await here.open(size);
     await page.getByRole('heading', { name: 'Start a conversation' }).waitFor();
-    const sessions = (await server.api('GET', '/conversations')).conversations.length;
-    await stop();
+    const sessions = (await here.server.api('GET', '/conversations')).conversations.length;
+    await here.stop();
     await say(page, `First words from ${device}`);
     await page.getByRole('alert').getByText('Not sent: the server does not answer.').waitFor();
     await assertAccessible(page, `an unsent first message on ${device}`);
     await shot(page, `unsent-start-${size.viewport.width}`);
-    await start();
+    await here.start();
     await page.reload();
     assert.equal(await said(page).innerText(), `First words from ${device}`);
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.locator('article.row[aria-label="Turn 1"] footer').waitFor();
-    const { conversations } = await server.api('GET', '/conversations');
+    const { conversations } = await here.server.api('GET', '/conversations');
     assert.equal(conversations.length, sessions + 1, 'one session, whatever was tried');
     await close();
   });
 }
 
 test('an unsent message can be taken back into the field, or given up', async () => {
-  const { page, close } = await openPage(browser, server.url);
+  const { page, close } = await here.open();
   await say(page, 'Hello', { turn: 1 });
   await page.route('**/chat/stream', (route) => route.abort());
   await say(page, 'Are you there?');
@@ -94,7 +81,7 @@ test('an unsent message can be taken back into the field, or given up', async ()
 });
 
 test('a stream that breaks in the middle leaves one turn, not two', async () => {
-  const { page, close } = await openPage(browser, server.url);
+  const { page, close } = await here.open();
   await say(page, 'Hello', { turn: 1 });
   // The request arrives and is answered; the answer does not.
   await page.route('**/chat/stream', async (route) => {
@@ -107,12 +94,12 @@ test('a stream that breaks in the middle leaves one turn, not two', async () => 
   await page.getByRole('button', { name: 'Retry' }).click();
   await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
   const id = new URL(page.url()).hash.split('/')[2];
-  assert.equal((await server.api('GET', `/conversations/${id}`)).turns, 2);
+  assert.equal((await here.server.api('GET', `/conversations/${id}`)).turns, 2);
   await close();
 });
 
 test('drafts are kept for each session and for a new one', async () => {
-  const { page, close } = await openPage(browser, server.url);
+  const { page, close } = await here.open();
   const field = page.getByLabel('Message', { exact: true });
   await say(page, 'Here', { turn: 1 });
   const first = page.url();

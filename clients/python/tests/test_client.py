@@ -88,6 +88,16 @@ def test_a_problem_has_the_servers_fields(client, name):
     assert (invalid.value.status, invalid.value.code) == (400, "invalid")
 
 
+def test_a_failed_turn_keeps_how_the_model_failed(client, name):
+    client.sessions.create(name)
+    error = {"code": "model_failed", "message": "429 slow down", "cause": "rate_limited"}
+    client.sessions.record(name, "Hello", error=error)
+    assert client.sessions.turn(name, 1)["error"] == error
+    with pytest.raises(ApiError) as invalid:
+        client.sessions.record(name, "Hello", error={"code": "failed", "message": "x", "cause": "bad luck"})
+    assert invalid.value.status == 400
+
+
 def test_the_same_key_answers_the_same_turn(client, name):
     client.sessions.create(name)
     first = client.sessions.record(name, "Hello", "Hi", idempotency_key="k")

@@ -128,7 +128,7 @@ export function throughlineMiddleware(options: MiddlewareOptions) {
         },
         async cancel(reason) {
           await reader.cancel(reason);
-          await record(params, text, parts, { code: 'cancelled', message: 'the stream was cancelled' });
+          await record(params, text, parts, { code: 'cancelled', message: 'the stream was cancelled', cause: 'cancelled' });
         },
       });
       return { ...result, stream } as unknown as R;

@@ -35,10 +35,24 @@ export interface Conversations {
   next_cursor?: string | null;
 }
 
-/** Why a turn failed. */
+/** How a model failed. */
+export type FailureCause =
+  | 'unreachable'
+  | 'timed_out'
+  | 'rate_limited'
+  | 'unauthorized'
+  | 'rejected'
+  | 'not_found'
+  | 'malformed'
+  | 'failed'
+  | 'too_large'
+  | 'cancelled';
+
+/** Why a turn failed. `cause` says how the model failed, where one did. */
 export interface TurnFailure {
   code: string;
   message: string;
+  cause?: FailureCause | null;
 }
 
 /** Tokens as a provider counted them. */

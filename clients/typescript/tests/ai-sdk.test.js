@@ -91,7 +91,7 @@ for (const [name, library, testing, mock] of [
     while ((await reader.read()).value?.type !== 'text-delta');
     await reader.cancel();
     const last = (await client.sessions.history(id, { order: 'desc' })).turns[0];
-    assert.deepEqual([last.message, last.reply, last.error.code], ['And now?', 'Rack ', 'cancelled']);
+    assert.deepEqual([last.message, last.reply, last.error.code, last.error.cause], ['And now?', 'Rack ', 'cancelled', 'cancelled']);
   });
 
   test(`${name}: what was said before the first call is not lost`, async () => {

@@ -17,11 +17,13 @@ pub enum UpstreamFault {
     Unauthorized,
     /// It rejected the request.
     Rejected,
+    /// It does not know the model, or what else was asked for.
+    NotFound,
     /// Its answer violates the protocol.
     Malformed,
     /// It had an internal error.
     Failed,
-    /// Its answer exceeds the limit.
+    /// The request exceeds its limit, or its answer exceeds ours.
     TooLarge,
     /// We cancelled it.
     Cancelled,
@@ -36,6 +38,7 @@ impl UpstreamFault {
             Self::RateLimited => "rate_limited",
             Self::Unauthorized => "unauthorized",
             Self::Rejected => "rejected",
+            Self::NotFound => "not_found",
             Self::Malformed => "malformed",
             Self::Failed => "failed",
             Self::TooLarge => "too_large",

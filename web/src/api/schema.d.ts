@@ -964,6 +964,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Finds upstream tools by a description of what they should do. */
+        get: operations["agents_search_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools/{server}/{tool}/approve": {
         parameters: {
             query?: never;
@@ -975,6 +992,23 @@ export interface paths {
         put?: never;
         /** Approves the current definition of a tool. */
         post: operations["agents_approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{server}/{tool}/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Calls an upstream tool, outside any session. A tool that fails is answered with `ok: false`. */
+        post: operations["agents_call_tool"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1107,6 +1141,50 @@ export interface paths {
          * @description Accepts and returns what OpenAI's Responses does; with `stream: true` as server-sent events. `previous_response_id` and `conversation` refer to sessions of this server; `store: false` stores nothing unless a session is named.
          */
         post: operations["drop-in_responses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A stored response, in OpenAI's own form.
+         * @description Responses that a session keeps, for the user whose they are. One that ended in tool calls is kept until the next turn.
+         */
+        get: operations["drop-in_response"];
+        put?: never;
+        post?: never;
+        /**
+         * Erases the turn that keeps a response.
+         * @description What was gathered from the turn is forgotten, too; the turn keeps its number.
+         */
+        delete: operations["drop-in_delete_response"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The input of a stored response.
+         * @description The items that the client sent, the last one first.
+         */
+        get: operations["drop-in_response_input_items"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1455,6 +1533,15 @@ export interface components {
              * @description The provider's token count relative to this server's; 1 until it is learnt.
              */
             factor: number;
+        };
+        /** @description A call of a tool. */
+        CallBody: {
+            /** @description The arguments. */
+            arguments?: Record<string, never>;
+            /** @description The agent whose rules decide which calls need approval; the default one when absent. */
+            agent?: string | null;
+            /** @description Whether the call may run even if it needs approval. */
+            approve?: boolean;
         };
         /** @description Changes to a session; absent fields are left as they are. */
         ChangeBody: {
@@ -2022,6 +2109,7 @@ export interface components {
             code?: string;
             /** @description What failed, for people. */
             message: string;
+            cause?: components["schemas"]["FailureCause"] | null;
         };
         /** @description A tool call with its result. */
         ExecutionBody: {
@@ -2045,6 +2133,13 @@ export interface components {
          * @enum {string}
          */
         ExportFormat: "json" | "markdown";
+        /**
+         * @description How a model failed: it was `unreachable`; it `timed_out`; it was `rate_limited`, or a quota is used up; the key was
+         *     refused (`unauthorized`); the request was refused (`rejected`); the model is not known (`not_found`); its answer was not in
+         *     the provider's format (`malformed`); the provider `failed`; the request or the answer was `too_large`; it was `cancelled`.
+         * @enum {string}
+         */
+        FailureCause: "unreachable" | "timed_out" | "rate_limited" | "unauthorized" | "rejected" | "not_found" | "malformed" | "failed" | "too_large" | "cancelled";
         /** @description What was forgotten. */
         ForgottenMemories: {
             /** @description Memories that were erased. */
@@ -2096,6 +2191,21 @@ export interface components {
              * @description Relevance, 0–1.
              */
             score: number;
+        };
+        /** @description A tool that matches. */
+        FoundTool: {
+            /**
+             * Format: float
+             * @description How well it matches.
+             */
+            score: number;
+            /** @description The tool. */
+            tool: components["schemas"]["ToolView"];
+        };
+        /** @description Tools that match. */
+        FoundTools: {
+            /** @description The tools, best first. */
+            tools: components["schemas"]["FoundTool"][];
         };
         /** @description Result of deleting a preset. */
         Gone: {
@@ -3424,6 +3534,7 @@ export interface components {
             code: string;
             /** @description What failed, for people. */
             message: string;
+            cause?: components["schemas"]["FailureCause"] | null;
         };
         /** @description A server whose tools could not be listed. */
         Unavailable: {
@@ -5038,6 +5149,8 @@ export interface operations {
                  * @example provider
                  */
                 format?: string;
+                /** @description The round of tool calls whose request it is, from 1: the first request, with the calls before that round and their results. */
+                round?: number;
             };
             header?: never;
             path: {
@@ -6128,6 +6241,44 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    agents_search_tools: {
+        parameters: {
+            query: {
+                /**
+                 * @description What the tool should do, in words.
+                 * @example which racks are there
+                 */
+                query: string;
+                /** @description The maximum number of results. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundTools"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     agents_approve: {
         parameters: {
             query?: never;
@@ -6162,6 +6313,81 @@ export interface operations {
             };
             /** @description Not found, or owned by another user. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    agents_call_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The server */
+                server: string;
+                /** @description The tool */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolExecution"];
+                };
+            };
+            /** @description Something in the request is wrong; `detail` names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key or token does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or it belongs to another user. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has changed, or exists already; `current_version` is its version. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key was used with another body. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6551,6 +6777,186 @@ export interface operations {
                 };
             };
             /** @description An error in the provider's format. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    "drop-in_response": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The user whose response it is. */
+                "x-user-id"?: string;
+            };
+            path: {
+                /** @description The id of the response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @constant */
+                        object: "response";
+                        /** @enum {unknown} */
+                        status: "completed" | "incomplete" | "failed";
+                        model: string;
+                        output: {
+                            [key: string]: unknown;
+                        }[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    "drop-in_delete_response": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The user whose response it is. */
+                "x-user-id"?: string;
+            };
+            path: {
+                /** @description The id of the response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @constant */
+                        object: "response";
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    "drop-in_response_input_items": {
+        parameters: {
+            query?: {
+                /** @description The item after which the page begins. */
+                after?: string;
+                /** @description Items of a page. */
+                limit?: number;
+                /** @description Whether the first or the last item comes first. */
+                order?: "asc" | "desc";
+            };
+            header?: {
+                /** @description The user whose response it is. */
+                "x-user-id"?: string;
+            };
+            path: {
+                /** @description The id of the response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: {
+                            [key: string]: unknown;
+                        }[];
+                        first_id: string | null;
+                        last_id: string | null;
+                        has_more: boolean;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description An error in the provider's own form. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

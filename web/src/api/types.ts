@@ -143,6 +143,9 @@ export interface AwaitedCall {
   session_scope?: boolean;
 }
 
+export type FailureCause =
+  'unreachable' | 'timed_out' | 'rate_limited' | 'unauthorized' | 'rejected' | 'not_found' | 'malformed' | 'failed' | 'too_large' | 'cancelled';
+
 export interface TurnBrief {
   turn: number;
   at: string;
@@ -152,7 +155,8 @@ export interface TurnBrief {
   status: 'complete' | 'partial' | 'failed' | 'refused' | 'erased';
   /** No request or search uses it any more. */
   withheld?: boolean;
-  error: { code: string; message: string } | null;
+  /** `cause` says how the model failed; turns of older servers have none. */
+  error: { code: string; message: string; cause?: FailureCause | null } | null;
   form: { by: 'caller' | 'model' | 'offline' | 'sampling'; model?: string; why?: string };
   tools_used: string[];
   entities: EntityMention[];

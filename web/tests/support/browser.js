@@ -60,21 +60,25 @@ export async function assertAccessible(page, what) {
   assert.equal(violations.length, 0, `${what}: ${violations.length} violations\n${told.join('\n')}`);
 }
 
-/** Nothing is wider than the window, and what one needs to write is within it. */
+/**
+ * Nothing is wider than the window, and what one needs to write is within it. A phone zooms out from a page that is too wide, and innerWidth grows
+ * with it; clientWidth stays what the screen has.
+ */
 export async function assertFits(page, what) {
   const seen = await page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
     const beyond = [...document.querySelectorAll('main *')].filter((element) => {
       // What scrolls by itself may be wider inside.
       if (element.closest('pre, .table-scroll, svg, .tabs')?.contains(element) && !element.matches('pre, .table-scroll, svg, .tabs')) return false;
       const box = element.getBoundingClientRect();
-      return box.width > 0 && box.right > innerWidth + 1;
+      return box.width > 0 && box.right > width + 1;
     });
     const inside = (element) => {
       const box = element?.getBoundingClientRect();
-      return Boolean(box) && box.left >= 0 && box.right <= innerWidth + 1 && box.top >= 0 && box.bottom <= innerHeight + 1;
+      return Boolean(box) && box.left >= 0 && box.right <= width + 1 && box.top >= 0 && box.bottom <= innerHeight + 1;
     };
     return {
-      page: document.documentElement.scrollWidth - innerWidth,
+      page: document.documentElement.scrollWidth - width,
       beyond: beyond.slice(0, 3).map((element) => element.outerHTML.slice(0, 120)),
       send: inside(document.querySelector('.send')),
       panel: inside(document.querySelector('[aria-label="Context panel"]')),

@@ -51,11 +51,27 @@ class Conversations(TypedDict):
     next_cursor: NotRequired[str | None]
 
 
+FailureCause = Literal[
+    "unreachable",
+    "timed_out",
+    "rate_limited",
+    "unauthorized",
+    "rejected",
+    "not_found",
+    "malformed",
+    "failed",
+    "too_large",
+    "cancelled",
+]
+"""How a model failed."""
+
+
 class TurnFailure(TypedDict):
-    """Why a turn failed."""
+    """Why a turn failed. `cause` says how the model failed, where one did."""
 
     code: str
     message: str
+    cause: NotRequired[FailureCause | None]
 
 
 class TokenUsage(TypedDict):

@@ -139,7 +139,7 @@ async fn fall_back(
     }
     answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
     let code = if cancelled { "cancelled" } else { MODEL_FAILED };
-    answer.error = Some(TurnError { code: code.into(), message: failure.public() });
+    answer.error = Some(TurnError::new(code, failure.public()).caused_by(failure.fault));
     ReplyOutcome::Finished(answer)
 }
 
@@ -147,7 +147,7 @@ async fn fall_back(
 fn failed(mut answer: Answer, failure: &UpstreamError) -> Answer {
     answer.form = ReplyForm::Offline { why: FALLEN_BACK.into(), fallback: true };
     answer.status = TurnStatus::Failed;
-    answer.error = Some(TurnError { code: MODEL_FAILED.into(), message: failure.public() });
+    answer.error = Some(TurnError::new(MODEL_FAILED, failure.public()).caused_by(failure.fault));
     answer
 }
 
@@ -158,7 +158,7 @@ fn finish(asked: &ReplyRequest<'_>, mut answer: Answer) -> Answer {
     {
         let reason = reason.trim().to_owned();
         answer.status = TurnStatus::Failed;
-        answer.error = Some(TurnError { code: "no_tool".into(), message: reason.clone() });
+        answer.error = Some(TurnError::new("no_tool", &reason));
         answer.text = reason;
     }
     answer
@@ -191,7 +191,7 @@ async fn talk(
                 } else {
                     format!("the limit of {rounds_max} rounds of tool calls is reached")
                 };
-                answer.error = Some(TurnError { code: "too_many_tool_calls".into(), message });
+                answer.error = Some(TurnError::new("too_many_tool_calls", message));
             }
             return Ok(None);
         }

@@ -136,7 +136,7 @@ pub fn refused(pending: &PendingTurn, now: Timestamp) -> Answer {
             Some(_) => TurnStatus::Failed,
             None => TurnStatus::Refused,
         },
-        error: Some(TurnError { code: code.into(), message: message.into() }),
+        error: Some(TurnError::new(code, message)),
         calls: pending.calls.clone(),
         ..Answer::default()
     }

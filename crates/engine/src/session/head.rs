@@ -284,6 +284,12 @@ pub struct ClientRound {
     pub reply: String,
     /// In the transport's format.
     pub items: Vec<Value>,
+    /// How many of them the client sent; the others are the reply.
+    #[serde(default)]
+    pub sent_items: usize,
+    /// The model that replied.
+    #[serde(default)]
+    pub model: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

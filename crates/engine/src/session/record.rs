@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::failure::UpstreamFault;
 use crate::hash::ContentHash;
 use crate::model::Usage;
 use crate::receipt::Receipt;
@@ -53,6 +54,9 @@ pub struct TurnRecord {
     /// The request of a drop-in client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_body: Option<ClientBody>,
+    /// The id under which that client knows the reply, if its protocol has such ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_reply: Option<String>,
     /// Arbitrary data of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
@@ -129,6 +133,21 @@ pub struct TurnError {
     /// A stable name.
     pub code: String,
     pub message: String,
+    /// How the model failed, where it was a model; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<UpstreamFault>,
+}
+
+impl TurnError {
+    /// An error that no model caused.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), cause: None }
+    }
+
+    /// The same error, caused by a model that failed in this way.
+    pub fn caused_by(self, cause: UpstreamFault) -> Self {
+        Self { cause: Some(cause), ..self }
+    }
 }
 
 /// How a reply was made.
@@ -283,6 +302,7 @@ impl TurnRecord {
             receipt: None,
             contents: BTreeMap::new(),
             client_body: None,
+            client_reply: None,
             metadata: None,
             took_ms: None,
             no_tool_called: false,

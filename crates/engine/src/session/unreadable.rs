@@ -27,8 +27,5 @@ pub(crate) fn damage(error: &Error) -> Option<&str> {
 /// The stand-in for a turn that cannot be read.
 pub fn stand_in(turn: u64, at: Timestamp, reason: &str) -> TurnRecord {
     let message = format!("turn {turn} cannot be read: {reason}");
-    TurnRecord {
-        error: Some(TurnError { code: CODE.into(), message }),
-        ..TurnRecord::erased(turn, at)
-    }
+    TurnRecord { error: Some(TurnError::new(CODE, message)), ..TurnRecord::erased(turn, at) }
 }

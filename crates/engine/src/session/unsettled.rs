@@ -84,13 +84,13 @@ impl UnsettledTurn {
             kind: self.kind,
             message: self.message.clone(),
             status: TurnStatus::Failed,
-            error: Some(TurnError {
-                code: OUTCOME_UNKNOWN.into(),
-                message: format!(
+            error: Some(TurnError::new(
+                OUTCOME_UNKNOWN,
+                format!(
                     "outcome unknown: the server stopped during a call to {}",
                     named.join(", ")
                 ),
-            }),
+            )),
             calls: calls.collect(),
             ..TurnRecord::erased(0, now)
         };

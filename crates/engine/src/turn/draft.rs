@@ -38,6 +38,8 @@ pub(super) struct TurnDraft {
     /// Texts that the receipt refers to and no record stores yet.
     pub contents: BTreeMap<ContentHash, String>,
     pub client_body: Option<ClientBody>,
+    /// How that client names the reply.
+    pub client_reply: Option<String>,
     pub metadata: Option<Value>,
     pub took_ms: Option<u64>,
     /// Identifies the turn before it has a number.
@@ -63,6 +65,7 @@ impl TurnDraft {
             summary: assembled.summary,
             contents: assembled.contents,
             client_body: None,
+            client_reply: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
         }
@@ -94,6 +97,7 @@ impl TurnDraft {
             receipt: self.receipt.map(Receipt::stored),
             contents: self.contents,
             client_body: self.client_body,
+            client_reply: self.client_reply,
             metadata: self.metadata,
             took_ms: self.took_ms,
             no_tool_called,

@@ -78,6 +78,8 @@ pub struct ForwardedRequest {
 #[derive(Debug, Clone)]
 pub struct Exchange {
     pub reply: String,
+    /// The client's id of the reply, if its protocol has such ids.
+    pub reply_id: Option<String>,
     /// Calls that the client made.
     pub calls: Vec<CallRecord>,
     pub status: TurnStatus,
@@ -263,7 +265,8 @@ impl DropInTurn {
     pub async fn commit(self, exchange: Exchange) -> Result<Recorded> {
         let Self { pipeline, caller, key, turn, mut draft, .. } = self;
         let limits = &pipeline.limits;
-        let Exchange { mut reply, mut calls, mut status, error, model, usage } = exchange;
+        let Exchange { mut reply, reply_id, mut calls, mut status, error, model, usage } = exchange;
+        draft.client_reply = reply_id;
         if cut(&mut reply, limits.reply_bytes_max) && status == TurnStatus::Complete {
             status = TurnStatus::Partial;
         }

@@ -63,6 +63,7 @@ impl Pipeline {
             summary: prepared.as_ref().and_then(|prepared| prepared.summary.clone()),
             contents: prepared.as_ref().map(|p| p.contents.clone()).unwrap_or_default(),
             client_body: None,
+            client_reply: None,
             metadata,
             took_ms: None,
             id: turn.id,

@@ -8,6 +8,7 @@ use throughline_engine::piece::{IncludeMode, Source};
 use throughline_engine::receipt::{DropReason, Receipt};
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::head::Settings;
+use throughline_engine::session::record::TurnError;
 use throughline_engine::turn::RecordedTurn;
 
 use crate::bench::{Bench, Line, bench, rule, session};
@@ -180,10 +181,7 @@ async fn a_failed_turn_is_in_the_log_and_not_in_the_history() {
     exchange(&bench, "First.", "Fine.", None).await;
     let failed = RecordedTurn {
         message: "Second, which failed.".into(),
-        error: Some(throughline_engine::session::record::TurnError {
-            code: "model_failed".into(),
-            message: "401 Unauthorized: bad key".into(),
-        }),
+        error: Some(TurnError::new("model_failed", "401 Unauthorized: bad key")),
         ..RecordedTurn::default()
     };
     bench.engine.record(&bench.caller, &session(), failed).await.unwrap();

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use throughline_engine::agent::AgentBook;
+use throughline_engine::failure::UpstreamFault;
 use throughline_engine::limits::Limits;
 use throughline_engine::model::Block;
 use throughline_engine::session::record::{ReplyForm, TurnStatus};
@@ -54,7 +55,9 @@ async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
     let turn = bench.turn("Hello?").await;
     assert_eq!(turn.status, TurnStatus::Failed);
     assert!(matches!(turn.form, ReplyForm::Offline { fallback: true, .. }));
-    assert!(turn.error.as_ref().unwrap().message.contains("it broke"));
+    let error = turn.error.as_ref().unwrap();
+    assert!(error.message.contains("it broke"));
+    assert_eq!(error.cause, Some(UpstreamFault::Failed));
     assert!(!turn.reply.contains("it broke"), "{}", turn.reply);
     assert_eq!(turn.message, "Hello?");
 }
@@ -75,7 +78,8 @@ async fn a_reply_that_breaks_off_is_kept_as_far_as_it_came() {
     let bench = bench().model([Line::Breaks("Half a sen")]).start().await;
     let turn = bench.turn("Tell me").await;
     assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Partial, "Half a sen"));
-    assert_eq!(turn.error.as_ref().unwrap().code, "model_failed");
+    let error = turn.error.as_ref().unwrap();
+    assert_eq!((error.code.as_str(), error.cause), ("model_failed", Some(UpstreamFault::Failed)));
 }
 
 #[tokio::test]

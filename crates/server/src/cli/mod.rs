@@ -84,12 +84,14 @@ impl Settings {
         Some((address, self.key.clone().or_else(|| environment.secret("THROUGHLINE_KEY"))))
     }
 
-    /// Rejects `--server` for commands that work on the store itself.
-    fn only_here(&self, what: &str) -> Result<(), Failure> {
-        match self.server() {
-            Some(_) => Err(api::only_here(what)),
-            None => Ok(()),
-        }
+    /// Rejects `--server` for commands that work on this machine only.
+    fn only_here(&self, what: &str, why: &str) -> Result<(), Failure> {
+        let Some(_) = self.server() else { return Ok(()) };
+        let refused = Failure::wrong_use(
+            format!("{what} cannot run through a server: {why}"),
+            "run it on the server's machine, without --server and THROUGHLINE_SERVER",
+        );
+        Err(refused.coded("local_only"))
     }
 
     /// The configuration with these options applied.
@@ -214,8 +216,8 @@ fn parsed() -> Result<Cli, ExitCode> {
 }
 
 async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
-    if let Some(what) = command.only_here() {
-        settings.only_here(what)?;
+    if let Some((what, why)) = command.only_here() {
+        settings.only_here(what, why)?;
     }
     match command {
         Command::Serve(command) => command.run(&settings).await,
@@ -249,18 +251,20 @@ async fn run(Cli { settings, command }: Cli) -> Result<(), Failure> {
 }
 
 impl Command {
-    /// Name of a command that works only on the store itself.
-    fn only_here(&self) -> Option<&'static str> {
+    /// Name of a command that works on this machine only, and why.
+    fn only_here(&self) -> Option<(&'static str, &'static str)> {
+        const STORE: &str = "it works on the store itself";
+        const HERE: &str = "it starts a server on this machine";
         match self {
-            Self::Serve(_) => Some("serve"),
-            Self::Mcp(_) => Some("mcp"),
-            Self::Index(_) => Some("index"),
-            Self::Backup(_) => Some("backup"),
-            Self::Restore(_) => Some("restore"),
-            Self::Check(_) => Some("check"),
-            Self::Repair(_) => Some("repair"),
-            Self::Migrate(_) => Some("migrate"),
-            Self::Key(_) => Some("key"),
+            Self::Serve(_) => Some(("serve", HERE)),
+            Self::Mcp(_) => Some(("mcp", HERE)),
+            Self::Index(_) => Some(("index", STORE)),
+            Self::Backup(_) => Some(("backup", STORE)),
+            Self::Restore(_) => Some(("restore", STORE)),
+            Self::Check(_) => Some(("check", STORE)),
+            Self::Repair(_) => Some(("repair", STORE)),
+            Self::Migrate(_) => Some(("migrate", STORE)),
+            Self::Key(_) => Some(("key", "a key that leaks must not be able to create others")),
             Self::Chat(_)
             | Self::Ask(_)
             | Self::DemoInventory

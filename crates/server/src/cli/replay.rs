@@ -8,13 +8,10 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 use throughline_engine::hash::ContentHash;
 use throughline_engine::model::{ModelEvent, ModelRequest};
-use throughline_engine::rebuild;
-use throughline_engine::request::encode;
-use throughline_engine::session::record::CallRecord;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Call, Named, Wait};
-use super::local::{Identity, session_id};
+use super::local::Identity;
 use super::{Settings, out, output};
 use crate::assemble::{self, Demo, IfAbsent};
 use crate::failure::Failure;
@@ -62,22 +59,10 @@ impl Replay {
     async fn request(&self, api: &Api) -> Result<Bytes, Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         let turn = self.turn.to_string();
-        let here = api.local("replay --round");
-        if self.round == 1 && (here.is_err() || !self.send) {
-            return api.bytes(Call::get(&["conversations", &id, "turns", &turn, "request"])).await;
-        }
-        let local = here?;
-        let id = session_id(&id)?;
-        let request = local.engine.request(&local.caller, &id, self.turn).await?;
-        let (_, record) = local.engine.turn(&local.caller, &id, self.turn).await?;
-        let last = record.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
-        if self.round > last {
-            let what = format!("turn {} of {id} has no round {}", self.turn, self.round);
-            return Err(Failure::wrong_use(what, format!("its rounds are 1-{last}")));
-        }
-        let before: Vec<CallRecord> =
-            record.calls.iter().filter(|call| call.round < self.round).cloned().collect();
-        Ok(encode(&rebuild::with_rounds(&request, &before))?.into())
+        // A model is sent the engine's own form, also of a turn that was handed on.
+        let round = (self.send || self.round > 1).then_some(self.round);
+        let call = Call::get(&["conversations", &id, "turns", &turn, "request"]);
+        api.bytes(call.with_any("round", round)).await
     }
 
     async fn send(&self, settings: &Settings, request: &ModelRequest) -> Result<(), Failure> {

@@ -2,18 +2,15 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use throughline_engine::engine::{Called, ToolRequest};
-use throughline_engine::id::AgentName;
 use throughline_engine::tool::ToolName;
-use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Call};
-use super::local::{Identity, Local, invalid};
+use super::local::Identity;
 use super::output::field;
 use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-use crate::http::agents::tools::ToolView;
+use crate::http::agents::calls::APPROVAL_NEEDED;
 
 /// Characters of a description in a list.
 const DESCRIPTION_CHARACTERS: usize = 60;
@@ -81,16 +78,9 @@ async fn act(api: &Api, verb: Verb, json: bool) -> Result<(), Failure> {
         Verb::List => list(api, json).await,
         Verb::Search { query, limit } => search(api, &query.join(" "), limit, json).await,
         Verb::Call { tool, arguments, agent, approve } => {
-            let request = ToolRequest {
-                session: None,
-                by_hand: true,
-                agent: agent.map(AgentName::new).transpose().map_err(invalid)?,
-                tool: name(&tool)?,
-                arguments: object(&arguments)?,
-                key: None,
-                approved: approve,
-            };
-            call(api.local("tools call")?, request, json).await
+            let body =
+                json!({"arguments": object(&arguments)?, "agent": agent, "approve": approve});
+            call(api, &name(&tool)?, body, json).await
         }
         Verb::Approve { tool } => {
             let ToolName { server, name } = name(&tool)?;
@@ -130,16 +120,12 @@ fn row(tool: &Value) -> [String; 3] {
 }
 
 async fn search(api: &Api, query: &str, limit: usize, json: bool) -> Result<(), Failure> {
-    let local = api.local("tools search")?;
-    let found = local.engine.search_tools(&local.caller, query, limit).await?;
-    let found: Vec<Value> = found
-        .into_iter()
-        .map(|found| json!({"score": found.score, "tool": ToolView::from(found.tool)}))
-        .collect();
+    let call = Call::get(&["tools", "search"]).with("query", query).with("limit", limit);
+    let found = api.json(call).await?;
     if json {
         return output::json(&found);
     }
-    let rows = found.iter().map(|found| {
+    let rows = output::list(&found, "tools").iter().map(|found| {
         let [tool, state, description] = row(&found["tool"]);
         let score = found["score"].as_f64().unwrap_or_default();
         [format!("{score:.2}"), tool, state, description]
@@ -155,22 +141,18 @@ fn object(arguments: &str) -> Result<Value, Failure> {
     })
 }
 
-async fn call(local: &Local, request: ToolRequest, json: bool) -> Result<(), Failure> {
-    let tool = request.tool.clone();
-    let called = local.engine.call_tool(&local.caller, request, CancellationToken::new()).await?;
-    let record = match called {
-        Called::Made(record) => record,
-        Called::Waits(awaited) => {
-            let what = format!("{tool} was not called: {}", awaited.reason);
-            return Err(Failure::new(what, "add --approve to run it"));
-        }
-    };
+async fn call(api: &Api, tool: &ToolName, body: Value, json: bool) -> Result<(), Failure> {
+    let call = Call::post(&["tools", &tool.server, &tool.name, "call"]).body(body);
+    let called = api.json(call).await.map_err(|failure| match failure.code.as_str() {
+        APPROVAL_NEEDED => Failure { hint: Some("add --approve to run it".into()), ..failure },
+        _ => failure,
+    })?;
     if json {
-        output::json(&record)?;
+        output::json(&called)?;
     } else {
-        output::line(output::plain(&record.result_text()))?;
+        output::line(output::plain(&field(&called, "result")))?;
     }
-    if record.ok() {
+    if called["ok"] == true {
         Ok(())
     } else {
         Err(Failure::new(format!("{tool} failed"), "its result is printed above"))

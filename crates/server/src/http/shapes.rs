@@ -37,6 +37,28 @@ pub struct TurnFailure {
     code: String,
     /// What failed, for people.
     message: String,
+    /// How the model failed, where one did; absent in turns of older versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<FailureCause>,
+}
+
+/// How a model failed: it was `unreachable`; it `timed_out`; it was `rate_limited`, or a quota is used up; the key was
+/// refused (`unauthorized`); the request was refused (`rejected`); the model is not known (`not_found`); its answer was not in
+/// the provider's format (`malformed`); the provider `failed`; the request or the answer was `too_large`; it was `cancelled`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "it describes the engine's type, which is what is written")]
+pub enum FailureCause {
+    Unreachable,
+    TimedOut,
+    RateLimited,
+    Unauthorized,
+    Rejected,
+    NotFound,
+    Malformed,
+    Failed,
+    TooLarge,
+    Cancelled,
 }
 
 /// An entity that a turn is about.

@@ -89,6 +89,39 @@ fn a_conversation_with_a_server_elsewhere_streams_asks_and_shows_its_receipt() {
 }
 
 #[test]
+fn tools_of_a_server_elsewhere_are_found_and_called_with_its_rules() {
+    let away = Away::new();
+    let found = away.ok(&["tools", "search", "which", "racks", "are", "there"], "");
+    assert!(found.contains("inventory:list_racks"), "{found}");
+    let found = away.json(&["tools", "search", "racks", "--limit", "2"]);
+    assert_eq!(found["tools"].as_array().map(Vec::len), Some(2), "{found}");
+    assert!(away.ok(&["tools", "call", "inventory:list_sites"], "").contains("Amsterdam"));
+    let change = ["tools", "call", "inventory:update_device"];
+    let arguments = r#"{"device": "ams1-sw-02", "status": "planned"}"#;
+    let (code, error) = away.fails(&[&change[..], &[arguments]].concat());
+    assert_eq!((code, error.contains("hint: add --approve")), (1, true), "{error}");
+    let made = away.json(&[&change[..], &[arguments, "--approve"]].concat());
+    assert_eq!(made["ok"], true, "{made}");
+    assert_eq!(away.fails(&["tools", "call", "inventory:nothing"]).0, 1);
+}
+
+#[test]
+fn a_later_round_of_a_turn_elsewhere_is_printed() {
+    let away = Away::new();
+    away.ok(
+        &["ask", "Which", "devices", "are", "in", "the", "Amsterdam", "site?", "--session", "t"],
+        "",
+    );
+    let rounds = |round: &str| away.json(&["replay", "t", "1", "--round", round]);
+    let messages = |request: &Value| request["messages"].as_array().map_or(0, Vec::len);
+    let (first, second) = (rounds("1"), rounds("2"));
+    assert_eq!(first, away.json(&["replay", "t", "1"]));
+    assert!(messages(&second) > messages(&first), "{second}");
+    let (code, error) = away.fails(&["replay", "t", "1", "--round", "9"]);
+    assert_eq!((code, error.contains("its rounds are 1-2")), (1, true), "{error}");
+}
+
+#[test]
 fn the_environment_names_a_server_and_a_store_that_is_named_wins() {
     let away = Away::new();
     let run = |arguments: &[&str]| {
@@ -116,14 +149,14 @@ fn what_a_server_cannot_be_asked_says_so_and_so_does_a_wrong_key_or_address() {
         &["key", "list"],
         &["serve"],
         &["mcp"],
-        &["tools", "call", "inventory:list_sites"],
-        &["tools", "search", "sites"],
     ] {
         let (code, error) = away.fails(arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");
         assert!(error.contains("cannot run through a server"), "{arguments:?}: {error}");
         assert!(error.contains("hint: run it on the server's machine"), "{arguments:?}: {error}");
     }
+    let (_, error) = away.fails(&["key", "create"]);
+    assert!(error.contains("a key that leaks must not be able to create others"), "{error}");
     let (code, error) = away.fails(&["session", "list", "--tenant", "other"]);
     assert_eq!((code, error.contains("takes it from the key")), (2, true), "{error}");
     let url = away.server.url();

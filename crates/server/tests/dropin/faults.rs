@@ -25,9 +25,13 @@ async fn a_refusal_is_passed_on_as_it_is_and_the_message_is_kept() {
         assert_eq!(kept.headers["retry-after"], "7");
         assert_eq!(bench.ask(format, Some("a"), &body).await.status, 500);
         let turns = bench.turns("a").await;
-        for (turn, code) in turns.iter().zip(["upstream_429", "upstream_500"]) {
+        let errors = [("upstream_429", "rate_limited"), ("upstream_500", "failed")];
+        for (turn, (code, cause)) in turns.iter().zip(errors) {
             assert_eq!((&turn["message"], &turn["status"]), (&json!("Hello."), &json!("failed")));
-            assert_eq!(turn["error"]["code"], code, "{turn}");
+            assert_eq!(
+                (&turn["error"]["code"], &turn["error"]["cause"]),
+                (&json!(code), &json!(cause))
+            );
         }
     }
 }

@@ -245,3 +245,36 @@ async fn the_same_key_is_answered_from_the_log() {
     let turns = bench.turns("afalse").await;
     assert_eq!(turns.len(), 1, "the third is the first again");
 }
+
+#[tokio::test]
+async fn a_stored_response_is_its_users_own() {
+    for form in FORMS {
+        let bench = bench(form, [Turn::text("Noted.")]).await;
+        let call = |method: reqwest::Method, path: &str, user: &str| {
+            let request = bench.app.request(method, path).header("x-user-id", user);
+            request.bearer_auth("sk-of-the-client")
+        };
+        let made = call(reqwest::Method::POST, PATH, "ada").json(&body(json!("My name is Ada.")));
+        let made = send(made).await.expect(200);
+        let path = format!("{PATH}/{}", made["id"].as_str().unwrap());
+        let input = format!("{path}/input_items");
+        for (method, path) in [("GET", &path), ("GET", &input), ("DELETE", &path)] {
+            let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+            let refused = send(call(method, path, "bob")).await.expect(404);
+            assert_eq!(refused["error"]["code"], "response_not_found", "{form} {path}: {refused}");
+            assert_eq!(refused["error"]["type"], "not_found_error");
+        }
+        let shown = send(call(reqwest::Method::GET, &path, "ada")).await.expect(200);
+        assert_eq!((said(&shown), &shown["id"]), ("Noted.".into(), &made["id"]), "{form}");
+    }
+}
+
+#[tokio::test]
+async fn an_invented_id_leads_nowhere_and_a_stored_response_is_not_streamed() {
+    let bench = bench("native", [Turn::text("Hi.")]).await;
+    ask(&bench, Some("a"), &body(json!("Hello."))).await.expect(200);
+    let invented = format!("{PATH}/resp_tl_00000000000000000000000000000000_0_a");
+    let get = |path: &str| send(bench.app.request(reqwest::Method::GET, path));
+    assert_eq!(get(&invented).await.status, 404);
+    assert_eq!(get(&format!("{invented}?stream=true")).await.status, 400);
+}

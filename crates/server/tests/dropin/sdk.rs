@@ -84,6 +84,9 @@ fn responses_script() -> [Turn; 12] {
     ]
 }
 
+/// The code of an answer for a response that is not stored.
+const NOT_FOUND: &str = "response_not_found";
+
 async fn with_responses(form: &str, turns: impl IntoIterator<Item = Turn>) -> Bench {
     Bench::with(turns, |config| {
         for model in &mut config.model {
@@ -104,6 +107,9 @@ async fn the_openai_sdk_goes_on_from_replies_that_the_provider_does_not_keep() {
             "tools": call("It rains in Oslo."), "tools_streamed": call("It still rains."),
             "branch": "A branch.", "conversation": "One.", "conversation_again": "Two.",
             "unstored": "Forgotten.", "refused": 400, "unknown": "previous_response_not_found",
+            "again": [true, "Noted.", "completed", true], "input": ["My name is Ada."],
+            "input_of_tools": ["message", "function_call", "function_call_output"],
+            "missing": {"deleted": NOT_FOUND, "unstored": NOT_FOUND, "never": NOT_FOUND},
         });
         assert_eq!(seen, expected, "{form}");
         let requests = bench.model.requests();

@@ -76,6 +76,8 @@ async fn the_document_is_one_that_generators_accept() {
     for path in [
         "/v1/chat/completions",
         "/v1/responses",
+        "/v1/responses/{id}",
+        "/v1/responses/{id}/input_items",
         "/v1/messages",
         "/v1/embeddings",
         "/v1/models",

@@ -167,6 +167,10 @@ async fn walk_things(walk: &mut Walk) {
     let tools = walk.get("/api/v1/tools", "/api/v1/tools").await;
     let tool = &tools["tools"][0];
     let (server, name) = (tool["server"].as_str().unwrap(), tool["name"].as_str().unwrap());
+    walk.get("/api/v1/tools/search", "/api/v1/tools/search?query=sites&limit=1").await;
+    let call = "/api/v1/tools/{server}/{tool}/call";
+    let path = "/api/v1/tools/inventory/list_sites/call";
+    walk.post(call, path, json!({"arguments": {}, "agent": "demo"})).await;
     let approve = "/api/v1/tools/{server}/{tool}/approve";
     let path = format!("/api/v1/tools/{server}/{name}/approve");
     walk.call(Method::POST, approve, &path, Value::Null).await;
@@ -261,7 +265,7 @@ async fn walk_server(walk: &mut Walk) {
 
 /// The endpoints of model clients, on a server that has a model of each format.
 async fn walk_drop_in(walk: &mut Walk) {
-    let model = ScriptedModel::playing(["Hello."; 3].map(Turn::text)).await;
+    let model = ScriptedModel::playing(["Hello."; 4].map(Turn::text)).await;
     let entry = |name: &str, base_url: String| ModelEntry {
         name: name.into(),
         provider: name.into(),
@@ -292,12 +296,22 @@ async fn walk_drop_in(walk: &mut Walk) {
         door.post(path, path, body).await;
     }
     door.get("/v1/models", "/v1/models").await;
+    let body = json!({"model": "any", "input": "Hello", "conversation": "a"});
+    let kept = door.post("/v1/responses", "/v1/responses", body).await;
+    let (template, items) = ("/v1/responses/{id}", "/v1/responses/{id}/input_items");
+    let path = format!("/v1/responses/{}", kept["id"].as_str().unwrap());
+    door.get(template, &path).await;
+    door.get(items, &format!("{path}/input_items")).await;
+    door.delete(template, &path).await;
     // Ids and times of a response are not the same twice.
-    if let Some(response) = door.seen.get_mut("POST /v1/responses") {
-        let text = response["answer"].to_string();
-        let id = response["answer"]["id"].as_str().unwrap().trim_start_matches("resp_").to_owned();
-        response["answer"] = serde_json::from_str(&text.replace(&id, "1")).unwrap();
-        response["answer"]["created_at"] = json!(1_790_000_000);
+    for (at, seen) in door.seen.iter_mut().filter(|(at, _)| at.contains("/v1/responses")) {
+        let made = if at.starts_with("POST") { &seen["answer"]["id"] } else { &kept["id"] };
+        let made = made.as_str().unwrap().trim_start_matches("resp_").to_owned();
+        let kind = if at.starts_with("POST") { "1" } else { "tl_1_0_a" };
+        *seen = serde_json::from_str(&seen.to_string().replace(&made, kind)).unwrap();
+        if seen["answer"]["created_at"].is_number() {
+            seen["answer"]["created_at"] = json!(1_790_000_000);
+        }
     }
     walk.seen.append(&mut door.seen);
 }

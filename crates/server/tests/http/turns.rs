@@ -29,6 +29,18 @@ async fn a_recorded_turn_is_in_the_history() {
 }
 
 #[tokio::test]
+async fn a_recorded_failure_keeps_its_cause_and_an_unknown_one_is_refused() {
+    let app = with_session().await;
+    let failed =
+        |cause: &str| json!({"message": "m", "error": {"message": "broke", "cause": cause}});
+    app.post("/conversations/a/turns", failed("timed_out")).await.expect(201);
+    let turn = app.get("/conversations/a/turns/1").await.expect(200);
+    assert_eq!(turn["error"], json!({"code": "failed", "message": "broke", "cause": "timed_out"}));
+    let refused = app.post("/conversations/a/turns", failed("bad luck")).await.expect(400);
+    assert!(refused["detail"].as_str().unwrap().contains("rate_limited"), "{refused}");
+}
+
+#[tokio::test]
 async fn history_is_paged_both_ways() {
     let app = with_session().await;
     for number in 1..=5 {

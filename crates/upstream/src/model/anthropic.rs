@@ -190,7 +190,8 @@ impl reply::Reader for Reader {
         let fault = match data["error"]["type"].as_str().unwrap_or_default() {
             "rate_limit_error" => UpstreamFault::RateLimited,
             "authentication_error" | "permission_error" => UpstreamFault::Unauthorized,
-            "invalid_request_error" | "not_found_error" => UpstreamFault::Rejected,
+            "invalid_request_error" => UpstreamFault::Rejected,
+            "not_found_error" => UpstreamFault::NotFound,
             "request_too_large" => UpstreamFault::TooLarge,
             _ => UpstreamFault::Failed,
         };

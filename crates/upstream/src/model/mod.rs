@@ -38,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use api::Api;
 use wire::Wire;
+pub use wire::fault_of;
 
 /// A provider's wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use throughline_engine::failure::UpstreamFault;
 use throughline_engine::model::{Block, ModelEvent, ModelRequest, Role, StopReason, Usage};
 
 use super::reply::{self, Problem};
+use super::wire::fault_of;
 use super::{ModelConfig, Provider, conversation};
 
 /// Path of the endpoint.
@@ -185,10 +186,11 @@ impl reply::Reader for Reader {
         let code = error["code"].as_u64();
         let kind = error["type"].as_str().or(error["code"].as_str()).unwrap_or_default();
         let fault = match (code, kind) {
-            (Some(429), _) | (_, "rate_limit_exceeded" | "rate_limit_error") => {
-                UpstreamFault::RateLimited
+            (_, "rate_limit_exceeded" | "rate_limit_error") => UpstreamFault::RateLimited,
+            (Some(status @ 400..600), _) => {
+                u16::try_from(status).map_or(UpstreamFault::Failed, fault_of)
             }
-            (Some(400..=428), _) | (_, "invalid_request_error") => UpstreamFault::Rejected,
+            (_, "invalid_request_error") => UpstreamFault::Rejected,
             _ => UpstreamFault::Failed,
         };
         let message = error["message"].as_str().or(error.as_str());

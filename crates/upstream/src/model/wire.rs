@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, Response, Url};
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
@@ -178,7 +178,7 @@ impl Wire {
         };
         UpstreamError {
             retry_after,
-            ..self.error(fault_of(status), problem.trim_end_matches([':', ' ']))
+            ..self.error(fault_of(status.as_u16()), problem.trim_end_matches([':', ' ']))
         }
     }
 
@@ -216,15 +216,18 @@ fn is_transient(error: &UpstreamError) -> bool {
         UpstreamFault::TimedOut
         | UpstreamFault::Unauthorized
         | UpstreamFault::Rejected
+        | UpstreamFault::NotFound
         | UpstreamFault::Malformed
         | UpstreamFault::TooLarge
         | UpstreamFault::Cancelled => false,
     }
 }
 
-fn fault_of(status: StatusCode) -> UpstreamFault {
-    match status.as_u16() {
+/// What a status of a provider says of the failure.
+pub fn fault_of(status: u16) -> UpstreamFault {
+    match status {
         401 | 403 => UpstreamFault::Unauthorized,
+        404 => UpstreamFault::NotFound,
         408 | 409 => UpstreamFault::Failed,
         413 => UpstreamFault::TooLarge,
         429 => UpstreamFault::RateLimited,

@@ -51,6 +51,7 @@ async fn retries_are_limited_and_lasting_refusals_are_not_retried() {
         check(Turn::refuse(400, "no"), UpstreamFault::Rejected, "400 Bad Request: no", 1).await;
         check(Turn::refuse(401, "who"), UpstreamFault::Unauthorized, "401 Unauthorized: who", 1)
             .await;
+        check(Turn::refuse(404, "no m"), UpstreamFault::NotFound, "404 Not Found: no m", 1).await;
         let plain = Turn::Plain { content_type: "application/json", body: "{}".to_owned() };
         let message = "it responded with application/json instead of an event stream";
         check(plain, UpstreamFault::Malformed, message, 1).await;

@@ -270,9 +270,8 @@ async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
     }
     let approved = asked.decided.iter().any(|awaited| awaited.approved == Some(true));
     if !approved {
-        let message = "the call was not approved".to_owned();
         answer.status = TurnStatus::Refused;
-        answer.error = Some(TurnError { code: "not_approved".into(), message });
+        answer.error = Some(TurnError::new("not_approved", "the call was not approved"));
         answer.text = "Not done: the call was not approved.".into();
     }
     approved
@@ -307,8 +306,7 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     let fails = |code: &&str| asked.is_query() || *code == "tool_failed";
     if let Some(code) = unanswered.filter(fails) {
         answer.status = TurnStatus::Failed;
-        let message = answer.text.clone();
-        answer.error = Some(TurnError { code: code.into(), message });
+        answer.error = Some(TurnError::new(code, &answer.text));
     }
     told(asked, answer)
 }

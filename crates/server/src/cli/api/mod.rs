@@ -3,8 +3,7 @@
 //! A command is written once, as requests. Without `--server` they go to the routes of an engine in this
 //! process, without a socket, as the local user; with it they go to that server, as the holder of the key.
 //!
-//! Invariant: a command does not know where its requests go. What requires this machine uses [`Api::local`],
-//! which fails on a server.
+//! Invariant: a command does not know where its requests go.
 //!
 //! # Layout
 //!
@@ -133,14 +132,6 @@ impl Api {
         }
     }
 
-    /// The engine in this process, for what a server cannot do.
-    pub fn local(&self, what: &str) -> Result<&Local, Failure> {
-        match &self.0 {
-            Target::LocalApi(here) => Ok(&here.local),
-            Target::Elsewhere(_) => Err(only_here(what)),
-        }
-    }
-
     /// URL of the web page.
     pub fn page(&self) -> String {
         match &self.0 {
@@ -232,13 +223,4 @@ async fn body(response: Response<Body>) -> Result<Bytes, Failure> {
         Failure::new(what, "try again").coded("answer_broken")
     })?;
     Ok(collected.to_bytes())
-}
-
-/// The failure of a command that works only on the machine of the store.
-pub fn only_here(what: &str) -> Failure {
-    Failure::wrong_use(
-        format!("{what} works on the store itself and cannot run through a server"),
-        "run it on the server's machine, without --server and THROUGHLINE_SERVER",
-    )
-    .coded("local_only")
 }

@@ -110,7 +110,7 @@ fn advice(fault: UpstreamFault, name: &str) -> String {
         UpstreamFault::RateLimited => {
             "the provider limits the rate: check your plan, or wait".into()
         }
-        UpstreamFault::Rejected => {
+        UpstreamFault::Rejected | UpstreamFault::NotFound => {
             format!("the request was rejected: check model and sends_temperature of {name}")
         }
         UpstreamFault::Malformed | UpstreamFault::TooLarge => {

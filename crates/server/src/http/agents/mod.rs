@@ -1,5 +1,6 @@
 //! Routes of agents, their items, and the tools of MCP servers.
 
+pub mod calls;
 mod demo;
 mod list;
 pub mod tools;
@@ -16,6 +17,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list::list))
         .routes(routes!(list::items))
         .routes(routes!(tools::list))
+        .routes(routes!(calls::search))
+        .routes(routes!(calls::call))
         .routes(routes!(tools::approve))
         .routes(routes!(tools::permit, tools::revoke))
         .routes(routes!(usage::of_session))

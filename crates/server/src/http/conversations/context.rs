@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
+use throughline_engine::model::ModelRequest;
 use throughline_engine::piece::{Position, Rank, Source};
+use throughline_engine::rebuild;
 use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
 use throughline_engine::request::encode;
-use throughline_engine::session::record::{CallRecord, ReplyForm};
+use throughline_engine::session::record::{CallRecord, ReplyForm, TurnRecord};
 use throughline_upstream::model::{self, ModelConfig};
 use utoipa::{IntoParams, ToSchema};
 
@@ -262,6 +264,9 @@ pub struct RequestQuery {
     /// provider.
     #[param(value_type = String, default = "engine", example = "provider")]
     format: RequestFormat,
+    /// The round of tool calls whose request it is, from 1: the first request, with the calls before that round and their results.
+    #[param(minimum = 1)]
+    round: Option<u32>,
 }
 
 /// Format of a request.
@@ -287,12 +292,17 @@ pub async fn request(
     Path((id, turn)): Path<(SessionId, u64)>,
     Query(query): Query<RequestQuery>,
 ) -> Result<Response, Problem> {
-    if let Some((bytes, hash)) = handed_on::again(app.engine(), &caller, &id, turn).await? {
+    if query.round.is_none()
+        && let Some((bytes, hash)) = handed_on::again(app.engine(), &caller, &id, turn).await?
+    {
         return Ok(json_with_hash(bytes, &hash));
     }
-    let request = app.engine().request(&caller, &id, turn).await?;
+    let mut request = app.engine().request(&caller, &id, turn).await?;
+    let (_, record) = app.engine().turn(&caller, &id, turn).await?;
+    if let Some(round) = query.round {
+        request = of_round(&request, &record, round)?;
+    }
     if query.format == RequestFormat::Provider {
-        let (_, record) = app.engine().turn(&caller, &id, turn).await?;
         let config = provider_of(&app, &record.form).ok_or_else(|| no_provider(turn))?;
         let bytes = serde_json::to_vec(&model::body(config, &request)).unwrap_or_default();
         let hash = ContentHash::of_bytes(&bytes);
@@ -301,6 +311,21 @@ pub async fn request(
     let bytes = encode(&request)?;
     let hash = ContentHash::of_bytes(&bytes);
     Ok(json_with_hash(bytes, &hash))
+}
+
+/// The request of a round: the first one, and the calls before that round.
+fn of_round(
+    request: &ModelRequest,
+    record: &TurnRecord,
+    round: u32,
+) -> Result<ModelRequest, Problem> {
+    let last = record.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
+    if !(1..=last).contains(&round) {
+        let reason = format!("turn {} has no round {round}; its rounds are 1-{last}", record.turn);
+        return Err(Problem::invalid("round", reason));
+    }
+    let before = record.calls.iter().filter(|call| call.round < round);
+    Ok(rebuild::with_rounds(request, &before.cloned().collect::<Vec<_>>()))
 }
 
 /// The configured model that replied.

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use throughline_engine::failure::UpstreamFault;
 use throughline_engine::id::SessionId;
 use throughline_engine::session::record::{CallRecord, TurnError};
 use throughline_engine::tool::{ToolName, ToolOutput};
@@ -20,6 +21,7 @@ use crate::http::condition::IfMatch;
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// An exchange to record.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -87,6 +89,16 @@ pub struct ErrorBody {
     code: String,
     /// What failed, for people.
     message: String,
+    /// How the model failed, where one did.
+    #[serde(default)]
+    #[schema(value_type = Option<shapes::FailureCause>)]
+    cause: Option<UpstreamFault>,
+}
+
+impl From<ErrorBody> for TurnError {
+    fn from(ErrorBody { code, message, cause }: ErrorBody) -> Self {
+        Self { code, message, cause }
+    }
 }
 
 fn failed() -> String {
@@ -153,7 +165,7 @@ impl RecordBody {
             reply: self.reply,
             at: self.at,
             calls: calls.map(|(at, execution)| execution.call(at + 1)).collect(),
-            error: self.error.map(|e| TurnError { code: e.code, message: e.message }),
+            error: self.error.map(Into::into),
             metadata: self.metadata,
             receipt: self.receipt.as_ref().map(receipt_id).transpose()?,
             expected: None,

@@ -14,10 +14,11 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use opentelemetry::context::FutureExt as _;
+use throughline_engine::failure::UpstreamFault;
 use throughline_engine::session::record::TurnError;
-use throughline_upstream::model::Api;
 use throughline_upstream::model::parsed_answer::{self, ParsedAnswer};
 use throughline_upstream::model::pass_through::{ClientCall, PassThrough};
+use throughline_upstream::model::{Api, fault_of};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -58,7 +59,13 @@ pub struct Forward {
 enum Read {
     Ended,
     Left,
-    Broke(String),
+    Broke(UpstreamFault, String),
+}
+
+impl Read {
+    fn interrupted() -> Self {
+        Self::Broke(UpstreamFault::Unreachable, "the connection to the provider broke".into())
+    }
 }
 
 impl Forward {
@@ -84,13 +91,13 @@ impl Forward {
         let response = match sent {
             Ok(response) if response.status().is_redirection() => {
                 let problem = moved(response.status());
-                refuse(remains, api, head, &problem).await;
+                refuse(remains, api, head, &problem, UpstreamFault::Rejected).await;
                 return;
             }
             Ok(response) => response,
             Err(error) => {
                 let problem = refusal::of_upstream(&error);
-                refuse(remains, api, head, &problem).await;
+                refuse(remains, api, head, &problem, error.fault).await;
                 return;
             }
         };
@@ -141,8 +148,8 @@ impl UpstreamAnswer {
         let status = self.response.status();
         let answer = self.answer(Body::from(body.clone()));
         let message = format!("{status}: {}", parsed_answer::refusal(&body));
-        let error = TurnError { code: format!("upstream_{}", status.as_u16()), message };
-        self.remains.end(Ending::Refused(error)).await;
+        let error = TurnError::new(format!("upstream_{}", status.as_u16()), message);
+        self.remains.end(Ending::Refused(error.caused_by(fault_of(status.as_u16())))).await;
         let _ = head.send(answer);
     }
 
@@ -154,9 +161,9 @@ impl UpstreamAnswer {
         let (answer, ending) = match read {
             Read::Ended => (self.answer(Body::from(body)), Ending::Over(parsed)),
             Read::Left => (self.answer(Body::empty()), Ending::Left(parsed)),
-            Read::Broke(why) => {
-                let problem = broke(&why);
-                (refusal::in_format(self.api.provider(), &problem), Ending::Broke(parsed, why))
+            Read::Broke(fault, why) => {
+                let answer = refusal::in_format(self.api.provider(), &broke(&why));
+                (answer, Ending::Broke(parsed, fault, why))
             }
         };
         self.remains.end(ending).await;
@@ -174,16 +181,16 @@ impl UpstreamAnswer {
                 biased;
                 () = head.closed() => break Read::Left,
                 () = self.app.giving_up().cancelled() => break Read::Left,
-                () = tokio::time::sleep(self.silence()) => break Read::Broke(self.silent()),
+                () = tokio::time::sleep(self.silence()) => break self.silent(),
                 chunk = self.response.chunk() => chunk,
             };
             match chunk {
                 Ok(Some(chunk)) if body.len() + chunk.len() > most => {
-                    break Read::Broke(format!("it is over {most} bytes"));
+                    break Read::Broke(UpstreamFault::TooLarge, format!("it is over {most} bytes"));
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break Read::Ended,
-                Err(_) => break Read::Broke("the connection to the provider broke".into()),
+                Err(_) => break Read::interrupted(),
             }
         };
         (body.freeze(), read)
@@ -201,13 +208,13 @@ impl UpstreamAnswer {
                 biased;
                 () = client.closed() => break Read::Left,
                 () = self.app.giving_up().cancelled() => break Read::Left,
-                () = tokio::time::sleep(self.silence()) => break Read::Broke(self.silent()),
+                () = tokio::time::sleep(self.silence()) => break self.silent(),
                 chunk = self.response.chunk() => chunk,
             };
             let (chunk, is_last) = match chunk {
                 Ok(Some(chunk)) => (self.form.stream(chunk), false),
                 Ok(None) => (self.form.end(), true),
-                Err(_) => break Read::Broke("the connection to the provider broke".into()),
+                Err(_) => break Read::interrupted(),
             };
             if !chunk.is_empty() && !self.hand_on(&client, &mut copy, chunk).await {
                 break Read::Left;
@@ -218,7 +225,7 @@ impl UpstreamAnswer {
         };
         let ending = self.ending(&read, copy.freeze()).await;
         self.remains.end(ending).await;
-        if let Read::Broke(why) = read {
+        if let Read::Broke(_, why) = read {
             let _ = client.send(Err(std::io::Error::other(why))).await;
         }
     }
@@ -246,7 +253,7 @@ impl UpstreamAnswer {
             None => ParsedAnswer::default(),
         };
         match read {
-            Read::Broke(why) => Ending::Broke(parsed, why.clone()),
+            Read::Broke(fault, why) => Ending::Broke(parsed, *fault, why.clone()),
             Read::Left => Ending::Left(parsed),
             Read::Ended if self.remains.keeping.is_none() => Ending::Passed,
             Read::Ended => Ending::Over(parsed),
@@ -277,8 +284,10 @@ impl UpstreamAnswer {
         self.upstream.config().idle_timeout
     }
 
-    fn silent(&self) -> String {
-        format!("it said nothing for {} seconds (idle_seconds)", self.silence().as_secs())
+    fn silent(&self) -> Read {
+        let why =
+            format!("it said nothing for {} seconds (idle_seconds)", self.silence().as_secs());
+        Read::Broke(UpstreamFault::TimedOut, why)
     }
 }
 
@@ -288,9 +297,10 @@ async fn refuse(
     api: Api,
     head: oneshot::Sender<Response>,
     problem: &Problem,
+    cause: UpstreamFault,
 ) {
-    let error = TurnError { code: problem.code.clone(), message: problem.detail.clone() };
-    remains.end(Ending::Refused(error)).await;
+    let error = TurnError::new(&problem.code, &problem.detail);
+    remains.end(Ending::Refused(error.caused_by(cause))).await;
     let _ = head.send(refusal::in_format(api.provider(), problem));
 }
 

@@ -6,6 +6,7 @@
 //! Invariant: a request leaves at most one turn, and a failure to store it does not affect the response.
 
 use serde_json::Value;
+use throughline_engine::failure::UpstreamFault;
 use throughline_engine::model::StopReason;
 use throughline_engine::session::head::ClientRound;
 use throughline_engine::session::record::{CallRecord, TurnError, TurnStatus};
@@ -68,7 +69,7 @@ pub enum Ending {
     /// The client disconnected.
     Left(ParsedAnswer),
     /// The connection to the provider failed.
-    Broke(ParsedAnswer, String),
+    Broke(ParsedAnswer, UpstreamFault, String),
     /// The provider returned an error.
     Refused(TurnError),
 }
@@ -100,7 +101,8 @@ impl Keeping {
     async fn keep(self, outcome: Outcome) {
         let session = self.turn.session().clone();
         if outcome.waits_for_tools() {
-            let round = self.round.and_then(|(id, input)| round(id, input, outcome.parsed.items));
+            let (model, output) = (self.model, outcome.parsed.items);
+            let round = self.round.and_then(|(id, input)| round(id, model, input, output));
             if let Err(error) = self.turn.wait_for_tools(round).await {
                 tracing::error!(session.id = %session, %error, "cannot store pending tool calls");
             }
@@ -108,7 +110,8 @@ impl Keeping {
         }
         let Outcome { parsed, status, error } = outcome;
         let (calls, model, usage) = (self.calls, self.model, parsed.usage);
-        let exchange = Exchange { reply: parsed.text, calls, status, error, model, usage };
+        let (reply, reply_id) = (parsed.text, self.round.map(|(id, _)| id));
+        let exchange = Exchange { reply, reply_id, calls, status, error, model, usage };
         if let Err(error) = self.turn.commit(exchange).await {
             tracing::error!(session.id = %session, %error, "cannot store a turn");
         }
@@ -116,15 +119,21 @@ impl Keeping {
 }
 
 /// What a client must send again after a reply that ends in calls; `None` if too large to store.
-fn round(reply: String, mut items: Vec<Value>, output: Vec<Value>) -> Option<ClientRound> {
+fn round(
+    reply: String,
+    model: String,
+    mut items: Vec<Value>,
+    output: Vec<Value>,
+) -> Option<ClientRound> {
+    let sent_items = items.len();
     items.extend(output);
     let bytes: usize = items.iter().map(|item| item.to_string().len()).sum();
-    (bytes <= ROUND_BYTES_MAX).then_some(ClientRound { reply, items })
+    (bytes <= ROUND_BYTES_MAX).then_some(ClientRound { reply, items, sent_items, model })
 }
 
 /// Result of a response; `None` if it was not parsed.
 fn outcome(ending: Ending) -> Option<Outcome> {
-    let failed = |message: String| TurnError { code: "upstream_failed".into(), message };
+    let failed = |fault, why: String| TurnError::new("upstream_failed", why).caused_by(fault);
     let whole = |parsed, status| Outcome { parsed, status, error: None };
     Some(match ending {
         Ending::Passed => return None,
@@ -134,11 +143,14 @@ fn outcome(ending: Ending) -> Option<Outcome> {
             error: Some(error),
         },
         Ending::Left(parsed) => whole(parsed, TurnStatus::Partial),
-        Ending::Broke(parsed, why) => broken(parsed, failed(why)),
+        Ending::Broke(parsed, fault, why) => broken(parsed, failed(fault, why)),
         Ending::Over(parsed) if parsed.stop.is_some() => whole(parsed, TurnStatus::Complete),
         Ending::Over(parsed) => {
-            let why = parsed.problem.clone();
-            broken(parsed, failed(why.unwrap_or_else(|| "the answer has no end".into())))
+            let error = match parsed.problem.clone() {
+                Some(why) => failed(UpstreamFault::Failed, why),
+                None => failed(UpstreamFault::Malformed, "the answer has no end".into()),
+            };
+            broken(parsed, error)
         }
     })
 }

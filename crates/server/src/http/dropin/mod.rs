@@ -15,7 +15,8 @@
 //!   [`housekeeping`]: requests that get no memory.
 //! - [`reply`], [`through`]: the routes. [`forward`], [`keep`]: forwarding, and storing the turn.
 //!   [`answer_form`]: conversion of responses. [`headers`], [`notes`]: response headers.
-//! - [`handed_on`]: rebuilds a forwarded request. [`stored`]: repeats a stored response. [`refusal`]: errors.
+//! - [`handed_on`]: rebuilds a forwarded request. [`stored`]: repeats a stored response.
+//!   [`retrieve`]: stored responses by their ids. [`refusal`]: errors.
 
 mod answer_form;
 mod calls;
@@ -29,6 +30,7 @@ mod keep;
 mod notes;
 pub mod refusal;
 mod reply;
+mod retrieve;
 mod splice;
 mod stored;
 mod thread;
@@ -51,6 +53,8 @@ pub fn routes() -> Router<App> {
     Router::new()
         .route("/v1/chat/completions", post(reply::openai))
         .route("/v1/responses", post(reply::response))
+        .route("/v1/responses/{id}", get(retrieve::show).delete(retrieve::delete))
+        .route("/v1/responses/{id}/input_items", get(retrieve::input_items))
         .route("/v1/messages", post(reply::anthropic))
         .route("/v1/messages/count_tokens", post(through::count_tokens))
         .route("/v1/embeddings", post(through::embeddings))

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use throughline_engine::id::SessionId;
 use throughline_engine::model::{StopReason, Usage};
-use throughline_engine::session::record::{ReplyForm, TurnRecord};
+use throughline_engine::session::record::{ReplyForm, TurnRecord, TurnStatus};
 use throughline_upstream::model::Api;
 use throughline_upstream::model::responses::ResponseWriter;
 use uuid::Uuid;
@@ -16,20 +16,15 @@ use super::thread::ReplyId;
 
 /// The response of a stored turn.
 pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord) -> Response {
-    let model = match &record.form {
-        ReplyForm::Model { model } => model.split_once('/').map_or(&**model, |(_, name)| name),
-        _ => "",
-    };
-    let told = StoredText {
-        id: match client.api {
-            Api::Responses => ReplyId::make(session, record.turn.saturating_sub(1), Uuid::nil()),
+    let told = StoredText::of(
+        record,
+        match client.api {
+            Api::Responses => record.client_reply.clone().unwrap_or_else(|| {
+                ReplyId::make(session, record.turn.saturating_sub(1), Uuid::nil())
+            }),
             _ => format!("throughline-{session}-{}", record.turn),
         },
-        model,
-        created: record.at.as_second(),
-        text: &record.reply,
-        usage: record.usage.unwrap_or_default(),
-    };
+    );
     let (whole, stream) = match client.api {
         Api::ChatCompletions => (told.completion(), told.chunks()),
         Api::Messages => (told.message(), told.message_events()),
@@ -44,6 +39,28 @@ pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord)
     }
 }
 
+/// The response `id` of a turn to `request`.
+pub fn response(id: &str, record: &TurnRecord, request: &Value) -> Value {
+    let mut response = StoredText::of(record, id.to_owned()).response(request);
+    if record.reply.is_empty() {
+        response["output"] = json!([]);
+    }
+    match (&record.error, record.status) {
+        (Some(error), _) => {
+            response["status"] = json!("failed");
+            response["error"] = json!({"code": "server_error", "message": error.message});
+        }
+        (None, TurnStatus::Complete) => {}
+        (None, _) => response["status"] = json!("incomplete"),
+    }
+    response
+}
+
+/// The model's own name in `provider/model`.
+pub fn model_name(model: &str) -> &str {
+    model.split_once('/').map_or(model, |(_, name)| name)
+}
+
 /// A stored reply.
 struct StoredText<'a> {
     id: String,
@@ -51,6 +68,17 @@ struct StoredText<'a> {
     created: i64,
     text: &'a str,
     usage: Usage,
+}
+
+impl<'a> StoredText<'a> {
+    fn of(record: &'a TurnRecord, id: String) -> Self {
+        let model = match &record.form {
+            ReplyForm::Model { model } => model_name(model),
+            _ => "",
+        };
+        let (created, usage) = (record.at.as_second(), record.usage.unwrap_or_default());
+        Self { id, model, created, text: &record.reply, usage }
+    }
 }
 
 impl StoredText<'_> {

@@ -152,8 +152,10 @@ impl Links<'_> {
 /// A response id: the session, and its number of turns before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyId {
-    session: SessionId,
-    turns_before: u64,
+    /// The session.
+    pub session: SessionId,
+    /// Turns of the session before the reply.
+    pub turns_before: u64,
 }
 
 impl ReplyId {
@@ -162,7 +164,8 @@ impl ReplyId {
         format!("{REPLY}{}_{turns_before}_{session}", nonce.simple())
     }
 
-    fn read(id: &str) -> Option<Self> {
+    /// What an id says; `None` where it is not ours.
+    pub fn read(id: &str) -> Option<Self> {
         let (nonce, rest) = id.strip_prefix(REPLY)?.split_once('_')?;
         let (turns, session) = rest.split_once('_')?;
         nonce.parse::<Uuid>().ok()?;
