@@ -19,6 +19,7 @@ pub(super) struct ErasedWords {
     words: BTreeSet<String>,
     names: BTreeSet<String>,
     texts: Vec<String>,
+    tools: BTreeSet<String>,
 }
 
 impl ErasedWords {
@@ -29,8 +30,10 @@ impl ErasedWords {
         known: &[String],
     ) -> Self {
         let (mut words, mut names, mut texts) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        let mut tools = BTreeSet::new();
         for record in erased {
             let own = own_texts(record);
+            tools.extend(record.calls.iter().map(|call| call.tool.name.clone()));
             names.extend(record.entities.iter().map(|entity| entity.name.to_lowercase()));
             for text in own.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
                 words.extend(words_of(text));
@@ -45,7 +48,7 @@ impl ErasedWords {
                 words.remove(&word);
             });
         }
-        Self { words, names, texts }
+        Self { words, names, texts, tools }
     }
 
     /// Whether `text` was made of an erased turn.
@@ -54,6 +57,11 @@ impl ErasedWords {
         words_of(text).any(|word| self.words.contains(&word))
             || self.names.iter().any(|name| lower.contains(name.as_str()))
             || self.texts.iter().any(|said| lower.contains(said.as_str()))
+    }
+
+    /// Whether `text` names a tool that an erased turn called.
+    pub(super) fn name_a_tool_in(&self, text: &str) -> bool {
+        self.tools.iter().any(|tool| text.contains(tool.as_str()))
     }
 
     /// Whether a JSON text says something of an erased turn; names of things alone may be in any request.

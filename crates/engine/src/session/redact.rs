@@ -115,8 +115,8 @@ impl<'a> Redaction<'a> {
                 self.gone.extend(erase(piece));
             }
         }
-        // It may name the tool that the turn before used.
-        if turn.checked_sub(1).is_some_and(|before| self.turns.contains(&before)) {
+        // It may name the tool that was used last.
+        if self.is_after(turn) && self.words.name_a_tool_in(&receipt.mode_why) {
             receipt.mode_why = ERASED.into();
         }
         let told = receipt.summary.as_mut().filter(|told| self.words.are_in(told));
@@ -130,6 +130,11 @@ impl<'a> Redaction<'a> {
             receipt.handed_on_hash = None;
         }
         self.keep(turn, receipt)
+    }
+
+    /// Whether a turn comes after an erased one.
+    fn is_after(&self, turn: u64) -> bool {
+        self.turns.first().is_some_and(|first| *first < turn)
     }
 
     /// The pieces that a request which goes on from `before` begins with.
@@ -157,7 +162,7 @@ impl<'a> Redaction<'a> {
         contents: &BTreeMap<ContentHash, String>,
     ) -> bool {
         let holder = piece.kept_in.unwrap_or(turn);
-        let after = self.turns.first().is_some_and(|first| *first <= holder);
+        let after = self.turns.contains(&holder) || self.is_after(holder);
         let from_erased = piece.since.is_some_and(|since| self.turns.contains(&since));
         let text = || {
             let elsewhere = || self.records.get(&holder)?.contents.get(&piece.hash);
@@ -206,7 +211,7 @@ impl<'a> Redaction<'a> {
     fn client_body(&mut self, turn: u64, body: &ClientBody) -> Option<ClientBody> {
         let rebased = body.base.is_some_and(|base| self.unbased.contains(&base));
         let whole = client_body(&self.records, turn)?;
-        if self.turns.first().is_some_and(|first| *first < turn) && self.words.are_in_json(&whole) {
+        if self.is_after(turn) && self.words.are_in_json(&whole) {
             self.unbased.insert(turn);
             return None;
         }
