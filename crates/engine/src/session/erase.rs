@@ -20,8 +20,22 @@ use super::record::{TurnRecord, TurnStatus};
 use super::redact::{Redaction, client_body};
 use super::sessions::{Sessions, Step};
 
+/// How often an erasure begins again because a turn was added meanwhile.
+const ATTEMPTS_MAX: usize = 20;
+
 /// Erases the content of `turns`; returns how many were erased by this call.
 pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
+    let mut erased = erase_once(sessions, key, turns).await;
+    for _ in 1..ATTEMPTS_MAX {
+        if !matches!(erased, Err(Error::Contended { .. })) {
+            break;
+        }
+        erased = erase_once(sessions, key, turns).await;
+    }
+    erased
+}
+
+async fn erase_once(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
     let loaded = sessions.load(key).await?;
     let count = loaded.head.turns;
     if let Some(&turn) = turns.iter().find(|turn| **turn == 0 || **turn > count) {
@@ -52,6 +66,13 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
     let before = sent_before(&all, turns);
     let words = ErasedWords::of(erased.iter().map(AsRef::as_ref), &others, &before);
     let overwritten = sessions.overwrite(key, |head| {
+        if head.turns != count {
+            // The new turn may show what is erased.
+            return Err(Error::Contended {
+                session: key.id.clone().into(),
+                attempts: ATTEMPTS_MAX,
+            });
+        }
         head.dialogue = None;
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
