@@ -90,7 +90,7 @@ impl<'a> Redaction<'a> {
         head.client_round.take_if(|round| items(round));
         head.contents.retain(|hash, _| !self.gone.contains(hash));
         for (hash, turn) in &self.moved {
-            head.contents.insert(hash.clone(), *turn);
+            head.contents.insert(*hash, *turn);
         }
     }
 
@@ -199,8 +199,8 @@ impl<'a> Redaction<'a> {
             }
             let text = self.records.get(&holder).and_then(|held| held.contents.get(&piece.hash));
             if let Some(text) = text {
-                kept.insert(piece.hash.clone(), text.clone());
-                self.moved.insert(piece.hash.clone(), turn);
+                kept.insert(piece.hash, text.clone());
+                self.moved.insert(piece.hash, turn);
                 piece.kept_in = Some(turn);
             }
         }
