@@ -235,7 +235,10 @@ impl Error {
             Self::NoTurn { turns, .. } => format!("turns count from 1 to {turns}"),
             Self::Missing { kind: "memory", .. } => "list the memories, or search for it".into(),
             Self::Missing { known, .. } | Self::NoAgent { known, .. } => listed(known),
-            Self::NotKept { .. } => "only turns whose request the engine assembled have one".into(),
+            Self::NotKept { .. } => {
+                "only turns whose request the engine assembled have one, until something that it shows is erased"
+                    .into()
+            }
             Self::SessionExists(_) => "leave the id out, or use the existing session".into(),
             Self::Invalid { .. } => "correct the field and send the request again".into(),
             Self::InvalidName(_) => {

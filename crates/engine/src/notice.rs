@@ -27,7 +27,7 @@ pub struct GivenThing {
     pub data: Option<Value>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Understanding {
     pub noticed: Noticed,
     /// Everything the session knows, including what was looked up.

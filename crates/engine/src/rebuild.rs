@@ -70,6 +70,7 @@ pub async fn pieces(
                 _ => turn_of(piece, *own).and_then(|turn| records.get(&turn)),
             };
             let text = match &piece.source {
+                _ if piece.erased => None,
                 Source::Fact { id, at, .. } => fact_text(sessions, session, id, *at).await?,
                 _ => holder.and_then(|holder| text_of(piece, holder, receipt.layout)),
             };
@@ -106,12 +107,19 @@ pub async fn whole_receipt(
 ) -> Result<Option<Receipt>> {
     let Some(receipt) = &record.receipt else { return Ok(None) };
     let mut whole = receipt.clone();
-    if receipt.continues.is_some() {
-        let chain = chain(sessions, session, record).await?;
+    let chain = match receipt.continues {
+        Some(_) => match chain(sessions, session, record).await {
+            // A receipt that it goes on from was erased: what came in with this turn is still known.
+            Err(Error::NotKept { .. }) => None,
+            chain => Some(chain?),
+        },
+        None => None,
+    };
+    if let Some(chain) = chain {
         let earlier = chain.links.iter().filter(|(own, _)| *own != record.turn);
         let inherited = earlier.flat_map(|(own, receipt)| {
             let sent = receipt.pieces.iter().filter(|piece| piece.sent());
-            sent.map(|piece| inherited(piece, *own))
+            sent.map(|piece| piece.inherited(*own))
         });
         let mut pieces: Vec<ReceiptPiece> = inherited.collect();
         pieces.append(&mut whole.pieces);
@@ -122,16 +130,6 @@ pub async fn whole_receipt(
         piece.used |= item.is_some_and(|item| receipt.used.contains(&item));
     }
     Ok(Some(whole))
-}
-
-/// A piece of an earlier request as shown in the receipt of a later one.
-pub fn inherited(piece: &ReceiptPiece, own: u64) -> ReceiptPiece {
-    let source = match &piece.source {
-        Source::Message => Source::History { turn: own, part: HistoryPart::Message },
-        source => source.clone(),
-    };
-    let since = piece.since.or(Some(own));
-    ReceiptPiece { source, since, used: false, ..piece.clone() }
 }
 
 /// The receipts a request is made of, oldest first, and the records of its window.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::hash::ContentHash;
 use crate::item::ItemName;
 use crate::mode::PromptMode;
-use crate::piece::{IncludeMode, Position, Rank, Source};
+use crate::piece::{HistoryPart, IncludeMode, Position, Rank, Source};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
@@ -137,11 +137,23 @@ pub struct ReceiptPiece {
     /// Whether the reply referred to it; items only. Stored in [`Receipt::used`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub used: bool,
+    /// Whether what it was made of was erased since: its text, its name and its hash are gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
 }
 
 impl ReceiptPiece {
     pub fn sent(&self) -> bool {
         self.dropped.is_none()
+    }
+
+    /// The piece of turn `own` as the receipt of a later request shows it.
+    pub fn inherited(&self, own: u64) -> Self {
+        let source = match &self.source {
+            Source::Message => Source::History { turn: own, part: HistoryPart::Message },
+            source => source.clone(),
+        };
+        Self { source, since: self.since.or(Some(own)), used: false, ..self.clone() }
     }
 }
 

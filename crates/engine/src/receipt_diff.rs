@@ -111,6 +111,7 @@ mod tests {
                 since: None,
                 dropped: word.starts_with('-').then_some(DropReason::OverWindow),
                 used: false,
+                erased: false,
             }
         });
         Receipt {

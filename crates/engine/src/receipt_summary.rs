@@ -86,6 +86,7 @@ impl<'a> Parts<'a> {
             Source::Rule { name, .. } => self.rules.push(name),
             Source::Reference { name, .. } => self.references.push(name),
             Source::Tool { name, .. } => self.tools.push(name),
+            Source::Given { .. } if piece.erased => self.given.older += 1,
             Source::Given { name } => self.given.add(name, piece.since),
             Source::Summary { from, to } => self.summaries.push((*from, *to)),
             Source::History { part: HistoryPart::Results, .. } | Source::EarlierResult { .. } => {
@@ -94,6 +95,7 @@ impl<'a> Parts<'a> {
             Source::History { .. } => self.messages += 1,
             Source::Recalled { .. } | Source::Elsewhere { .. } => self.recalled += 1,
             Source::Fact { .. } => self.remembered += 1,
+            Source::Entity { .. } if piece.erased => self.entities.older += 1,
             Source::Entity { name, .. } => self.entities.add(name, piece.since),
         }
     }
@@ -189,6 +191,7 @@ mod tests {
             since: None,
             dropped,
             used: false,
+            erased: false,
         }
     }
 

@@ -27,6 +27,8 @@ pub enum Switch {
     LogEverything,
     /// Revoked links still work.
     KeepShares,
+    /// Other turns keep what was made of an erased one.
+    KeepDerived,
 }
 
 #[cfg(feature = "sabotage")]

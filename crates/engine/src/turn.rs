@@ -240,7 +240,7 @@ impl Pipeline {
         };
         let turn = self.load(session, start).await?;
         let assembled = Box::pin(self.assemble(&turn, input)).await?;
-        Ok(self.prepared.keep(turn.session.key.clone(), assembled))
+        Ok(self.prepared.keep(&turn.session, assembled))
     }
 
     /// Decides a waiting call and resumes the turn once all are decided. The assembled request does not change.

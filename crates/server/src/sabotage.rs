@@ -24,7 +24,7 @@ const OF_STORES: [(&str, Sabotage); 5] = [
     ("claim-success", Sabotage::ClaimSuccess),
 ];
 /// All other guarantees.
-const OTHERS: [(&str, Switch); 10] = [
+const OTHERS: [(&str, Switch); 11] = [
     ("everything-runs", Switch::EverythingRuns),
     ("ignore-grants", Switch::IgnoreGrants),
     ("trust-imports", Switch::TrustImports),
@@ -35,6 +35,7 @@ const OTHERS: [(&str, Switch); 10] = [
     ("no-connection-limits", Switch::NoConnectionLimits),
     ("log-everything", Switch::LogEverything),
     ("keep-shares", Switch::KeepShares),
+    ("keep-derived", Switch::KeepDerived),
 ];
 
 /// Breaks the guarantee named in the variable; one of the store is returned for the caller to break.

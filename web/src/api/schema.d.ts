@@ -2613,6 +2613,8 @@ export interface components {
             dropped?: string | null;
             /** @description Whether the reply used it; always `false` except for rules, references and tools. */
             used: boolean;
+            /** @description Whether what it was made of was erased since: its text and its name are gone. */
+            erased: boolean;
         };
         /** @description A tool definition that was approved earlier. */
         Pinned: {

@@ -102,6 +102,7 @@ impl Engine {
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
         let erased = session::erase::erase_turns(&self.sessions, &key, turns).await?;
+        self.forget_derived(&key);
         let forgotten = self.facts.forget_of(caller, id, Some(turns)).await?;
         let index_documents = if erased > 0 { self.indexer.remove(&key).await? } else { 0 };
         Ok(ErasedTurns { turns: erased, forgotten, index_documents })

@@ -138,6 +138,7 @@ fn receipt_piece(
         since,
         dropped,
         used: false,
+        erased: false,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Erases or withholds turns, and removes what the session's head has of them.
+//! Erases or withholds turns, and removes what the session's head and other turns have of them.
 //!
 //! It needs only a store, because it is also repeated in a restored copy. The recall index of the session is
 //! erased as a whole and rebuilt later. What is outside the store (the search index, look-ups) is up to the
@@ -6,19 +6,36 @@
 //!
 //! Invariant: turns keep their numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::sabotage::{self, Switch};
 use crate::store::Key;
 
 use super::apply::title;
+use super::erased_words::{ErasedWords, own_texts, strings};
 use super::head::SessionHead;
-use super::record::{EntityMention, TurnRecord, TurnStatus};
+use super::record::{TurnRecord, TurnStatus};
+use super::redact::{Redaction, client_body};
 use super::sessions::{Sessions, Step};
+
+/// How often an erasure begins again because a turn was added meanwhile.
+const ATTEMPTS_MAX: usize = 20;
 
 /// Erases the content of `turns`; returns how many were erased by this call.
 pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
+    let mut erased = erase_once(sessions, key, turns).await;
+    for _ in 1..ATTEMPTS_MAX {
+        if !matches!(erased, Err(Error::Contended { .. })) {
+            break;
+        }
+        erased = erase_once(sessions, key, turns).await;
+    }
+    erased
+}
+
+async fn erase_once(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {
     let loaded = sessions.load(key).await?;
     let count = loaded.head.turns;
     if let Some(&turn) = turns.iter().find(|turn| **turn == 0 || **turn > count) {
@@ -37,22 +54,46 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
         sessions.store().erase(&key.derived()).await?;
         return Ok(0);
     }
-    let others = sessions.turns(&loaded, 0..count).await?;
+    let all = sessions.turns(&loaded, 0..count).await?;
     // A damaged record may have no number of its own.
-    let others =
-        others.into_iter().filter(|record| record.turn > 0 && !turns.contains(&record.turn));
-    let others: Vec<Arc<TurnRecord>> = others.collect();
-    let said = said_in(&others);
+    let all: Vec<Arc<TurnRecord>> = all.into_iter().filter(|record| record.turn > 0).collect();
+    let (erased, others): (Vec<_>, Vec<_>) =
+        all.iter().cloned().partition(|record| turns.contains(&record.turn));
+    let said: String =
+        others.iter().flat_map(|record| own_texts(record)).collect::<Vec<_>>().join("\n");
+    let said = said.to_lowercase();
     let is_said = |name: &str| said.contains(&name.to_lowercase());
+    let before = sent_before(&all, turns);
+    let words = ErasedWords::of(erased.iter().map(AsRef::as_ref), &others, &before);
     let overwritten = sessions.overwrite(key, |head| {
+        if head.turns != count {
+            // The new turn may show what is erased.
+            return Err(Error::Contended {
+                session: key.id.clone().into(),
+                attempts: ATTEMPTS_MAX,
+            });
+        }
         head.dialogue = None;
         head.erased_turns += fresh.len() as u64;
         forget(head, turns);
         head.entities.forget_turns(turns, is_said);
         // A title made from the first message is removed with it.
         head.forget_titles(&titles);
-        let erased = fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at));
-        Ok(erased.chain(others.iter().filter_map(|record| without(record, is_said))).collect())
+        let mut redaction = Redaction::new(turns, &all, &words);
+        let mut records: Vec<TurnRecord> =
+            fresh.iter().map(|(turn, at)| TurnRecord::erased(*turn, *at)).collect();
+        for other in &others {
+            let mut record = TurnRecord::clone(other);
+            record.entities.retain(|mention| is_said(&mention.name));
+            if !sabotage::is(Switch::KeepDerived) {
+                redaction.record(&mut record);
+            }
+            if record != **other {
+                records.push(record);
+            }
+        }
+        redaction.head(head);
+        Ok(records)
     });
     overwritten.await?;
     // After the head is written, so that an index made meanwhile is of the new head.
@@ -60,31 +101,15 @@ pub async fn erase_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) 
     Ok(fresh.len() as u64)
 }
 
-/// Everything said in the turns, in lower case.
-fn said_in(records: &[Arc<TurnRecord>]) -> String {
-    let mut said = String::new();
-    for record in records {
-        for (_, text) in record.messages() {
-            said.push_str(&text.to_lowercase());
-            said.push('\n');
-        }
-        for call in &record.calls {
-            said.push_str(&call.arguments.to_string().to_lowercase());
-            said.push('\n');
-        }
-    }
-    said
-}
-
-/// The record without entities that no turn names any more; `None` if it is unchanged.
-fn without(record: &TurnRecord, is_said: impl Fn(&str) -> bool) -> Option<TurnRecord> {
-    let stays = |mention: &EntityMention| is_said(&mention.name);
-    if record.entities.iter().all(stays) {
-        return None;
-    }
-    let mut record = TurnRecord::clone(record);
-    record.entities.retain(stays);
-    Some(record)
+/// The last request that a client sent before the first of `turns`: what is in it gives nothing of them away.
+fn sent_before(records: &[Arc<TurnRecord>], turns: &BTreeSet<u64>) -> Vec<String> {
+    let earlier = records.iter().filter(|record| Some(&record.turn) < turns.first());
+    let earlier: BTreeMap<u64, Arc<TurnRecord>> =
+        earlier.map(|record| (record.turn, record.clone())).collect();
+    let last = earlier.values().rev().find(|record| record.client_body.is_some());
+    let body = last.and_then(|record| client_body(&earlier, record.turn));
+    let json = body.and_then(|body| serde_json::from_str(&body).ok());
+    json.map(|json| strings(&json)).unwrap_or_default()
 }
 
 /// Withholds `turns`: their text stays in the log, and what was derived from them is removed. Returns how many

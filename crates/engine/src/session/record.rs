@@ -1,6 +1,7 @@
 //! A turn in the log: the message, the calls, the reply or the error, the receipt.
 //!
-//! A failed turn is a turn. Records are never rewritten; erasing replaces one by an empty record that says so.
+//! A failed turn is a turn. Records are never rewritten, except by an erasure: it replaces one by an empty record that
+//! says so, and takes what was made of it out of the others.
 //!
 //! Invariant: everything the request was made of can be found: in this record's `contents`, in those of an
 //! earlier one, or in the turns it quotes.

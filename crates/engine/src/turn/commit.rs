@@ -10,7 +10,7 @@ use super::draft::TurnDraft;
 use super::{Pipeline, Turn, TurnOutcome, checks};
 use crate::access::Caller;
 use crate::creation::keep_late_items;
-use crate::entity::{EntityRef, Harvest, KnownEntities, Mention, Moment, harvest};
+use crate::entity::{EntityRef, Harvest, KnownEntities, Mention, Moment, Noticed, harvest};
 use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::notice::Understanding;
@@ -20,6 +20,7 @@ use crate::session::apply::{self, RequestKey};
 use crate::session::dialogue::Dialogue;
 use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
+use crate::session::redact::{redact_begun, redact_request};
 use crate::session::sessions::Step;
 use crate::session::{LoadedSession, usage};
 use crate::store::Version;
@@ -80,7 +81,12 @@ impl Pipeline {
                     .update(&turn.session.key, |head, _| {
                         head.unsettled.retain(|other| other.id != turn.id);
                         named.remember(&mut head.tool_words);
-                        head.pending = Some(Box::new(pending.clone()));
+                        let mut pending = pending.clone();
+                        if head.erased_turns > turn.session.head.erased_turns {
+                            redact_request(&mut pending.receipt, &mut pending.contents);
+                            pending.noticed = Noticed::default();
+                        }
+                        head.pending = Some(Box::new(pending));
                         Ok(Step::Commit(None, ()))
                     })
                     .await?;
@@ -121,6 +127,10 @@ impl Pipeline {
             checks::room(head, &self.limits)?;
             checks::said_at(head, said_at, now)?;
             let mut record = TurnRecord { at: said_at.unwrap_or(now), ..record.clone() };
+            let erased_meanwhile = head.erased_turns > turn.session.head.erased_turns;
+            if erased_meanwhile {
+                redact_begun(&mut record);
+            }
             apply::turn(head, &mut record, key, self.limits.idempotency_keys, now);
             keep_late_items(&turn.agent, head, &turn.tools);
             if let Some(answered) = head.answered.back_mut().filter(|_| key.is_some()) {
@@ -129,18 +139,21 @@ impl Pipeline {
             head.unsettled.retain(|turn| turn.id != id_of_turn);
             head.pending = head.pending.take().filter(|pending| Some(pending.at) != ends_pause);
             named.remember(&mut head.tool_words);
+            let dialogue = dialogue.clone().filter(|_| !erased_meanwhile);
             let spoken_of = newly_spoken_of(head, dialogue.as_ref());
-            head.dialogue =
-                dialogue.clone().filter(|dialogue| !dialogue.is_empty()).map(|mut dialogue| {
-                    dialogue.number(record.turn);
-                    Box::new(dialogue)
-                });
+            head.dialogue = dialogue.filter(|dialogue| !dialogue.is_empty()).map(|mut dialogue| {
+                dialogue.number(record.turn);
+                Box::new(dialogue)
+            });
             let at = Moment { turn: record.turn, now };
-            self.remember(head, &record.message, &understanding, &harvests, at);
+            // What the message means may rest on what is gone.
+            if !erased_meanwhile {
+                self.remember(head, &record.message, &understanding, &harvests, at);
+            }
             if let Some(thing) = spoken_of.filter(|t| self.packs.entity_type(&t.kind).is_some()) {
                 head.entities.speak_of(thing, at.turn);
             }
-            head.condense(summary.clone());
+            head.condense(summary.clone().filter(|_| !erased_meanwhile));
             let record = Arc::new(record);
             Ok(Step::Commit(Some(record.clone()), (record.turn, None, Some(record))))
         };

@@ -71,6 +71,26 @@ impl TurnDraft {
         }
     }
 
+    /// The draft of a paused turn whose request cannot be made again.
+    pub fn paused(turn: &Turn, pending: &PendingTurn) -> Self {
+        Self {
+            kind: pending.kind,
+            at: None,
+            message: pending.message.clone(),
+            id: turn.id,
+            ends_pause: None,
+            offered_tools: false,
+            understanding: Understanding::default(),
+            receipt: Some(pending.receipt.clone()),
+            sent: None,
+            summary: None,
+            contents: pending.contents.clone(),
+            client_body: None,
+            metadata: None,
+            took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
+        }
+    }
+
     /// The record, which gets its number at commit, and what the message means.
     pub fn record(mut self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
         let spoke = matches!(answer.form, ReplyForm::Model { .. } | ReplyForm::Sampling { .. });

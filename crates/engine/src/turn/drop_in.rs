@@ -249,9 +249,9 @@ impl DropInTurn {
     pub async fn wait_for_tools(self, round: Option<ClientRound>) -> Result<()> {
         trace::turn_waits_for_tools(&self.turn.span);
         let Some(round) = round else { return Ok(()) };
-        let before = self.turn.session.head.turns;
+        let before = &self.turn.session.head;
         let noting = self.pipeline.sessions.update(&self.turn.session.key, |head, _| {
-            if head.turns != before {
+            if (head.turns, head.erased_turns) != (before.turns, before.erased_turns) {
                 return Ok(Step::Leave(()));
             }
             head.client_round = Some(Box::new(round.clone()));

@@ -157,8 +157,12 @@ impl Pipeline {
                 cancel: CancellationToken::new(),
             };
             let turn = self.load(session, start).await?;
-            let assembled = self.restore_request(&turn, &pending).await?;
-            let mut draft = TurnDraft::of(&turn, &pending.message, assembled);
+            let mut draft = match self.restore_request(&turn, &pending).await {
+                Ok(assembled) => TurnDraft::of(&turn, &pending.message, assembled),
+                // Something that it showed was erased.
+                Err(Error::NotKept { .. }) => TurnDraft::paused(&turn, &pending),
+                Err(error) => return Err(error),
+            };
             draft.ends_pause = Some(pending.at);
             let key = pending.request_key();
             let kept = self.commit(caller, &turn, draft, refused, key.as_ref(), Some(version));

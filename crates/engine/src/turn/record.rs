@@ -43,8 +43,7 @@ impl Pipeline {
         checks::message(&message, &self.limits)?;
         checks::recorded(&reply, &calls, metadata.as_ref(), &self.limits)?;
         let session = self.sessions.load(&caller.session_key(id)).await?;
-        let prepared =
-            exchange.receipt.as_ref().and_then(|id| self.prepared.get(session.key.clone(), id));
+        let prepared = exchange.receipt.as_ref().and_then(|id| self.prepared.get(&session, id));
         let start = TurnStart {
             kind: TurnKind::Recorded,
             lent: None,

@@ -10,6 +10,7 @@ mod copies;
 mod crashes;
 mod doubles;
 mod enrichment;
+mod erased;
 mod facts;
 mod forget;
 mod fuzz;

@@ -307,6 +307,15 @@ impl Driver<'_> {
                 self.sessions.push((step["to"].as_str().unwrap().to_owned(), principal));
             }
             "import" => self.import(step, &session, &principal).await,
+            "import_memories" => {
+                let facts = step["facts"].as_array().unwrap().iter().enumerate();
+                let facts =
+                    facts.map(|(at, fact)| json!({"id": at.to_string(), "memory": fact["text"]}));
+                let body = json!({"results": facts.collect::<Vec<_>>()});
+                let path = "/memories/import";
+                let (status, answer) = self.world.call("POST", path, &principal, Some(&body)).await;
+                assert_eq!(status, 200, "{answer}");
+            }
             "record_turn" => {
                 self.session(&session, &principal, None).await;
                 let mut body = step.clone();

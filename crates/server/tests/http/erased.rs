@@ -16,6 +16,7 @@ use crate::app::TestApp;
 use crate::isolation::{call, fill, on_store};
 
 const PROMISE: &str = "erase and byte scan";
+
 /// Every file below a folder, as bytes.
 fn bytes_below(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
@@ -27,7 +28,7 @@ fn bytes_below(folder: &Path) -> Vec<u8> {
 }
 
 /// All that the store answers, decoded.
-async fn live_bytes(app: &TestApp) -> Vec<u8> {
+pub async fn live_bytes(app: &TestApp) -> Vec<u8> {
     let store = app.app.engine().store();
     let mut all = Vec::new();
     for listed in store.scan(None, usize::MAX).await.unwrap() {
@@ -43,7 +44,7 @@ async fn live_bytes(app: &TestApp) -> Vec<u8> {
 }
 
 /// Where the word is.
-async fn found(app: &TestApp, folder: &Path, word: &str) -> Option<&'static str> {
+pub async fn found(app: &TestApp, folder: &Path, word: &str) -> Option<&'static str> {
     let holds = |bytes: &[u8]| {
         bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
     };

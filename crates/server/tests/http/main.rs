@@ -10,6 +10,7 @@ mod chat;
 mod connections;
 mod conversations;
 mod erased;
+mod erased_turns;
 mod first_round;
 mod hostile_schemas;
 mod imports;

@@ -15,6 +15,8 @@ use crate::redact::redact;
 pub const SESSION_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Default timeout of a command.
 pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
+/// Default timeout of an operation of the cache that server instances share.
+pub const CACHE_TIMEOUT: Duration = Duration::from_millis(250);
 /// Default number of retries after a transient failure.
 pub const RETRIES_MAX: usize = 8;
 
@@ -33,6 +35,8 @@ pub struct RedisOptions {
     pub rewrite_on_erase: bool,
     /// Timeout of a command.
     pub timeout: Duration,
+    /// Timeout of an operation of the shared cache, connecting included; what takes longer is looked up instead.
+    pub cache_timeout: Duration,
     /// Maximum number of retries of a failed command.
     pub retries_max: usize,
     /// PEM file with trusted CA certificates; `None` uses those of the system.
@@ -75,6 +79,7 @@ impl RedisOptions {
             session_ttl: Some(SESSION_TTL),
             rewrite_on_erase: true,
             timeout: COMMAND_TIMEOUT,
+            cache_timeout: CACHE_TIMEOUT,
             retries_max: RETRIES_MAX,
             ca: None,
             client_cert: None,
@@ -109,6 +114,7 @@ impl RedisOptions {
                     Some(Duration::from_secs(number()?)).filter(|ttl| !ttl.is_zero());
             }
             "timeout_ms" => self.timeout = Duration::from_millis(number()?),
+            "cache_timeout_ms" => self.cache_timeout = Duration::from_millis(number()?),
             "retries" => {
                 self.retries_max = usize::try_from(number()?).unwrap_or(RETRIES_MAX).min(50)
             }

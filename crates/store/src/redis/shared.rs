@@ -17,13 +17,11 @@ use super::connection::{Connection, Script};
 use super::keys::Keys;
 use super::options::RedisOptions;
 
-/// Timeout of one operation, connecting included.
-const LIMIT: Duration = Duration::from_millis(250);
-
 /// A cache on the server or cluster that stores the threads.
 pub struct RedisShared {
     connection: Connection,
     keys: Keys,
+    timeout: Duration,
     put: Script,
     forget: Script,
 }
@@ -34,16 +32,17 @@ impl RedisShared {
         Ok(Self {
             connection: Connection::open(&options).await?,
             keys: Keys::new(&options.prefix),
+            timeout: options.cache_timeout,
             put: Script::new(include_str!("scripts/share.lua")),
             forget: Script::new(include_str!("scripts/unshare.lua")),
         })
     }
 
     async fn within_limit<T>(&self, operation: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::time::timeout(LIMIT, operation).await.unwrap_or_else(|_| {
+        tokio::time::timeout(self.timeout, operation).await.unwrap_or_else(|_| {
             Err(StoreError::Unavailable {
                 what: self.connection.location().to_owned(),
-                reason: format!("it took longer than {} ms", LIMIT.as_millis()),
+                reason: format!("it took longer than {} ms", self.timeout.as_millis()),
                 outcome_unknown: false,
             })
         })

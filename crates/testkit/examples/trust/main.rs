@@ -1,9 +1,10 @@
 //! The trust report: runs attacks on every promise, counts them, and repeats each with its promise broken on purpose.
 //!
-//! `./scripts/trust [--quick] [--seed N] [--hours N] [--only PROMISE]… [--to FILE]`. The attacks are the tests of this workspace, run
-//! with the seed and at the sizes of the table in [`promises`]; with `--hours` they are run again with the next seed until
-//! the time is over. What was found of each promise is kept under the target folder ([`kept`]), so that a run of some promises
-//! replaces these in the page and leaves the others. Exits with 1 when a promise did not hold or a broken one was not noticed.
+//! `./scripts/trust [--quick] [--continue] [--seed N] [--hours N] [--only PROMISE]… [--to FILE]`. The attacks are the tests of this
+//! workspace, run with the seed and at the sizes of the table in [`promises`]; with `--hours` they are run again with the next
+//! seed until the time is over. What was found of each promise is kept under the target folder ([`kept`]), so that a run of some
+//! promises replaces these in the page and leaves the others; `--continue` runs only those that did not hold yet in a run like
+//! this one. Exits with 1 when a promise did not hold or a broken one was not noticed.
 
 mod build;
 mod kept;
@@ -19,17 +20,21 @@ use throughline_testkit::trust::Count;
 
 use build::Binaries;
 use promises::{PROMISES, Promise};
-use report::{Facts, Found};
+use report::{Facts, Found, Run};
 use run::{Outcome, Plan};
 
 /// The default seed.
 const SEED: u64 = 20_261_116;
 
 struct Settings {
+    /// The version of the sources when the program began: what it builds is of these.
+    version: String,
     seed: u64,
     hours: f64,
     /// Use the sizes of CI.
     quick: bool,
+    /// Leave out what held in a run of the same version, seed and size.
+    go_on: bool,
     only: Vec<String>,
     to: PathBuf,
 }
@@ -39,7 +44,7 @@ fn main() -> ExitCode {
         Ok(settings) => settings,
         Err(wrong) => {
             eprintln!(
-                "{wrong}\nhint: trust [--quick] [--seed N] [--hours N] [--only PROMISE] [--to FILE]"
+                "{wrong}\nhint: trust [--quick] [--continue] [--seed N] [--hours N] [--only PROMISE] [--to FILE]"
             );
             return ExitCode::from(2);
         }
@@ -56,15 +61,21 @@ fn main() -> ExitCode {
 
 fn settings(mut given: impl Iterator<Item = String>) -> Result<Settings, String> {
     let mut settings = Settings {
+        version: version(),
         seed: SEED,
         hours: 0.0,
         quick: false,
+        go_on: false,
         only: Vec::new(),
         to: "docs/trust.md".into(),
     };
     while let Some(name) = given.next() {
-        if name == "--quick" {
-            settings.quick = true;
+        match name.as_str() {
+            "--quick" => settings.quick = true,
+            "--continue" => settings.go_on = true,
+            _ => {}
+        }
+        if matches!(name.as_str(), "--quick" | "--continue") {
             continue;
         }
         let value = given.next().ok_or(format!("{name} needs a value"))?;
@@ -82,8 +93,20 @@ fn settings(mut given: impl Iterator<Item = String>) -> Result<Settings, String>
 
 /// Returns whether every promise held and every switch was detected.
 fn attack_all(settings: &Settings) -> Result<bool, String> {
+    if let Some(wrong) = settings.only.iter().find(|only| PROMISES.iter().all(|p| p.name != *only))
+    {
+        let names: Vec<&str> = PROMISES.iter().map(|promise| promise.name).collect();
+        return Err(format!("there is no promise {wrong:?}\nhint: there are {}", names.join(", ")));
+    }
+    let held = |promise: &Promise| {
+        kept::of(promise).is_some_and(|found| {
+            let same = Run { date: found.run.date.clone(), ..run_of(settings, 1) };
+            found.holds(promise) && found.run == same
+        })
+    };
     let chosen = |promise: &&Promise| {
-        settings.only.is_empty() || settings.only.iter().any(|only| promise.name == only)
+        let named = settings.only.is_empty() || settings.only.iter().any(|o| promise.name == o);
+        named && !(settings.go_on && held(promise))
     };
     let chosen: Vec<&Promise> = PROMISES.iter().filter(chosen).collect();
     let attacks = chosen.iter().flat_map(|promise| promise.attacks);
@@ -104,9 +127,9 @@ fn attack_all(settings: &Settings) -> Result<bool, String> {
             }
             attack(promise, found, &binaries, settings, rounds, &counts);
             // A run that is ended early leaves what it has found.
-            let facts = facts(settings, rounds + 1, began, attacking);
-            kept::keep(promise, found, &facts)?;
-            let page = report::page(&facts, &kept::all(&facts));
+            found.run = run_of(settings, rounds + 1);
+            kept::keep(promise, found)?;
+            let page = report::page(&facts(rounds + 1, began, attacking), &kept::all());
             std::fs::write(&settings.to, page).map_err(|error| error.to_string())?;
         }
         rounds += 1;
@@ -189,41 +212,44 @@ fn run_one(
     Some(run::run(built, plan, counts))
 }
 
-fn facts(settings: &Settings, rounds: u64, began: Instant, attacking: Instant) -> Facts {
-    let said = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output();
-        output
-            .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-            .unwrap_or_default()
-    };
-    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model =
-        processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+/// What a program says.
+fn said(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    output
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .unwrap_or_default()
+}
+
+fn version() -> String {
+    let is_clean = said("git", &["status", "--porcelain", "crates"]).is_empty();
+    let changed = if is_clean { "" } else { " with changes" };
+    let commit = said("git", &["rev-parse", "--short=10", "HEAD"]);
+    format!("{} ({commit}{changed})", env!("CARGO_PKG_VERSION"))
+}
+
+fn run_of(settings: &Settings, rounds: u64) -> Run {
     let seeds = match rounds {
         0 | 1 => settings.seed.to_string(),
         rounds => format!("{} to {}", settings.seed, settings.seed + rounds - 1),
     };
-    let changed = if said("git", &["status", "--porcelain", "crates"]).is_empty() {
-        ""
-    } else {
-        " with changes"
-    };
+    Run {
+        version: settings.version.clone(),
+        date: said("date", &["-u", "+%Y-%m-%d %H:%M UTC"]),
+        seeds,
+        size: if settings.quick { "that of CI (`--quick`)".into() } else { "usual".into() },
+    }
+}
+
+/// What holds for the whole page.
+fn facts(rounds: u64, began: Instant, attacking: Instant) -> Facts {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     vec![
+        ("rounds of the last run", rounds.to_string()),
         (
-            "version",
-            format!(
-                "{} ({}{changed})",
-                env!("CARGO_PKG_VERSION"),
-                said("git", &["rev-parse", "--short=10", "HEAD"])
-            ),
-        ),
-        ("date", said("date", &["-u", "+%Y-%m-%d"])),
-        ("seed", seeds),
-        ("size", if settings.quick { "that of CI (`--quick`)".into() } else { "usual".into() }),
-        ("rounds", rounds.to_string()),
-        (
-            "minutes",
+            "minutes of the last run",
             format!(
                 "{} of attacks, {} in all",
                 attacking.elapsed().as_secs() / 60,

@@ -129,6 +129,19 @@ pub const PROMISES: &[Promise] = &[
         sabotage: Some(("keep-erased", 0, "erased::a_user_is_in_no_byte_of_a_local_store")),
     },
     Promise {
+        name: "erased turns",
+        claim: "what later turns were shown or keep of an erased one goes with it, from every record, file and answer; their receipts say so, and requests that showed nothing of it are made again to the byte",
+        attacks: &[
+            attack(SERVER, "http", &["erased_turns::"], 1),
+            attack(ENGINE, "turns", &["erased::"], 1),
+        ],
+        sabotage: Some((
+            "keep-derived",
+            0,
+            "erased_turns::later_turns_keep_nothing_of_an_erased_one_in_local_stores",
+        )),
+    },
+    Promise {
         name: "links",
         claim: "a read-only link shows what was said until it was made and no more; once revoked it opens nothing, on every backend",
         attacks: &[

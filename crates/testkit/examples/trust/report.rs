@@ -22,6 +22,17 @@ pub struct Found {
     /// The test's output with the switch on; `None` if it passed.
     pub noticed: Option<String>,
     pub seconds: u64,
+    /// The run that it was found in.
+    pub run: Run,
+}
+
+/// What a run was of. Two that are equal made the same choices on the same sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    pub version: String,
+    pub date: String,
+    pub seeds: String,
+    pub size: String,
 }
 
 impl Found {
@@ -50,7 +61,7 @@ pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
     for (name, value) in facts {
         let _ = writeln!(page, "| {name} | {value} |");
     }
-    page.push_str("\n## Promises\n\n| promise | attempts | failures | seconds | with its switch on |\n|---|--:|--:|--:|---|\n");
+    page.push_str("\n## Promises\n\n| promise | attempts | failures | seconds | version | with its switch on |\n|---|--:|--:|--:|---|---|\n");
     for (promise, found) in all {
         let attempts: u64 = found.counts.values().map(|(attempts, _)| attempts).sum();
         let failures: u64 = found.counts.values().map(|(_, failures)| failures).sum();
@@ -63,15 +74,16 @@ pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
         let (name, seconds) = (promise.name, found.seconds);
         let _ = writeln!(
             page,
-            "| {name} | {} | {failures} | {seconds} | {switch} |",
-            thousands(attempts)
+            "| {name} | {} | {failures} | {seconds} | {} | {switch} |",
+            thousands(attempts),
+            found.run.version
         );
     }
     let missing =
         PROMISES.iter().filter(|promise| !all.iter().any(|(known, _)| known.name == promise.name));
     let missing: Vec<&str> = missing.map(|promise| promise.name).collect();
     if !missing.is_empty() {
-        let _ = writeln!(page, "\nNot attacked in this run: {}.", missing.join(", "));
+        let _ = writeln!(page, "\nNot attacked yet: {}.", missing.join(", "));
     }
     page.push_str("\n## Each of them\n");
     for (promise, found) in all {
@@ -79,13 +91,15 @@ pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
         let on =
             found.counts.iter().map(|(on, (attempts, _))| format!("{on} {}", thousands(*attempts)));
         let _ = writeln!(page, "Attempts: {}.", on.collect::<Vec<_>>().join(", "));
+        let Run { version, date, seeds, size } = &found.run;
+        let _ = writeln!(page, "Run: {date}, version {version}, seed {seeds}, size {size}.");
         for failed in &found.failed {
             let _ = writeln!(page, "\n**Failed:** {}", quoted(failed));
         }
         if let (Some((switch, _, test)), Some(noticed)) = (promise.sabotage, &found.noticed) {
             let _ = writeln!(
                 page,
-                "With `THROUGHLINE_SABOTAGE={switch}`, `{test}` fails:\n\n> {}",
+                "In the same run, with `THROUGHLINE_SABOTAGE={switch}`, `{test}` fails:\n\n> {}",
                 quoted(noticed)
             );
         }

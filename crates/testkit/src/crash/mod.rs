@@ -93,6 +93,11 @@ pub async fn run(plan: &CrashPlan) -> CrashReport {
         count_unanswered(&clients, &histories, &mut report);
         let sent: Vec<_> = clients.iter().map(|client| client.sent.clone()).collect();
         report.wrong.extend(ledger::compare(&sent, &histories));
+        report.acknowledged += round.acknowledged.load(Ordering::Relaxed);
+        if !report.wrong.is_empty() {
+            break;
+        }
+        let before = round.acknowledged.load(Ordering::Relaxed);
         let base = servers[0].url("");
         for client in &mut clients {
             let unanswered = client.sent.last().is_some_and(|last| last.told.is_none());
@@ -101,11 +106,8 @@ pub async fn run(plan: &CrashPlan) -> CrashReport {
                 client.send_last(&base, &round).await;
             }
         }
-        report.acknowledged += round.acknowledged.load(Ordering::Relaxed);
+        report.acknowledged += round.acknowledged.load(Ordering::Relaxed) - before;
         report.refused += round.refused.load(Ordering::Relaxed);
-        if !report.wrong.is_empty() {
-            break;
-        }
     }
     let histories = histories(&servers[0], &http, &sessions).await;
     let sent: Vec<_> = clients.into_iter().map(|client| client.sent).collect();

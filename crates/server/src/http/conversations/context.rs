@@ -184,6 +184,8 @@ pub struct PieceView {
     pub dropped: Option<DropReason>,
     /// Whether the reply used it; always `false` except for rules, references and tools.
     pub used: bool,
+    /// Whether what it was made of was erased since: its text and its name are gone.
+    pub erased: bool,
 }
 
 impl From<&ReceiptPiece> for PieceView {
@@ -201,6 +203,7 @@ impl From<&ReceiptPiece> for PieceView {
             sent: piece.sent(),
             dropped: piece.dropped,
             used: piece.used,
+            erased: piece.erased,
         }
     }
 }

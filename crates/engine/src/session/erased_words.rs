@@ -1,0 +1,142 @@
+//! Which words only the erased turns of a session said: how to recognise what was made of them.
+//!
+//! A text is taken to be made of an erased turn if it has a word that no other turn says itself, names a thing that the turn
+//! was about, or repeats one of its texts. What another turn says itself stays with that turn.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::record::TurnRecord;
+
+/// Words of a text of an erased turn from which on repeating it is no accident.
+const REPEATED_WORDS_MIN: usize = 3;
+
+/// The words of erased turns.
+#[derive(Debug, Default)]
+pub(super) struct ErasedWords {
+    words: BTreeSet<String>,
+    names: BTreeSet<String>,
+    texts: Vec<String>,
+    tools: BTreeSet<String>,
+}
+
+impl ErasedWords {
+    /// What only `erased` say, and none of `others`. `known` are texts of before that hold no word of the erased turns.
+    pub(super) fn of<'a>(
+        erased: impl Iterator<Item = &'a TurnRecord>,
+        others: &[Arc<TurnRecord>],
+        known: &[String],
+    ) -> Self {
+        let (mut words, mut names, mut texts) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        let mut tools = BTreeSet::new();
+        for record in erased {
+            let own = own_texts(record);
+            tools.extend(record.calls.iter().map(|call| call.tool.name.clone()));
+            names.extend(record.entities.iter().map(|entity| entity.name.to_lowercase()));
+            for text in own.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
+                words.extend(words_of(text));
+                if words_of(text).count() >= REPEATED_WORDS_MIN {
+                    texts.push(text.to_lowercase());
+                }
+            }
+        }
+        names.remove("");
+        for text in others.iter().flat_map(|record| own_texts(record)).chain(known.to_vec()) {
+            words_of(&text).for_each(|word| {
+                words.remove(&word);
+            });
+        }
+        Self { words, names, texts, tools }
+    }
+
+    /// Whether `text` was made of an erased turn.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        words_of(text).any(|word| self.words.contains(&word))
+            || self.names.iter().any(|name| lower.contains(name.as_str()))
+            || self.texts.iter().any(|said| lower.contains(said.as_str()))
+    }
+
+    /// Whether `text` names a tool that an erased turn called.
+    pub(super) fn name_a_tool_in(&self, text: &str) -> bool {
+        self.tools.iter().any(|tool| text.contains(tool.as_str()))
+    }
+
+    /// Whether a JSON text says something of an erased turn; names of things alone may be in any request.
+    pub(super) fn are_in_json(&self, text: &str) -> bool {
+        let texts = match serde_json::from_str::<Value>(text) {
+            Ok(value) => strings(&value),
+            Err(_) => vec![text.to_owned()],
+        };
+        texts.iter().any(|text| {
+            let lower = text.to_lowercase();
+            words_of(text).any(|word| self.words.contains(&word))
+                || self.texts.iter().any(|said| lower.contains(said.as_str()))
+        })
+    }
+}
+
+/// What a turn says itself: the message, the reply, its calls and what came with it.
+pub(super) fn own_texts(record: &TurnRecord) -> Vec<String> {
+    let mut texts: Vec<String> = record.messages().into_iter().map(|(_, text)| text).collect();
+    for call in &record.calls {
+        texts.extend(strings(&call.arguments));
+        texts.push(call.said_before.clone());
+    }
+    texts.extend(record.metadata.iter().flat_map(strings));
+    texts
+}
+
+/// Every string of a JSON value, keys too.
+pub(super) fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields.flat_map(|(key, value)| [vec![key.clone()], strings(value)].concat()).collect()
+        }
+        Value::Number(number) => vec![number.to_string()],
+        Value::Null | Value::Bool(_) => Vec::new(),
+    }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    fn said(message: &str) -> TurnRecord {
+        TurnRecord { message: message.into(), ..TurnRecord::erased(1, Timestamp::UNIX_EPOCH) }
+    }
+
+    fn check(erased: &str, other: &str, text: &str, expected: bool) {
+        let words = ErasedWords::of([said(erased)].iter(), &[Arc::new(said(other))], &[]);
+        assert_eq!(words.are_in(text), expected, "{text:?} after {erased:?}, beside {other:?}");
+        let json = serde_json::json!({"messages": [text]}).to_string();
+        assert_eq!(words.are_in_json(&json), expected, "{json} after {erased:?}");
+    }
+
+    #[test]
+    fn a_word_that_nobody_else_says_a_repeated_text_and_nothing_else() {
+        check("The code is 4711.", "What is the code?", "code=4711", true);
+        check("The code is 4711.", "4711 is the code.", "code=4711", false);
+        check("It is up now.", "Is it up? Now?", "user: It is up now.", true);
+        check("It is.", "Is it?", "user: it is.", false);
+        check("The code is 4711.", "", "first\nline\n4711", true);
+    }
+
+    #[test]
+    fn what_was_known_before_gives_nothing_away() {
+        let known = ["You are a careful clerk.".to_owned()];
+        let words = ErasedWords::of([said("Are you careful?")].iter(), &[], &known);
+        assert!(!words.are_in_json(r#"{"system":"You are a careful clerk."}"#));
+    }
+}
