@@ -86,6 +86,7 @@ impl TurnDraft {
             summary: None,
             contents: pending.contents.clone(),
             client_body: None,
+            client_reply: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
         }
