@@ -179,7 +179,7 @@ fn opening(text: &str, most: usize) -> String {
             _ => false,
         }
     });
-    let end = ends.map(|(at, character)| at + character.len_utf8()).last();
+    let end = ends.map(|(at, character)| at + character.len_utf8()).next_back();
     if let Some(end) = end.filter(|end| *end >= OPENING_MIN) {
         return start[..end].trim_end().to_owned();
     }

@@ -81,6 +81,7 @@ async fn begun(bench: &Bench, earlier: &[&str], message: &str) -> Box<DropInTurn
 async fn answered(open: Box<DropInTurn>) {
     let exchange = Exchange {
         reply: "Noted.".into(),
+        reply_id: None,
         calls: Vec::new(),
         status: TurnStatus::Complete,
         error: None,

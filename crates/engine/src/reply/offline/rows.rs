@@ -75,9 +75,8 @@ fn list_of(object: &Map<String, Value>) -> Option<&Vec<Value>> {
         let mut lists = object.values().filter_map(Value::as_array);
         // `{"result": 9, "numbers": […]}`: the list is not what was asked for.
         let answers = |key: &&str| object.get(*key).is_some_and(|v| v.is_string() || v.is_number());
-        let frames = object.len() <= 4
-            && label_of(object, None).is_none()
-            && !LISTS.iter().any(|key| answers(&key));
+        let frames =
+            object.len() <= 4 && label_of(object, None).is_none() && !LISTS.iter().any(answers);
         match (lists.next(), lists.next()) {
             (Some(only), None) if frames && !object.values().any(Value::is_object) => Some(only),
             _ => None,
