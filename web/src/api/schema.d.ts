@@ -6260,7 +6260,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6269,7 +6269,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundTools"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6343,7 +6343,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6352,7 +6352,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolExecution"];
                 };
             };
-            /** @description Something in the request is wrong; `detail` names it. */
+            /** @description The request is invalid; `detail` says why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6370,7 +6370,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not exist, or it belongs to another user. */
+            /** @description Not found, or owned by another user. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6379,7 +6379,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has changed, or exists already; `current_version` is its version. */
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
