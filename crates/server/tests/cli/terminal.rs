@@ -66,7 +66,7 @@ fn an_id_may_be_shortened_until_it_means_several() {
     assert_eq!(place.json(&["session", "show", "tripol", "--json"])["active"], false);
     assert_eq!(place.json(&["session", "extend", "tripol", "--json"])["active"], true);
     let (code, said) = place.fails(&["session", "erase", "tripol", "--yes"]);
-    assert_eq!((code, said.contains("beginning of tripoli")), (2, true), "{said}");
+    assert_eq!((code, said.contains("only a prefix of tripoli")), (2, true), "{said}");
     assert_eq!(place.fails(&["session", "show", "zzz"]).0, 1);
 }
 
