@@ -82,7 +82,8 @@ impl Engine {
         let seconds = i64::try_from(self.limits().turn_seconds_max).unwrap_or(i64::MAX);
         let until = self.now() + SignedDuration::from_secs(seconds);
         let remembered = Remembered { body: key.body, until };
-        match self.store().commit(&at, Expected::Absent, self.noted(&remembered, None)).await {
+        match self.store().commit(&at, Expected::Absent, self.noted(&at, &remembered, None)?).await
+        {
             Ok(version) => Ok(Some(Reserved { key: at, version, remembered })),
             Err(StoreError::Conflict { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -91,22 +92,31 @@ impl Engine {
 
     /// Stores the result.
     pub(super) async fn remember_call(&self, call: Reserved, record: &CallRecord) -> Result<()> {
-        let change = self.noted(&call.remembered, Some(record));
+        let change = self.noted(&call.key, &call.remembered, Some(record))?;
         self.store().commit(&call.key, Expected::At(call.version), change).await?;
         Ok(())
     }
 
-    fn noted(&self, remembered: &Remembered, record: Option<&CallRecord>) -> Change {
+    fn noted(
+        &self,
+        key: &Key,
+        remembered: &Remembered,
+        record: Option<&CallRecord>,
+    ) -> Result<Change> {
+        let unreadable = |error: serde_json::Error| Error::Unreadable {
+            what: format!("the call {key}"),
+            reason: error.to_string(),
+        };
         let now = self.now();
-        let answer = record.map(|record| serde_json::to_vec(record).unwrap_or_default().into());
-        Change {
+        let answer = record.map(serde_json::to_vec).transpose().map_err(unreadable)?;
+        Ok(Change {
             at: now,
-            head: serde_json::to_vec(remembered).unwrap_or_default().into(),
-            append: answer.into_iter().collect(),
+            head: serde_json::to_vec(remembered).map_err(unreadable)?.into(),
+            append: answer.into_iter().map(Into::into).collect(),
             overwrite: Vec::new(),
             expires_at: Some(now + REMEMBERED),
             write_id: self.new_id(),
-        }
+        })
     }
 }
 

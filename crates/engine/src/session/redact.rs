@@ -84,8 +84,8 @@ impl<'a> Redaction<'a> {
             }
         }
         let items = |round: &super::head::ClientRound| {
-            let said = serde_json::to_string(&round.items).unwrap_or_default();
-            self.words.are_in_json(&said)
+            let said = serde_json::to_string(&round.items).ok();
+            said.is_none_or(|said| self.words.are_in_json(&said))
         };
         head.client_round.take_if(|round| items(round));
         head.contents.retain(|hash, _| !self.gone.contains(hash));
