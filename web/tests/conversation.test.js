@@ -134,8 +134,17 @@ test('every one of these works by keyboard alone, and the list of keys names the
   await page.getByText('Copied the reply.').waitFor();
   await page.keyboard.press('i');
   await page.getByRole('tabpanel').getByRole('heading', { name: 'Turn 1 of 2' }).waitFor();
+  // The field has the focus as soon as it is there: a key pressed before the next frame is not lost.
+  const focusedWhenShown = page.evaluate(() => new Promise((resolve) => {
+    new MutationObserver((_, observer) => {
+      const field = document.querySelector('[aria-label="Say it differently"]');
+      if (!field) return;
+      observer.disconnect();
+      resolve(document.activeElement === field);
+    }).observe(document.body, { childList: true, subtree: true });
+  }));
   await page.keyboard.press('e');
-  await page.getByLabel('Say it differently').waitFor();
+  assert.ok(await focusedWhenShown);
   await page.keyboard.press('Escape');
   await page.getByLabel('Say it differently').waitFor({ state: 'detached' });
   await page.keyboard.press('?');

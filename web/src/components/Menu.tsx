@@ -1,6 +1,6 @@
 // A button with a short list of things to do.
 import { useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useLayoutEffect, useId, useRef } from 'preact/hooks';
 import { Icon } from './Icon';
 
 export interface MenuEntry {
@@ -13,7 +13,7 @@ export function Menu({ label, entries, small = false }: { label: string; entries
   const open = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open.value) return;
     box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const outside = (event: Event) => {

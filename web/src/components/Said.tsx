@@ -1,6 +1,6 @@
 // What somebody said, with the files that came along; and the field in which it is said differently.
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { TurnBrief } from '../api/types';
 import { sayAgain } from '../state/forks';
 import { Icon } from './Icon';
@@ -17,7 +17,7 @@ export function Said({ text, attachments }: { text: string; attachments: string[
 export function SaidEditor({ session, turn, onClose }: { session: string; turn: TurnBrief; onClose: () => void }) {
   const text = useSignal(turn.message);
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(turn.message.length, turn.message.length);
   }, []);
