@@ -7,14 +7,20 @@ use std::io::Read;
 /// How a zstd frame begins.
 const FRAME: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
+/// The dictionary of stored records.
+const RECORDS: &[u8] = include_bytes!("../../store/src/compress/record.dict");
+
 /// What the compressed frames within `bytes` hold, as far as they are whole.
 pub fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let starts = bytes.windows(FRAME.len()).enumerate().filter(|(_, window)| *window == FRAME);
     let mut found = Vec::new();
     for (at, _) in starts {
-        let Ok(decoder) = zstd::stream::read::Decoder::new(&bytes[at..]) else { continue };
-        // What comes after the frame, or instead of its end, is an error.
-        let _ = decoder.single_frame().read_to_end(&mut found);
+        for dictionary in [&[], RECORDS] {
+            let decoder = zstd::stream::read::Decoder::with_dictionary(&bytes[at..], dictionary);
+            let Ok(decoder) = decoder else { continue };
+            // What comes after the frame, or instead of its end, is an error.
+            let _ = decoder.single_frame().read_to_end(&mut found);
+        }
     }
     found
 }

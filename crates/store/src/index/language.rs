@@ -3,6 +3,7 @@
 //! A heuristic from script and function words, not a language detector: it costs microseconds, and a wrong guess
 //! only means that an inflected form is found by its exact spelling.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -90,8 +91,30 @@ pub(super) fn by_script(word: &str) -> Option<Algorithm> {
     }
 }
 
+/// Maximum words in the cache of stems; a full cache is emptied.
+const STEMS_MAX: usize = 8_192;
+
+thread_local! {
+    /// Stems of English words. Most texts are English and repeat their words, and a stem costs a microsecond.
+    static STEMS: RefCell<HashMap<Box<str>, Box<str>>> = RefCell::default();
+}
+
 pub(super) fn stem(word: &str, language: Algorithm) -> String {
-    Stemmer::create(language).stem(word).into_owned()
+    let stem = || Stemmer::create(language).stem(word).into_owned();
+    if language != Algorithm::English {
+        return stem();
+    }
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(word) {
+            return stem.to_string();
+        }
+        if stems.len() >= STEMS_MAX {
+            stems.clear();
+        }
+        let stem = stem();
+        stems.insert(word.into(), stem.as_str().into());
+        stem
+    })
 }
 
 #[cfg(test)]

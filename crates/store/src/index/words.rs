@@ -48,7 +48,9 @@ pub(super) fn units(text: &str) -> Vec<Unit> {
         let continues = units.last().is_some_and(|last| last.range.end == at);
         match units.last_mut() {
             // A combining mark belongs to the letter before it.
-            Some(last) if continues && is_combining_mark(character) => last.range.end = end,
+            Some(last) if continues && !character.is_ascii() && is_combining_mark(character) => {
+                last.range.end = end;
+            }
             Some(last) if continues && is_run == last.is_run && is_part_of_word(character) => {
                 last.range.end = end;
             }
@@ -108,6 +110,9 @@ pub(super) fn term_of(lower: &str, language: Algorithm) -> String {
 
 /// Normalises (NFKC) and lower-cases a word.
 pub(super) fn lowered(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_ascii_lowercase();
+    }
     word.nfkc().flat_map(char::to_lowercase).collect()
 }
 
@@ -133,13 +138,17 @@ fn pairs<'a>(text: &'a str, unit: &Unit) -> impl Iterator<Item = Term> + 'a {
 }
 
 fn is_part_of_word(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric();
+    }
     character.is_alphanumeric() || (is_unspaced(character) && is_combining_mark(character))
 }
 
 /// Whether a character belongs to a script written without spaces between words, or with suffixes attached to
 /// them (Korean).
 fn is_unspaced(character: char) -> bool {
-    matches!(character,
+    !character.is_ascii()
+        && matches!(character,
         '\u{e00}'..='\u{eff}'       // Thai, Lao
         | '\u{1000}'..='\u{109f}'   // Burmese
         | '\u{1100}'..='\u{11ff}'   // Hangul letters

@@ -7,6 +7,8 @@
 //! Invariant: checksums cover the original bytes, not the encoded ones.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use bytes::Bytes;
 use rusqlite::types::ValueRef;
@@ -16,7 +18,7 @@ use throughline_engine::store::Change;
 use super::apply::Failure;
 use super::read::damaged;
 use super::row::{checksum, count};
-use crate::compress::{compress, decompress, delta, original_size};
+use crate::compress::{Base, Dictionary, compress, decompress, original_size};
 use crate::limit::{ENTRY_BYTES_MAX, HEAD_BYTES_MAX};
 
 /// Heads smaller than this are never stored as deltas.
@@ -29,8 +31,10 @@ const DELTA_BYTES_MAX: usize = 1536;
 pub(super) const FRAME_HEADER_BYTES: i64 = 18;
 
 const PLAIN: i64 = 0;
+/// Without a dictionary; written by schema version 2.
 const COMPRESSED: i64 = 1;
 const DELTA: i64 = 2;
+const COMPRESSED_AS_RECORD: i64 = 3;
 
 /// The content of a column and its encoding.
 pub(super) struct Stored<'a> {
@@ -42,7 +46,7 @@ impl Stored<'_> {
     /// Encodes an entry, or a head without a base.
     pub(super) fn whole(bytes: &[u8]) -> Stored<'_> {
         match compress(bytes) {
-            Some(compressed) => Stored { form: COMPRESSED, bytes: compressed.into() },
+            Some(compressed) => Stored { form: COMPRESSED_AS_RECORD, bytes: compressed.into() },
             None => Stored { form: PLAIN, bytes: bytes.into() },
         }
     }
@@ -55,17 +59,15 @@ impl Stored<'_> {
         change: &'a Change,
     ) -> Result<Stored<'a>, Failure> {
         let head = &change.head[..];
-        let as_delta = |base: &[u8]| {
-            delta(base, head).map(|bytes| Stored { form: DELTA, bytes: bytes.into() })
-        };
         let is_turn = !change.append.is_empty() && change.overwrite.is_empty();
         if before == DELTA && is_turn {
-            let kept = as_delta(&base_of(connection, thread)?);
-            if let Some(kept) = kept.filter(|kept| kept.bytes.len() <= DELTA_BYTES_MAX) {
-                return Ok(kept);
+            let kept = delta_to_base(connection, thread, head)?;
+            if let Some(bytes) = kept.filter(|bytes| bytes.len() <= DELTA_BYTES_MAX) {
+                return Ok(Stored { form: DELTA, bytes: bytes.into() });
             }
         }
-        let kept = (head.len() >= DELTA_HEAD_BYTES_MIN).then(|| as_delta(head)).flatten();
+        let as_delta = || Base::new(head)?.delta(head);
+        let kept = (head.len() >= DELTA_HEAD_BYTES_MIN).then(as_delta).flatten();
         if kept.is_some() {
             let base = Stored::whole(head);
             connection
@@ -79,25 +81,62 @@ impl Stored<'_> {
                 .prepare_cached("DELETE FROM head_base WHERE thread = ?1")?
                 .execute([thread])?;
         }
-        Ok(kept.unwrap_or_else(|| Stored::whole(head)))
+        Ok(match kept {
+            Some(bytes) => Stored { form: DELTA, bytes: bytes.into() },
+            None => Stored::whole(head),
+        })
     }
 }
 
-fn base_of(connection: &Connection, thread: i64) -> Result<Vec<u8>, Failure> {
-    let base: Option<(i64, Vec<u8>)> = connection
+/// Bases prepared by a writer; a full cache is emptied.
+const BASES_MAX: usize = 32;
+
+/// A base as stored, and prepared for deltas.
+struct PreparedBase {
+    stored: Vec<u8>,
+    base: Option<Base>,
+}
+
+thread_local! {
+    /// Prepared bases of this thread by thread id. Preparing one costs more than a delta.
+    static BASES: RefCell<HashMap<i64, PreparedBase>> = RefCell::default();
+}
+
+/// Encodes `head` as a delta against the stored base of `thread`.
+fn delta_to_base(
+    connection: &Connection,
+    thread: i64,
+    head: &[u8],
+) -> Result<Option<Vec<u8>>, Failure> {
+    let unreadable = || damaged(format!("the head of thread {thread}"), "its base cannot be read");
+    let delta = connection
         .prepare_cached("SELECT form, bytes FROM head_base WHERE thread = ?1")?
-        .query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([thread], |row| {
+            let (form, stored) = (row.get(0)?, row.get_ref(1)?.as_blob()?);
+            Ok(BASES.with_borrow_mut(|bases| {
+                // Another process may have written another base.
+                if bases.get(&thread).is_none_or(|known| known.stored != stored) {
+                    if bases.len() >= BASES_MAX {
+                        bases.clear();
+                    }
+                    let whole = restore(form, stored, None, HEAD_BYTES_MAX)?;
+                    let base = Base::new(&whole);
+                    bases.insert(thread, PreparedBase { stored: stored.to_vec(), base });
+                }
+                Some(bases.get(&thread)?.base.as_ref().and_then(|base| base.delta(head)))
+            }))
+        })
         .optional()?;
-    let whole = base.and_then(|(form, bytes)| restore(form, &bytes, None, HEAD_BYTES_MAX));
-    whole.ok_or_else(|| damaged(format!("the head of thread {thread}"), "its base cannot be read"))
+    delta.flatten().ok_or_else(unreadable)
 }
 
 /// Decodes the content of a column; `None` if it is damaged.
 fn restore(form: i64, bytes: &[u8], base: Option<&[u8]>, limit: usize) -> Option<Vec<u8>> {
     match form {
         PLAIN => Some(bytes.to_vec()),
-        COMPRESSED => decompress(None, bytes, limit).ok(),
-        DELTA => decompress(Some(base?), bytes, limit).ok(),
+        COMPRESSED => decompress(Dictionary::None, bytes, limit),
+        COMPRESSED_AS_RECORD => decompress(Dictionary::Records, bytes, limit),
+        DELTA => decompress(Dictionary::Base(base?), bytes, limit),
         _ => None,
     }
 }
