@@ -3,7 +3,7 @@
 //! `*` stands for up to six words, `a|b` for either word, `~` for the rest of a word, `^` and `$` for the ends of
 //! the message. In scripts without spaces a cue is a substring.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::file::{List, Script};
 use super::language::words;
@@ -47,7 +47,7 @@ fn beginning(message: &str) -> &str {
 pub(super) struct CueSet {
     cues: Vec<Cue>,
     /// Cues by the words their first position allows; cues that start otherwise are in `others`.
-    by_word: HashMap<String, Vec<usize>>,
+    by_word: FxHashMap<String, Vec<usize>>,
     others: Vec<usize>,
 }
 
@@ -95,19 +95,29 @@ impl CueSet {
     pub fn count(&self, text: &Text) -> usize {
         match text {
             Text::Letters(text) => self.cues.iter().filter(|cue| cue.is_in_letters(text)).count(),
-            Text::Words(words) => {
-                let mut found: Vec<usize> = Vec::new();
-                for (at, word) in words.iter().enumerate() {
-                    let candidates = self.by_word.get(word).into_iter().flatten();
-                    for index in candidates.chain(&self.others) {
-                        if !found.contains(index) && self.cues[*index].is_at(words, at) {
-                            found.push(*index);
-                        }
-                    }
+            Text::Words(words) => self.count_words(words),
+        }
+    }
+
+    /// The number of cues that match in `words`.
+    pub fn count_words(&self, words: &[String]) -> usize {
+        if self.cues.is_empty() {
+            return 0;
+        }
+        let mut found: Vec<usize> = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            for index in self.candidates(word) {
+                if !found.contains(&index) && self.cues[index].is_at(words, at) {
+                    found.push(index);
                 }
-                found.len()
             }
         }
+        found.len()
+    }
+
+    /// The cues that may start with a word.
+    fn candidates(&self, word: &str) -> impl Iterator<Item = usize> {
+        self.by_word.get(word).into_iter().flatten().chain(&self.others).copied()
     }
 
     /// Removes the words that match cues of the set.
@@ -118,8 +128,8 @@ impl CueSet {
         while at < words.len() {
             let fits = |cue: &&Cue| cue.is_at(&words, at);
             match self
-                .cues
-                .iter()
+                .candidates(&words[at])
+                .map(|index| &self.cues[index])
                 .filter(fits)
                 .filter_map(|cue| cue.runs.first())
                 .map(Vec::len)

@@ -77,7 +77,7 @@ impl Cues {
             true => Text::new(&with_names_marked(message), self.script),
             false => Text::new(message, self.script),
         };
-        self.asks.score(&text).clamp(0.0, 1.0)
+        self.asks.score(|cues| cues.count(&text)).clamp(0.0, 1.0)
     }
 
     /// Whether a message names somebody or something, in languages that capitalise names.
@@ -88,7 +88,7 @@ impl Cues {
     /// How likely a message is heated, and the sign of it.
     pub fn heat(&self, message: &str) -> (f32, &'static str) {
         let text = Text::new(message, self.script);
-        let said = self.heat.score(&text);
+        let said = self.heat.score(|cues| cues.count(&text));
         let letters = message.chars().filter(|c| c.is_alphabetic()).count();
         let capitals = message.chars().filter(|c| c.is_uppercase()).count();
         let shouted = letters >= weights::SHOUTED_LETTERS_MIN && capitals * 10 >= letters * 7;
@@ -112,8 +112,10 @@ impl Cues {
         let most = words.len().min(MODE_WORDS_MAX);
         let ends = (MODE_WORDS_FIRST..most).step_by(MODE_WORDS_FIRST).chain([most]);
         ends.into_iter().find_map(|end| {
-            let beginning = Text::Words(words[..end].to_vec());
-            let score = |(mode, groups): &(Mode, Groups)| (*mode, groups.score(&beginning));
+            let beginning = &words[..end];
+            let score = |(mode, groups): &(Mode, Groups)| {
+                (*mode, groups.score(|cues| cues.count_words(beginning)))
+            };
             let mut scored: Vec<(Mode, f32)> = self.modes.iter().map(score).collect();
             scored.sort_by(|one, two| two.1.total_cmp(&one.1));
             let (mode, best) = *scored.first()?;
@@ -139,18 +141,18 @@ impl Groups {
         }
     }
 
-    /// The sum over the groups; hints count each, other groups once.
-    fn score(&self, text: &Text) -> f32 {
-        if self.never.count(text) > 0 {
+    /// The sum over the groups; hints count each, other groups once. `count` counts the cues of a set that match.
+    fn score(&self, count: impl Fn(&CueSet) -> usize) -> f32 {
+        if count(&self.never) > 0 {
             return 0.0;
         }
         let mut score = 0.0;
-        if !self.form.is_empty() && self.form.count(text) == 0 {
+        if !self.form.is_empty() && count(&self.form) == 0 {
             score += weights::CUE_TELLS;
         }
         for (weight, most, cues) in &self.groups {
             #[expect(clippy::cast_precision_loss, reason = "a handful of cues")]
-            let times = cues.count(text).min(*most) as f32;
+            let times = count(cues).min(*most) as f32;
             score += weight * times;
         }
         score

@@ -1,6 +1,8 @@
 //! A language: word classes, numbers, plurals, verbs, and sentences to reply with.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::class::{Class, Family, Say};
 use super::cues::Cues;
@@ -18,10 +20,10 @@ pub struct Language {
     pub code: String,
     pub name: String,
     script: Script,
-    words: HashMap<Class, HashSet<String>>,
+    words: FxHashMap<Class, FxHashSet<String>>,
     /// Phrases of a class by their first word, longest first.
-    phrases: HashMap<Class, HashMap<String, Vec<Vec<String>>>>,
-    families: HashMap<String, Family>,
+    phrases: FxHashMap<Class, FxHashMap<String, Vec<Vec<String>>>>,
+    families: FxHashMap<String, Family>,
     ordinals: Vec<Vec<String>>,
     cardinals: Vec<String>,
     plurals: Vec<(String, String)>,
@@ -41,9 +43,9 @@ impl Language {
             code: file.code,
             name: file.name,
             script: file.script,
-            words: HashMap::new(),
-            phrases: HashMap::new(),
-            families: HashMap::new(),
+            words: FxHashMap::default(),
+            phrases: FxHashMap::default(),
+            families: FxHashMap::default(),
             ordinals: file.ordinals.into_iter().map(|forms| forms.0).collect(),
             cardinals: file.cardinals.0,
             plurals: file.plurals,
@@ -178,7 +180,10 @@ impl Language {
     /// The number of function words of this language in a message.
     pub(super) fn function_words(&self, message: &str, words: &[String]) -> usize {
         match self.script {
-            Script::Spaced => words.iter().filter(|word| self.is(Class::Stop, word)).count(),
+            Script::Spaced => {
+                let stop = self.words.get(&Class::Stop);
+                stop.map_or(0, |stop| words.iter().filter(|word| stop.contains(*word)).count())
+            }
             Script::Kana => 2 * message.chars().filter(|c| is_kana(*c)).count(),
             Script::Han => message.chars().filter(|c| is_han(*c)).count(),
         }

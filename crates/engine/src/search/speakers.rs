@@ -140,7 +140,10 @@ fn asks_what_was_said(message: &str, words: &[String]) -> bool {
 
 /// Splits `Anna: I moved` into name and rest, if a text starts with a name.
 pub fn split_name(text: &str) -> (Option<&str>, &str) {
-    let Some((name, rest)) = text.split_once(": ") else { return (None, text) };
+    // A name is short, so the rest of a long text is not searched for its end.
+    let beginning = &text[..text.floor_char_boundary(NAME_BYTES_MAX + 2)];
+    let Some((name, _)) = beginning.split_once(": ") else { return (None, text) };
+    let rest = &text[name.len() + 2..];
     let short = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(['\n', '/']);
     let mut words = 0;
     each_word(name, |_| {
