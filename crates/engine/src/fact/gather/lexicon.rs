@@ -80,6 +80,8 @@ pub struct Language {
     pub articles: Vec<String>,
     /// Prepositions replaced by "for" in a subject.
     pub prepositions: Vec<String>,
+    /// Common things of which people speak in several languages: the word, and the English one.
+    pub english: BTreeMap<String, String>,
     /// How other products refer to the user, and the user's own wording.
     pub told_of: Vec<(Regex, String)>,
     /// Forms that state something, in order of precedence.
@@ -167,6 +169,8 @@ struct Key {
     indefinite: Vec<String>,
     articles: Vec<String>,
     prepositions: Vec<String>,
+    #[serde(default)]
+    english: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -311,6 +315,7 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         indefinite: file.key.indefinite,
         articles: file.key.articles,
         prepositions: file.key.prepositions,
+        english: file.key.english,
         told_of: told_of.collect::<Result<_, regex::Error>>()?,
         questions: questions.collect::<Result<_, regex::Error>>()?,
         forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that)))?,

@@ -59,5 +59,7 @@ pub async fn import(
         true => ForgottenOnes::BroughtBack,
         false => ForgottenOnes::LeftOut,
     };
-    Ok(Json(app.engine().facts().import(&caller, &text, forgotten).await?.into()))
+    let engine = app.engine().clone();
+    let importing = async move { engine.facts().import(&caller, &text, forgotten).await };
+    Ok(Json(app.to_the_end(importing).await??.into()))
 }
