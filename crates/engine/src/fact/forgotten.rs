@@ -49,10 +49,8 @@ pub(super) struct ForgottenWords {
 impl ForgottenWords {
     pub async fn of(threads: &Threads, scope: &Scope) -> Result<Option<Self>> {
         let found = threads.read::<Marks>(&threads.key(scope, THREAD)?).await?;
-        Ok(found.map(|(_, found)| Self {
-            salt: found.salt,
-            marks: found.marks.into_iter().collect(),
-        }))
+        Ok(found
+            .map(|(_, found)| Self { salt: found.salt, marks: found.marks.into_iter().collect() }))
     }
 
     /// Whether the user has forgotten a statement with these words.
@@ -77,7 +75,8 @@ pub(super) async fn add(
         marks.drain(..surplus);
         Marks { salt: known.salt, marks }
     };
-    let updated = threads.update(&key, PreviousValue::Dropped, |known| Ok(Some(with(known)))).await?;
+    let updated =
+        threads.update(&key, PreviousValue::Dropped, |known| Ok(Some(with(known)))).await?;
     if updated.is_none() {
         let first = with(&Marks { salt: new_salt, marks: Vec::new() });
         threads.create(&key, &first, &[]).await?;

@@ -60,9 +60,14 @@ pub fn stated(message: &str) -> Vec<Statement> {
 fn own_sentences<'m>(languages: &[Language], message: &'m str) -> Vec<Sentence<'m>> {
     prose::own_sentences(message, |line| {
         languages.iter().any(|language| {
-            [&language.lead, &language.explicit_lead, &language.tell_lead, &language.instruction_lead]
-                .iter()
-                .any(|lead| lead.is_match(line))
+            [
+                &language.lead,
+                &language.explicit_lead,
+                &language.tell_lead,
+                &language.instruction_lead,
+            ]
+            .iter()
+            .any(|lead| lead.is_match(line))
         })
     })
 }
@@ -297,10 +302,15 @@ fn fits(language: &Language, rule: ValueRule, value: &str) -> bool {
         ValueRule::Any => true,
         ValueRule::Name => is_name(noun),
         ValueRule::Thing => {
-            subject::has_indefinite_article(language, value)
-                || is_name(noun) && !noun.starts_with(|it: char| it.is_ascii_digit())
+            subject::has_indefinite_article(language, value) || is_name(noun) && !is_number(noun)
         }
     }
+}
+
+/// Whether the first word is a bare number or a time, unlike "100G".
+fn is_number(value: &str) -> bool {
+    let word = value.split_whitespace().next().unwrap_or_default();
+    word.starts_with(|it: char| it.is_ascii_digit()) && !word.contains(char::is_uppercase)
 }
 
 /// Whether the first word looks like a name, a number or an identifier, or begins a quote.

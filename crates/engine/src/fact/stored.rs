@@ -280,7 +280,8 @@ impl Facts {
         if keys.is_empty() {
             return Ok(Forgotten::default());
         }
-        forgotten::add(&self.forgotten, scope, (&self.words_of(keys).await?, self.clock.id())).await?;
+        forgotten::add(&self.forgotten, scope, (&self.words_of(keys).await?, self.clock.id()))
+            .await?;
         // Also before erasing: if this process dies meanwhile, no other one keeps the facts in memory.
         self.threads.move_on(scope).await?;
         let erased = self.threads.erase(keys).await;

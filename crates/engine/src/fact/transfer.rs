@@ -112,8 +112,7 @@ impl Facts {
         let now = self.now();
         let mut report = ImportedFacts::default();
         let existing = self.all(caller).await?;
-        let mut taken: HashSet<String> =
-            existing.iter().map(|fact| fact.id.clone()).collect();
+        let mut taken: HashSet<String> = existing.iter().map(|fact| fact.id.clone()).collect();
         let forgotten = match forgotten {
             ForgottenOnes::LeftOut => self.forgotten_words(&caller.scope).await?,
             ForgottenOnes::BroughtBack => None,

@@ -431,7 +431,8 @@ async fn a_broken_file_is_refused_whole_and_says_where() {
         ("", "file is not valid"),
         (&long, "memory 2: the length of text in bytes is 3000; the limit fact_bytes_max is 2000"),
     ] {
-        let error = place.facts.import(&ada(), file, ForgottenOnes::LeftOut).await.unwrap_err().to_string();
+        let error =
+            place.facts.import(&ada(), file, ForgottenOnes::LeftOut).await.unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error:?} for {file:.60}");
         assert!(texts(&place.facts, &ada()).await.is_empty(), "nothing half-written");
     }

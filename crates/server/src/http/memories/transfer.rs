@@ -40,6 +40,7 @@ pub async fn export(
 #[into_params(parameter_in = Query)]
 pub struct ImportQuery {
     /// Whether to bring back statements that the user has forgotten; otherwise they are left out and counted.
+    #[param(default = false)]
     with_forgotten: bool,
 }
 
