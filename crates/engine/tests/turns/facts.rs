@@ -341,9 +341,9 @@ async fn an_import_leaves_out_what_was_forgotten_unless_asked() {
     let told = place.tell("My alarm code is 6650", None).await;
     place.tell("My tent is green", None).await;
     let patch = FactPatch { text: Some("My alarm code is 6651".into()), ..FactPatch::default() };
-    place.facts.change(&ada(), &told.fact.id, &patch).await.unwrap();
+    place.facts.change(&ada(), &told.id, &patch).await.unwrap();
     let export = serde_json::to_string(&place.facts.export(&ada()).await.unwrap()).unwrap();
-    place.facts.forget(&ada(), &told.fact.id).await.unwrap();
+    place.facts.forget(&ada(), &told.id).await.unwrap();
 
     let report = place.facts.import(&ada(), &export, ForgottenOnes::LeftOut).await.unwrap();
     assert_eq!((report.imported, report.known, report.forgotten), (0, 1, 1));
