@@ -10,6 +10,7 @@ mod book;
 pub mod draft;
 pub mod files;
 mod find;
+mod forgotten;
 pub mod gather;
 mod paths;
 mod plan;
@@ -26,6 +27,7 @@ use crate::search::words::{content_stems, stems};
 
 pub use draft::{FactDraft, FactPatch};
 pub use find::{FactFilter, FactHit, FactList};
+pub use forgotten::ForgottenOnes;
 pub use stored::{Facts, Forgotten};
 pub(crate) use threads::text_at;
 pub use unwanted::Forgetting;

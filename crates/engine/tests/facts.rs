@@ -3,6 +3,7 @@
 //! `facts.jsonl`: each `says` is a clause of the message that states something lasting. A statement is right if it
 //! overlaps one. `doubtful` rows, and rows whose wording was known beforehand (`from_brief`), do not count.
 //! `facts-blind.jsonl`: the same, written a second time without knowledge of the code, half of it traps.
+//! `facts-third.jsonl`: a third time, two thirds of it traps; the last rows are talk that was taken for statements.
 //! `facts-further.jsonl`: the same, written by who wrote the code, mostly traps.
 //! `supersede.jsonl`: messages in order; which clauses hold at the end, and which were superseded.
 
@@ -62,6 +63,12 @@ fn statements_are_precise_on_blind_messages() {
 #[test]
 fn statements_are_precise_on_a_second_blind_set_and_not_rare() {
     let all = check(include_str!("data/facts-blind.jsonl"));
+    assert!(all.recalled as f64 >= 0.85 * all.labelled as f64, "recall is below 0.85");
+}
+
+#[test]
+fn statements_are_precise_on_a_third_blind_set_and_not_rare() {
+    let all = check(include_str!("data/facts-third.jsonl"));
     assert!(all.recalled as f64 >= 0.85 * all.labelled as f64, "recall is below 0.85");
 }
 

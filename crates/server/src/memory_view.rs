@@ -292,11 +292,13 @@ pub struct ImportedMemories {
     pub superseded: usize,
     /// Number of memories that contradict one of higher trust; both are kept.
     pub contradicting: usize,
+    /// Number of memories left out because the user had forgotten them.
+    pub forgotten: usize,
 }
 
 impl From<ImportedFacts> for ImportedMemories {
     fn from(report: ImportedFacts) -> Self {
-        let ImportedFacts { imported, known, superseded, contradicting } = report;
-        Self { imported, known, superseded, contradicting }
+        let ImportedFacts { imported, known, superseded, contradicting, forgotten } = report;
+        Self { imported, known, superseded, contradicting, forgotten }
     }
 }

@@ -2269,6 +2269,8 @@ export interface components {
             superseded: number;
             /** @description Number of memories that contradict one of higher trust; both are kept. */
             contradicting: number;
+            /** @description Number of memories left out because the user had forgotten them. */
+            forgotten: number;
         };
         /** @description Names a rule, a reference or a tool. */
         ItemBody: {
@@ -5616,7 +5618,10 @@ export interface operations {
     };
     memories_import: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to bring back statements that the user has forgotten; otherwise they are left out and counted. */
+                with_forgotten?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

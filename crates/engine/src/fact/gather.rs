@@ -38,7 +38,7 @@ pub struct Statement {
 /// The lasting statements in `message`, in order.
 pub fn stated(message: &str) -> Vec<Statement> {
     let languages = lexicon::languages();
-    let sentences = prose::own_sentences(message);
+    let sentences = own_sentences(languages, before_quote(languages, message));
     let is_task = languages.iter().any(|language| language.never_message.is_match(message));
     let mut statements: Vec<Statement> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
@@ -57,6 +57,29 @@ pub fn stated(message: &str) -> Vec<Statement> {
     statements
 }
 
+fn own_sentences<'m>(languages: &[Language], message: &'m str) -> Vec<Sentence<'m>> {
+    prose::own_sentences(message, |line| {
+        languages.iter().any(|language| {
+            [
+                &language.lead,
+                &language.explicit_lead,
+                &language.tell_lead,
+                &language.instruction_lead,
+            ]
+            .iter()
+            .any(|lead| lead.is_match(line))
+        })
+    })
+}
+
+/// The message up to words that introduce somebody's text: "here is the customer's message: …".
+///
+/// Nothing marks where such a text ends, so it continues to the end of the message.
+fn before_quote<'m>(languages: &[Language], message: &'m str) -> &'m str {
+    let starts = languages.iter().filter_map(|language| language.quoting.find(message));
+    &message[..starts.map(|found| found.start()).min().unwrap_or(message.len())]
+}
+
 /// Whether `newer` replaces an older fact with this subject and text.
 ///
 /// It does if both are about the same thing and say something different. They are not merged: the caller keeps
@@ -73,15 +96,17 @@ pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &s
 /// The subject of a text that somebody wants to store: it may refer to things in more ways than a message does,
 /// such as "the user". `None` if it states more than one thing.
 pub(super) fn subject_of(text: &str) -> Option<String> {
-    let text = text.trim();
-    let own_words = lexicon::languages().iter().flat_map(|language| &language.told_of);
-    let own_words = own_words.filter_map(|(says, own)| {
+    in_own_words(text).and_then(|words| one_subject(&words)).or_else(|| one_subject(text.trim()))
+}
+
+/// What somebody wrote of "the user", in the user's own words.
+pub(super) fn in_own_words(text: &str) -> Option<String> {
+    let told_of = lexicon::languages().iter().flat_map(|language| &language.told_of);
+    told_of.into_iter().find_map(|(says, own)| {
         let mut words = String::new();
-        says.captures(text)?.expand(own, &mut words);
+        says.captures(text.trim())?.expand(own, &mut words);
         Some(words)
-    });
-    let own_words = own_words.take(1).find_map(|words| one_subject(&words));
-    own_words.or_else(|| one_subject(text))
+    })
 }
 
 /// The subject of a text that states one thing.
@@ -95,7 +120,7 @@ fn one_subject(text: &str) -> Option<String> {
 
 /// The subject of a single clause that has a form, whatever the value: "my scooter is red".
 fn named(text: &str) -> Option<String> {
-    let sentences = prose::own_sentences(text);
+    let sentences = own_sentences(lexicon::languages(), text);
     let [sentence] = sentences.as_slice() else { return None };
     lexicon::languages().iter().filter(|_| !sentence.is_question).find_map(|language| {
         let clauses = clauses(language, sentence.text);
@@ -130,7 +155,12 @@ fn told(language: &Language, sentences: &[Sentence<'_>], at: usize) -> Vec<State
             false => lead.end(),
         };
         let rest = text[start..].trim();
-        return remembered(language, rest, sentence.text);
+        // "Remember, small steps count" is advice; "remember, my rack is R42" has a form.
+        let is_advice = language.advice_lead.is_match(lead.as_str())
+            && !clauses(language, rest).iter().any(|clause| form_of(language, clause).is_some());
+        if !is_advice {
+            return remembered(language, rest, sentence.text);
+        }
     }
     let asked_after = sentences.get(at + 1).is_some_and(is_trailer);
     let asked_before = at == 1 && is_trailer(&sentences[0]);
@@ -236,6 +266,7 @@ fn form_of(language: &Language, clause: &str) -> Option<(FactKind, Option<String
     if let Some(found) = language.forms.iter().find_map(|form| matched(language, form, body)) {
         return Some(found);
     }
+    let is_rule = is_rule && language.instruction_body.is_match(body);
     (is_rule || language.instruction_form.is_match(body))
         .then(|| (FactKind::Instruction, subject::of_instruction(language, body)))
 }
@@ -247,15 +278,18 @@ fn matched(language: &Language, form: &Form, clause: &str) -> Option<(FactKind, 
     }
     let groups = form.says.captures(clause)?;
     let value = groups.name("value");
-    let predicate = value.map_or(clause, |value| &clause[value.start()..]);
-    if language.never_clause.is_match(predicate) {
+    let start = value.map_or(0, |value| value.start());
+    let end = groups.name("since").map_or(clause.len(), |since| since.start());
+    if language.never_clause.is_match(&clause[start..end]) {
         return None;
     }
     if groups.name("what").is_some_and(|what| language.never_what.is_match(what.as_str())) {
         return None;
     }
     if let Some(value) = value.map(|value| value.as_str())
-        && (language.never_value.is_match(value) || !fits(language, form.value, value))
+        && (language.never_value.is_match(value)
+            || form.never.as_ref().is_some_and(|never| never.is_match(value))
+            || !fits(language, form.value, value))
     {
         return None;
     }
@@ -268,16 +302,23 @@ fn fits(language: &Language, rule: ValueRule, value: &str) -> bool {
         ValueRule::Any => true,
         ValueRule::Name => is_name(noun),
         ValueRule::Thing => {
-            subject::has_indefinite_article(language, value)
-                || is_name(noun) && !noun.starts_with(|it: char| it.is_ascii_digit())
+            subject::has_indefinite_article(language, value) || is_name(noun) && !is_number(noun)
         }
     }
 }
 
-/// Whether the first word looks like a name, a number or an identifier.
+/// Whether the first word is a bare number or a time, unlike "100G".
+fn is_number(value: &str) -> bool {
+    let word = value.split_whitespace().next().unwrap_or_default();
+    word.starts_with(|it: char| it.is_ascii_digit()) && !word.contains(char::is_uppercase)
+}
+
+/// Whether the first word looks like a name, a number or an identifier, or begins a quote.
 fn is_name(value: &str) -> bool {
     let word = value.split_whitespace().next().unwrap_or_default();
-    word.starts_with(char::is_uppercase)
+    let bare = word.trim_start_matches(['\'', '"', '“', '„', '‘', '`']);
+    bare.len() < word.len()
+        || word.contains(char::is_uppercase)
         || word.contains(|it: char| it.is_ascii_digit() || "@_/".contains(it))
 }
 
@@ -289,6 +330,9 @@ fn clauses<'s>(language: &Language, sentence: &'s str) -> Vec<&'s str> {
     let mut start = 0;
     for joint in language.joint.captures_iter(sentence) {
         let (Some(whole), Some(next)) = (joint.get(0), joint.name("next")) else { continue };
+        if language.elided.is_match(whole.as_str()) {
+            continue;
+        }
         clauses.push(&sentence[start..whole.start()]);
         start = next.start();
     }

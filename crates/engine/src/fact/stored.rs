@@ -24,6 +24,7 @@ use crate::search::{Calibration, ItemIndex};
 use crate::store::{Erased, Key, Kind, Scope, Store, Version};
 
 use super::book::Book;
+use super::forgotten::{self, ForgottenWords};
 use super::gather::subject_key;
 use super::plan::{Plan, may_replace};
 use super::threads::{AT_ONCE, PreviousValue, Threads};
@@ -52,6 +53,8 @@ impl Forgotten {
 
 pub struct Facts {
     threads: Threads,
+    /// What users have forgotten.
+    forgotten: Threads,
     clock: Arc<dyn Clock>,
     pub(super) limits: Arc<Limits>,
     pub(super) embedder: Arc<dyn Embedder>,
@@ -75,8 +78,9 @@ impl Facts {
             .build();
         let indexes =
             moka::sync::Cache::builder().max_capacity(100).time_to_idle(cache_age).build();
-        let threads = Threads::new(store, clock.clone(), Kind::Fact);
-        Self { threads, clock, limits, embedder, calibration, books, indexes }
+        let threads = Threads::new(store.clone(), clock.clone(), Kind::Fact);
+        let forgotten = Threads::new(store, clock.clone(), Kind::Job);
+        Self { threads, forgotten, clock, limits, embedder, calibration, books, indexes }
     }
 
     /// The caller's facts that are not superseded, most recently changed first. One cheap read if nothing has
@@ -276,6 +280,8 @@ impl Facts {
         if keys.is_empty() {
             return Ok(Forgotten::default());
         }
+        forgotten::add(&self.forgotten, scope, (&self.words_of(keys).await?, self.clock.id()))
+            .await?;
         // Also before erasing: if this process dies meanwhile, no other one keeps the facts in memory.
         self.threads.move_on(scope).await?;
         let erased = self.threads.erase(keys).await;
@@ -284,6 +290,22 @@ impl Facts {
         self.moved(scope).await;
         let stored = erased?;
         Ok(Forgotten { facts: stored.heads, stored })
+    }
+
+    /// The texts of facts, with those of their earlier versions.
+    async fn words_of(&self, keys: &[Key]) -> Result<Vec<String>> {
+        let reading = stream::iter(keys.to_vec()).map(|key| async move {
+            let mut versions: Vec<Fact> = self.threads.earlier(&key).await?;
+            versions.extend(self.threads.read::<Fact>(&key).await?.map(|(_, fact)| fact));
+            Ok::<_, Error>(versions)
+        });
+        let read: Vec<Vec<Fact>> = reading.buffered(AT_ONCE).try_collect().await?;
+        Ok(read.into_iter().flatten().map(|fact| fact.text).collect())
+    }
+
+    /// What the user has forgotten; `None` if nothing.
+    pub(super) async fn forgotten_words(&self, scope: &Scope) -> Result<Option<ForgottenWords>> {
+        ForgottenWords::of(&self.forgotten, scope).await
     }
 
     /// Records that a request showed these facts; written at most once a day for each.

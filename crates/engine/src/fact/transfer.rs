@@ -5,6 +5,8 @@
 //!
 //! Invariant: a file is read and validated completely before anything is written.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,8 @@ use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
 
+use super::draft::comparable;
+use super::forgotten::ForgottenOnes;
 use super::gather::subject_key;
 use super::stored::Facts;
 use super::{Fact, FactDraft, FactKind, Trust};
@@ -38,6 +42,8 @@ pub struct ImportedFacts {
     pub superseded: usize,
     /// Facts that contradict a more trusted one; both are stored.
     pub contradicting: usize,
+    /// Statements that the user has forgotten, which were left out.
+    pub forgotten: usize,
 }
 
 #[derive(Deserialize)]
@@ -94,14 +100,24 @@ impl Facts {
         Ok(FactExport { format: FACTS_FORMAT.into(), memories: self.all(caller).await? })
     }
 
-    /// Imports the facts of a file, all or none.
-    pub async fn import(&self, caller: &Caller, text: &str) -> Result<ImportedFacts> {
+    /// Imports the facts of a file, all or none. What the user has forgotten is left out, unless it is to be
+    /// brought back.
+    pub async fn import(
+        &self,
+        caller: &Caller,
+        text: &str,
+        forgotten: ForgottenOnes,
+    ) -> Result<ImportedFacts> {
         authorize(caller, Action::Write)?;
         let now = self.now();
         let mut report = ImportedFacts::default();
         let existing = self.all(caller).await?;
-        let mut taken: std::collections::HashSet<String> =
-            existing.iter().map(|fact| fact.id.clone()).collect();
+        let mut taken: HashSet<String> = existing.iter().map(|fact| fact.id.clone()).collect();
+        let forgotten = match forgotten {
+            ForgottenOnes::LeftOut => self.forgotten_words(&caller.scope).await?,
+            ForgottenOnes::BroughtBack => None,
+        };
+        let stands: HashSet<String> = existing.iter().map(|fact| comparable(&fact.text)).collect();
         let mut wanted = Vec::new();
         for (at, read) in read(text)?.into_iter().enumerate() {
             let fact = match read {
@@ -123,7 +139,10 @@ impl Facts {
                     Fact { changed_at, ..draft.into_fact(self.new_id(), created_at) }
                 }
             };
-            if taken.insert(fact.id.clone()) {
+            let is_forgotten = forgotten.as_ref().is_some_and(|words| words.has(&fact.text));
+            if is_forgotten && !stands.contains(&comparable(&fact.text)) {
+                report.forgotten += 1;
+            } else if taken.insert(fact.id.clone()) {
                 wanted.push(fact);
             } else {
                 report.known += 1;

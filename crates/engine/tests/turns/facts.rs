@@ -9,7 +9,7 @@ use throughline_engine::access::{Caller, Grants};
 use throughline_engine::clock::Clock;
 use throughline_engine::error::Error;
 use throughline_engine::fact::{
-    Fact, FactDraft, FactFilter, FactKind, FactPatch, FactSource, Facts, Trust,
+    Fact, FactDraft, FactFilter, FactKind, FactPatch, FactSource, Facts, ForgottenOnes, Trust,
 };
 use throughline_engine::id::{SessionId, TenantId, UserId};
 use throughline_engine::limits::Limits;
@@ -328,11 +328,42 @@ async fn an_export_comes_back_and_twice_is_once() {
     let export = place.facts.export(&ada()).await.unwrap();
     let text = serde_json::to_string(&export).unwrap();
     let (elsewhere, bob) = (World::new(), caller("acme", "bob"));
-    let report = elsewhere.facts.import(&bob, &text).await.unwrap();
+    let report = elsewhere.facts.import(&bob, &text, ForgottenOnes::LeftOut).await.unwrap();
     assert_eq!((report.imported, report.known), (3, 0));
     assert_eq!(elsewhere.facts.export(&bob).await.unwrap(), export);
-    let report = elsewhere.facts.import(&bob, &text).await.unwrap();
+    let report = elsewhere.facts.import(&bob, &text, ForgottenOnes::LeftOut).await.unwrap();
     assert_eq!((report.imported, report.known), (0, 3));
+}
+
+#[tokio::test]
+async fn an_import_leaves_out_what_was_forgotten_unless_asked() {
+    let place = World::new();
+    let told = place.tell("My alarm code is 6650", None).await;
+    place.tell("My tent is green", None).await;
+    let patch = FactPatch { text: Some("My alarm code is 6651".into()), ..FactPatch::default() };
+    place.facts.change(&ada(), &told.id, &patch).await.unwrap();
+    let export = serde_json::to_string(&place.facts.export(&ada()).await.unwrap()).unwrap();
+    place.facts.forget(&ada(), &told.id).await.unwrap();
+
+    let report = place.facts.import(&ada(), &export, ForgottenOnes::LeftOut).await.unwrap();
+    assert_eq!((report.imported, report.known, report.forgotten), (0, 1, 1));
+    // In another product's words, and an earlier version.
+    let foreign = r#"[{"memory": "User's alarm code is 6650"}, {"memory": "My kite is red"}]"#;
+    let report = place.facts.import(&ada(), foreign, ForgottenOnes::LeftOut).await.unwrap();
+    assert_eq!((report.imported, report.forgotten), (1, 1));
+    assert_eq!(texts(&place.facts, &ada()).await, ["My kite is red", "My tent is green"]);
+    // Somebody else has forgotten nothing.
+    let bob = caller("acme", "bob");
+    let report = place.facts.import(&bob, foreign, ForgottenOnes::LeftOut).await.unwrap();
+    assert_eq!((report.imported, report.forgotten), (2, 0));
+
+    // Stated again it is new, and then an import knows it.
+    place.tell("My alarm code is 6651", None).await;
+    let report = place.facts.import(&ada(), &export, ForgottenOnes::LeftOut).await.unwrap();
+    assert_eq!((report.imported, report.known, report.forgotten), (0, 2, 0));
+    place.facts.forget_all(&ada()).await.unwrap();
+    let report = place.facts.import(&ada(), &export, ForgottenOnes::BroughtBack).await.unwrap();
+    assert_eq!((report.imported, report.forgotten), (2, 0));
 }
 
 #[tokio::test]
@@ -342,7 +373,7 @@ async fn a_file_of_somebody_else_supersedes_nothing() {
     one.clock.advance(Duration::from_secs(60));
     one.tell("My rack is R41", Some("rack")).await;
     let export = serde_json::to_string(&one.facts.export(&ada()).await.unwrap()).unwrap();
-    let report = other.facts.import(&ada(), &export).await.unwrap();
+    let report = other.facts.import(&ada(), &export, ForgottenOnes::LeftOut).await.unwrap();
     assert_eq!((report.imported, report.superseded), (1, 0));
     let current = texts(&other.facts, &ada()).await;
     assert!(current.contains(&"My rack is R50".to_owned()), "{current:?}");
@@ -365,7 +396,7 @@ async fn files_of_other_products_are_read() {
         (r#"[{"memory": "Likes tea"}]"#, vec!["Likes tea"]),
     ] {
         let place = World::new();
-        place.facts.import(&ada(), file).await.unwrap();
+        place.facts.import(&ada(), file, ForgottenOnes::LeftOut).await.unwrap();
         assert_eq!(texts(&place.facts, &ada()).await, expected);
         let facts = place.facts.current(&ada()).await.unwrap();
         assert!(facts.iter().all(|fact| fact.trust == Trust::Imported));
@@ -400,7 +431,8 @@ async fn a_broken_file_is_refused_whole_and_says_where() {
         ("", "file is not valid"),
         (&long, "memory 2: the length of text in bytes is 3000; the limit fact_bytes_max is 2000"),
     ] {
-        let error = place.facts.import(&ada(), file).await.unwrap_err().to_string();
+        let error =
+            place.facts.import(&ada(), file, ForgottenOnes::LeftOut).await.unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error:?} for {file:.60}");
         assert!(texts(&place.facts, &ada()).await.is_empty(), "nothing half-written");
     }

@@ -106,7 +106,11 @@ fn any_memories_are_taken_or_refused() {
     let input = r#"{"format":"throughline.memories/1","memories":[{"id":"01a1e346-e8e0-742a-8fb6-018a263625a5",
         "text":"My rack is R41","subject":"my rack","kind":"fact","trust":"told","created_at":"2026-11-16T07:33:56Z"}]}"#;
     target_text(HERE, "memories", &[input, "My rack is R41\n\n- My dog is Rex"], |text| {
-        let _ = runtime.block_on(bench.engine.facts().import(&bench.caller, text));
+        let _ = runtime.block_on(bench.engine.facts().import(
+            &bench.caller,
+            text,
+            throughline_engine::fact::ForgottenOnes::LeftOut,
+        ));
     });
 }
 

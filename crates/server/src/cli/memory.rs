@@ -109,6 +109,9 @@ enum Verb {
     Import {
         /// The file to read; - reads standard input.
         file: PathBuf,
+        /// Bring back statements that were forgotten here; otherwise they are left out and counted.
+        #[arg(long)]
+        with_forgotten: bool,
     },
 }
 
@@ -206,19 +209,21 @@ impl Verb {
                     None => output::line(text),
                 }
             }
-            Self::Import { file } => {
+            Self::Import { file, with_forgotten } => {
                 let call = Call::post(&["memories", "import"]);
+                let call = call.with_any("with_forgotten", with_forgotten.then_some("true"));
                 let report = api.json(call.document("application/json", read(&file)?)).await?;
                 if json {
                     return output::json(&report);
                 }
                 let count = |name| field(&report, name);
                 output::line(format!(
-                    "{} new, {} known, {} superseded, {} contradicting",
+                    "{} new, {} known, {} superseded, {} contradicting, {} left out because they were forgotten",
                     count("imported"),
                     count("known"),
                     count("superseded"),
-                    count("contradicting")
+                    count("contradicting"),
+                    count("forgotten")
                 ))
             }
         }

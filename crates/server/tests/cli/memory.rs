@@ -40,7 +40,8 @@ fn memories_are_taken_out_and_brought_in_and_all_are_forgotten_only_on_a_clear_w
     assert_eq!(place.fails(&["memory", "forget", "--all"]).0, 2);
     assert_eq!(place.json(&["memory", "forget", "--all", "--yes", "--json"])["memories"], 1);
     let import = ["memory", "import", "memories.json", "--json"];
-    let report = json!({"imported": 1, "known": 0, "superseded": 0, "contradicting": 0});
+    let report =
+        json!({"imported": 1, "known": 0, "superseded": 0, "contradicting": 0, "forgotten": 0});
     assert_eq!(place.json(&import), report);
     assert_eq!(place.json(&import)["known"], 1);
     let (code, error) = place.fails(&["memory", "add", &"x".repeat(100_000)]);

@@ -32,10 +32,14 @@ pub struct Language {
     pub lead: Regex,
     /// The joint of two clauses; the group `next` is the first word of the next clause.
     pub joint: Regex,
+    /// The end of a joint after which the subject of the clause before goes on: "they calm me and always make …".
+    pub elided: Regex,
     /// Pleasantries at the end of a sentence.
     pub tail: Regex,
     /// A message that is a task about a text or a fictional world.
     pub never_message: Regex,
+    /// Words that introduce somebody's text, which continues to the end of the message.
+    pub quoting: Regex,
     /// A sentence that states nothing, though it can be an instruction: "if I ask …".
     pub never_condition: Regex,
     /// A sentence that states nothing: reported speech, irony, injected instructions.
@@ -50,6 +54,8 @@ pub struct Language {
     pub never_instruction: Regex,
     /// Words that ask to remember what follows; a possessive at the end belongs to the statement.
     pub explicit_lead: Regex,
+    /// An `explicit_lead` that is advice as often as a request, so what follows must have a form.
+    pub advice_lead: Regex,
     /// A whole sentence that asks to remember its neighbour: "remember that".
     pub explicit_trailer: Regex,
     /// A request that is a question in form only: "could you remember that …?"
@@ -62,6 +68,8 @@ pub struct Language {
     pub explicit_reject: Regex,
     /// Words that make what follows a lasting instruction: "from now on".
     pub instruction_lead: Regex,
+    /// The start of what can follow `instruction_lead`.
+    pub instruction_body: Regex,
     /// A whole clause that is a lasting instruction.
     pub instruction_form: Regex,
     /// Topics of instructions: subject and pattern.
@@ -72,6 +80,8 @@ pub struct Language {
     pub articles: Vec<String>,
     /// Prepositions replaced by "for" in a subject.
     pub prepositions: Vec<String>,
+    /// Common things of which people speak in several languages: the word, and the English one.
+    pub english: BTreeMap<String, String>,
     /// How other products refer to the user, and the user's own wording.
     pub told_of: Vec<(Regex, String)>,
     /// Forms that state something, in order of precedence.
@@ -102,7 +112,9 @@ pub struct Form {
     pub subject: String,
     /// What the group `value` must be.
     pub value: ValueRule,
-    /// Matches the whole clause.
+    /// Starts of a `value` with which the form states nothing lasting.
+    pub never: Option<Regex>,
+    /// Matches the whole clause. A group `since` tells from when on it holds, which makes it no passing state.
     pub says: Regex,
 }
 
@@ -157,6 +169,8 @@ struct Key {
     indefinite: Vec<String>,
     articles: Vec<String>,
     prepositions: Vec<String>,
+    #[serde(default)]
+    english: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -165,6 +179,8 @@ struct Clause {
     leads: Vec<String>,
     joints: Vec<String>,
     starts: Vec<String>,
+    #[serde(default)]
+    elided: Vec<String>,
     /// Pleasantries at the end of a sentence.
     #[serde(default)]
     tails: Vec<String>,
@@ -174,6 +190,8 @@ struct Clause {
 #[serde(deny_unknown_fields)]
 struct Never {
     message: Vec<String>,
+    #[serde(default)]
+    quoting: Vec<String>,
     condition: Vec<String>,
     sentence: Vec<String>,
     clause: Vec<String>,
@@ -187,6 +205,8 @@ struct Never {
 #[serde(deny_unknown_fields)]
 struct Explicit {
     leads: Vec<String>,
+    #[serde(default)]
+    advice: Vec<String>,
     trailers: Vec<String>,
     asks: Vec<String>,
     tell: Vec<String>,
@@ -198,6 +218,8 @@ struct Explicit {
 #[serde(deny_unknown_fields)]
 struct Instruction {
     leads: Vec<String>,
+    #[serde(default)]
+    bodies: Vec<String>,
     forms: Vec<String>,
 }
 
@@ -215,6 +237,8 @@ struct FormEntry {
     subject: String,
     #[serde(default)]
     value: ValueRule,
+    #[serde(default)]
+    never: Option<String>,
     says: String,
 }
 
@@ -233,10 +257,16 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         false => patterns.join("|"),
     };
     let tails = any_of(&file.clause.tails);
-    let tail = format!(r"\s*[,;]\s+(?:{tails})$");
+    let tail = format!(r"\s*[,;]\s+(?:{tails})[.!]*$");
+    let bodies = match file.instruction.bodies.is_empty() {
+        true => String::new(),
+        false => format!(r"(?:{})\b", file.instruction.bodies.join("|")),
+    };
     let forms = file.form.into_iter().map(|entry| {
         let says = pattern(words, &format!("^(?:{})$", entry.says))?;
-        Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, says })
+        let never = entry.never.map(|never| pattern(words, &format!(r"^(?:{never})\b")));
+        let never = never.transpose()?;
+        Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, never, says })
     });
     let forms = forms.collect::<Result<_, regex::Error>>()?;
     let questions = file.question.into_iter().map(|entry| {
@@ -251,8 +281,10 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
     Ok(Language {
         lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|")))?,
         joint: pattern(words, &joint)?,
+        elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided)))?,
         tail: pattern(words, &tail)?,
         never_message: any(&file.never.message)?,
+        quoting: pattern(words, &any_of(&file.never.quoting))?,
         never_condition: any(&file.never.condition)?,
         never_sentence: any(&file.never.sentence)?,
         never_clause: any(&file.never.clause)?,
@@ -267,6 +299,7 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         )?,
         never_instruction: any(&file.never.instruction)?,
         explicit_lead: pattern(words, &format!("^(?:{})", file.explicit.leads.join("|")))?,
+        advice_lead: pattern(words, &format!("^(?:{})$", any_of(&file.explicit.advice)))?,
         explicit_trailer: pattern(
             words,
             &format!(r"^(?:{})[.!]*$", file.explicit.trailers.join("|")),
@@ -276,11 +309,13 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         tell_reject: any(&file.explicit.tell_reject)?,
         explicit_reject: any(&file.explicit.reject)?,
         instruction_lead: pattern(words, &format!("^(?:{})", file.instruction.leads.join("|")))?,
+        instruction_body: pattern(words, &format!(r"^(?:{})", bodies))?,
         instruction_form: pattern(words, &format!("^(?:{})$", file.instruction.forms.join("|")))?,
         topics: topics.collect::<Result<_, regex::Error>>()?,
         indefinite: file.key.indefinite,
         articles: file.key.articles,
         prepositions: file.key.prepositions,
+        english: file.key.english,
         told_of: told_of.collect::<Result<_, regex::Error>>()?,
         questions: questions.collect::<Result<_, regex::Error>>()?,
         forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that)))?,

@@ -35,6 +35,9 @@ static MAIL: LazyLock<Regex> = LazyLock::new(|| {
     )
     .expect("the pattern is valid")
 });
+static SPEAKER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\p{Lu}[\w.'-]*(?: \p{Lu}[\w.'-]*)?:\s").expect("the pattern is valid")
+});
 static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:\b(?:dr|mr|mrs|ms|prof|st|no|nr|vs|e\.g|i\.e|z\.b|d\.h|u\.a|ca|approx|inc|ltd|str)|\b[a-z])\.$")
         .expect("the pattern is valid")
@@ -46,7 +49,10 @@ pub struct Sentence<'m> {
 }
 
 /// The sentences of `message` that are neither pasted nor quoted.
-pub fn own_sentences(message: &str) -> Vec<Sentence<'_>> {
+///
+/// A line that begins with a name and a colon is that person's words. `is_label` tells other words before a
+/// colon, such as "Update:".
+pub fn own_sentences(message: &str, is_label: impl Fn(&str) -> bool) -> Vec<Sentence<'_>> {
     let message = &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)];
     let mut sentences = Vec::new();
     let mut in_code = false;
@@ -61,12 +67,13 @@ pub fn own_sentences(message: &str) -> Vec<Sentence<'_>> {
             break;
         }
         let pasted = in_code
-            || trimmed.starts_with('>')
+            || trimmed.starts_with(['>', '#'])
             || line.starts_with("    ")
             || line.starts_with('\t')
-            || LOG_OR_CODE.is_match(line);
+            || LOG_OR_CODE.is_match(line)
+            || SPEAKER.is_match(trimmed) && !is_label(trimmed);
         if !pasted {
-            let bare = trimmed.trim_start_matches(['-', '*', '•', '#', ' ']);
+            let bare = trimmed.trim_start_matches(['-', '*', '•', ' ']);
             sentences.extend(split(bare).into_iter().filter(|it| is_talk(it.text)));
         }
     }

@@ -139,6 +139,18 @@ mod tests {
         check("Wie heißt mein Hund?", "hund");
         check("What is my mother called?", "mother | name for mother");
         check("what colour is my car?", "~car");
+        check("Which instrument do I play?", "i play*");
+        check("Welches Instrument spiele ich?", "i play*");
+        check("Where does my brother live?", "brother live*");
+        check("Wo wohnt mein Bruder?", "bruder wohn*");
+        check("where do we keep the spare fuses?", "place for spare fuses");
+        check("how old is my daughter?", "daughter age | ~daughter");
+    }
+
+    #[test]
+    fn a_common_thing_is_the_same_in_two_languages() {
+        assert!(subject::same("schwester", "sister"));
+        assert!(!subject::same("schwester", "brother"));
     }
 
     #[test]

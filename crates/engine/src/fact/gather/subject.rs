@@ -27,10 +27,17 @@ pub fn same(one: &str, other: &str) -> bool {
     one == other || words(one) == words(other)
 }
 
-/// The words by which keys are compared; "my rack" is the rack.
+/// The words by which keys are compared; "my rack" is the rack, and "schwester" is the sister.
 pub fn words(key: &str) -> BTreeSet<&str> {
     let is_article = |word: &str| languages().iter().any(|language| is_article(language, word));
-    key.split([' ', '-']).filter(|word| *word != "for" && !is_article(word)).collect()
+    let words = key.split([' ', '-']).filter(|word| *word != "for" && !is_article(word));
+    words.map(in_english).collect()
+}
+
+/// The English word for a word of another language, if that language lists it.
+fn in_english(word: &str) -> &str {
+    let english = languages().iter().find_map(|language| language.english.get(word));
+    english.map_or(word, String::as_str)
 }
 
 /// The last noun of two words: "seats" of "window seats".
