@@ -149,6 +149,16 @@ export class Sessions {
     return this.connection.json<types.PreparedContext>({ method: 'POST', path: at(session, 'prepare'), body });
   }
 
+  /** Makes a tool call of a model of your own, as it wrote it. One that needs approval is an error unless `approve` is set. */
+  call(session: string, name: string, args: Record<string, unknown> = {}, options: { approve?: boolean; idempotencyKey?: string } = {}) {
+    return this.connection.json<types.ToolExecution>({
+      method: 'POST',
+      path: at(session, 'calls'),
+      body: { name, arguments: args, approve: options.approve ?? false },
+      headers: keyed(options.idempotencyKey),
+    });
+  }
+
   /** Records an exchange. */
   record(session: string, exchange: Exchange, options: Writing = {}) {
     const given = exchange.receipt;

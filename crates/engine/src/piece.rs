@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::hash::ContentHash;
 use crate::id::SessionId;
 use crate::tokens;
+use crate::tool::ToolName;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
@@ -56,6 +57,10 @@ pub enum Source {
         server: String,
         name: String,
         mode: IncludeMode,
+    },
+    /// Tools that a request only names; `call_tool` calls them.
+    ToolNames {
+        tools: Vec<ToolName>,
     },
     Summary {
         /// First turn covered.

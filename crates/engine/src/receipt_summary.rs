@@ -80,6 +80,7 @@ impl<'a> Parts<'a> {
             | Source::Topic
             | Source::Day { .. }
             | Source::Preferences
+            | Source::ToolNames { .. }
             | Source::ClientRequest { .. }
             | Source::Message => {}
             Source::Persona { name } => self.personas.push(name),

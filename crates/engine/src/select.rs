@@ -8,6 +8,7 @@
 //! search.
 
 mod found;
+mod listing;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -28,10 +29,14 @@ use crate::receipt::DropReason;
 use crate::search::{Calibration, ItemHit, ItemIndex, Steering, tool_text};
 use crate::tool::{ToolDefinition, ToolName};
 use crate::tool_choice::{self, Candidate, ToolOffer};
-use crate::tool_search;
+use crate::tool_spec::spec_name;
 
 use found::{Found, brief_piece, missing_piece, piece_of};
 pub use found::{reference_text, rule_text};
+use listing::ToolList;
+
+/// Items ranked for a message: tools that only need naming are cheap.
+const RANKED: usize = 100;
 
 #[derive(Debug, Default)]
 pub struct Selected {
@@ -114,7 +119,7 @@ impl Selector {
         let texts = documents.iter().map(|(id, _, text)| (id, text));
         let definitions = pool.iter().map(|known| &known.definition);
         self.bring_up_to_date(indexed, texts, definitions).await;
-        let candidates = limits.candidates + in_session.len();
+        let candidates = limits.candidates.max(RANKED) + in_session.len();
         let hits = indexed.index.rank(message, vector, candidates, &[]);
         let of_tool = |known: &&KnownTool| {
             let tool = &known.definition.tool;
@@ -129,7 +134,6 @@ impl Selector {
             .into_iter()
             .filter_map(|hit| by_id.get(&hit.id).map(|item| (item.clone(), hit.score)))
             .filter(|(item, _)| !in_session.contains(item))
-            .take(limits.candidates)
             .collect())
     }
 
@@ -172,6 +176,31 @@ impl Selector {
             .into_iter()
             .filter_map(|hit| by_id.get(&hit.id).map(|tool| ((*tool).clone(), hit)))
             .collect())
+    }
+
+    /// The tools that a model looks for: those it names, then those that match its words.
+    pub async fn find_tools<'a>(
+        &self,
+        tools: &'a [ToolDefinition],
+        query: &str,
+        most: usize,
+    ) -> Vec<&'a ToolDefinition> {
+        let named = |tool: &ToolDefinition| {
+            query
+                .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+                .any(|word| word == tool.tool.name || word == spec_name(&tool.tool))
+        };
+        let mut found: Vec<&ToolDefinition> = tools.iter().filter(|tool| named(tool)).collect();
+        let ranked = self.rank_tools(tools, query, most, &[]).await;
+        for (name, _) in ranked.unwrap_or_default() {
+            if let Some(tool) = tools.iter().find(|tool| tool.tool == name)
+                && !found.contains(&tool)
+            {
+                found.push(tool);
+            }
+        }
+        found.truncate(most);
+        found
     }
 
     pub async fn embed(&self, text: &str) -> Result<Vec<f32>> {
@@ -279,7 +308,7 @@ impl Selected {
     /// Adds the rules and references that match the message.
     fn add_documents(&mut self, agent: &Agent, ranked: &[(ItemName, f32)], limits: &Limits) {
         let mut kept = 0;
-        for (item, score) in ranked {
+        for (item, score) in ranked.iter().take(limits.candidates) {
             let Some(found) = Found::of(agent, &[], item) else { continue };
             let fits = *score >= limits.score_min && kept < limits.candidates_kept;
             kept += usize::from(fits);
@@ -316,7 +345,8 @@ impl Selected {
             }
             ItemName::Rule { .. } | ItemName::Reference { .. } => None,
         });
-        let scores: Vec<(ToolName, f32)> = scores.collect();
+        let ranked: Vec<(ToolName, f32)> = scores.collect();
+        let scores = &ranked[..ranked.len().min(limits.candidates)];
         let wanted: BTreeSet<&ToolName> =
             scores.iter().map(|(tool, _)| tool).chain(&offer.declared).collect();
         let mut pieces: HashMap<&ToolName, (Found<'_>, Piece)> =
@@ -334,24 +364,28 @@ impl Selected {
                 Some(Candidate { tool: tool.clone(), score: *score, tokens: cost(tool)? })
             })
             .collect();
-        let search = offer.search && is_large;
-        if search {
-            let tools = pool.iter().filter(|known| known.pin.refusal().is_none());
-            self.pieces.extend(tool_search::pieces(tools.map(|known| &known.definition.tool)));
-        }
-        let offer = ToolOffer { search, ..offer.clone() };
+        let listed = match offer.search && is_large {
+            true => listing::list(pool, &ranked, (offer, limits), (&candidates, &known)),
+            false => ToolList {
+                declared: tool_choice::declared(offer, &candidates, &known, limits),
+                ..ToolList::default()
+            },
+        };
+        self.pieces.extend(listed.search);
+        self.pieces.extend(listed.beside);
         let score_of =
             |tool: &ToolName| scores.iter().find(|(name, _)| name == tool).map(|(_, s)| *s);
-        for tool in tool_choice::declared(&offer, &candidates, &known, limits) {
+        for tool in listed.declared {
             let Some((found, mut piece)) = pieces.remove(&tool) else { continue };
             piece.score = score_of(&tool);
             self.put(found, piece);
         }
-        for (tool, score) in &scores {
+        for (tool, score) in scores {
             match pieces.remove(tool) {
                 Some((found, piece)) if found.tool().is_some_and(|t| t.pin.refusal().is_some()) => {
                     self.put(found, piece.scored(*score));
                 }
+                Some(_) if listed.named.contains(tool) => {}
                 Some((found, _)) => self.leave_out(&found, *score),
                 None => {}
             }

@@ -1,10 +1,10 @@
 //! Decides which tools a request declares and which it offers through search.
 //!
 //! Declared tools are at the start of a request, so every change there invalidates a provider's cache. A declared
-//! tool stays declared while there is room, and one is added only if the message needs it. Tools with mode
-//! `agent`, and those of servers too large to declare, are found with `find_tools` and called with `call_tool`
-//! ([`crate::tool_search`]) if the engine runs the calls; an application that calls its own model gets the best
-//! few.
+//! tool stays declared while there is room, and one is added only if the message needs it. If the tools with mode
+//! `agent`, and those of servers too large to declare, do not all fit, the best few are declared and the next best
+//! named. `find_tools` finds the rest, and `call_tool` calls them ([`crate::tool_search`]). That list is made once; what a
+//! later message needs is named beside it.
 //!
 //! Invariant: pure functions; the same tools and scores give the same choice.
 
@@ -21,6 +21,10 @@ const KEPT_MIN: usize = 2;
 const FILL_FLOOR: f32 = 0.5;
 /// Tools with a score this close to the best are included too.
 const CLOSE: f32 = 0.1;
+/// Of the tools for a later message, this many are named however far they are from the best,
+const BESIDE_MIN: usize = 12;
+/// and no more than this many.
+const BESIDE_MAX: usize = 16;
 
 #[derive(Debug, Clone, Default)]
 pub struct ToolOffer {
@@ -30,8 +34,12 @@ pub struct ToolOffer {
     pub used: Vec<ToolName>,
     /// Maximum tokens of declared tools.
     pub tokens: u32,
-    /// Whether the engine runs the calls, so that tools can be found by search.
+    /// Whether tools can be found by search.
     pub search: bool,
+    /// Tools that `call_tool` named in the request before, in order.
+    pub named: Vec<ToolName>,
+    /// Tools that were named beside earlier messages.
+    pub named_beside: Vec<ToolName>,
 }
 
 /// A tool that could be declared for a message.
@@ -105,11 +113,13 @@ pub fn declared(
         let score = candidates.iter().find(|c| c.tool == *tool).map(|c| c.score);
         score.is_some_and(|score| score >= limits.score_min)
     };
-    // A tool that a search would find is added to an existing list only if it clearly matches.
+    // A tool that can be called anyway is not worth a change of the list, and one that a search would find only if it
+    // clearly matches.
     let stands = offer.search && !kept.is_empty();
+    let needed = |tool: &ToolName| !stands || (sure(tool) && !offer.named.contains(tool));
     let mut joins: Vec<ToolName> = best_few(candidates, limits)
         .into_iter()
-        .filter(|tool| !kept.contains(tool) && (!stands || sure(tool)))
+        .filter(|tool| !kept.contains(tool) && needed(tool))
         .collect();
     let tokens = |tools: &[ToolName]| tools.iter().filter_map(cost).sum::<u32>();
     if !joins.is_empty() && candidates.first().is_some_and(|best| best.score >= FILL_FLOOR) {
@@ -132,6 +142,23 @@ pub fn declared(
     }
     kept.extend(joins);
     kept
+}
+
+/// Whether a message is about tools at all, so that more than the best two are worth their tokens.
+pub fn needs_tools(best_score: Option<f32>) -> bool {
+    best_score.is_some_and(|best| best >= FILL_FLOOR)
+}
+
+/// The tools to name beside a message, best first, where `is_given` tells what the request has already.
+pub fn beside(scores: &[(ToolName, f32)], is_given: impl Fn(&ToolName) -> bool) -> Vec<ToolName> {
+    let best = scores.first().map(|(_, score)| *score);
+    if !needs_tools(best) {
+        return Vec::new();
+    }
+    let close = best.unwrap_or_default() - CLOSE;
+    let scores = scores.iter().take(BESIDE_MAX).enumerate();
+    let wanted = scores.filter(|(rank, (_, score))| *rank < BESIDE_MIN || *score >= close);
+    wanted.map(|(_, (tool, _))| tool).filter(|tool| !is_given(tool)).cloned().collect()
 }
 
 #[cfg(test)]
@@ -189,6 +216,8 @@ mod tests {
         assert_eq!(chosen(&offer(&["a"], true), &unsure), "a");
         assert_eq!(chosen(&offer(&["a"], true), &sure), "a c");
         assert_eq!(chosen(&offer(&["a"], false), &unsure), "a c");
+        let named = ToolOffer { named: vec![tool("c")], ..offer(&["a"], true) };
+        assert_eq!(chosen(&named, &sure), "a");
         assert_eq!(chosen(&offer(&["gone", "a"], true), &[]), "a");
     }
 
@@ -205,6 +234,18 @@ mod tests {
         let limits = Limits { tools_tokens: 300, ..Limits::default() };
         let chosen = declared(&offer(&[], true), &candidates(&vague), &known(), &limits);
         assert_eq!(names(&chosen), ["c", "b"]);
+    }
+
+    #[test]
+    fn beside_a_later_message_its_best_tools_are_named_if_they_are_not_given() {
+        let named = |scored: &[(&str, f32)]| {
+            let scores: Vec<(ToolName, f32)> =
+                scored.iter().map(|(name, score)| (tool(name), *score)).collect();
+            names(&beside(&scores, |given| given.name == "b")).join(" ")
+        };
+        assert_eq!(named(&[("a", 0.6), ("b", 0.3), ("c", 0.2)]), "a c");
+        assert_eq!(named(&[("a", 0.49)]), "");
+        assert_eq!(named(&[("b", 0.9)]), "");
     }
 
     #[test]

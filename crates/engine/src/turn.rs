@@ -328,7 +328,7 @@ impl Pipeline {
             None => mode::infer(&input.message, &head.last_tools()).decided(),
         };
         let zone = head.settings.zone(&self.limits.timezone);
-        let Shown { prefix, history, is_whole, recent } =
+        let Shown { prefix, history, is_whole, recent, lost } =
             self.shown(session, turn.kind, &zone, budget.total_tokens).await?;
         let offer = self.offer(turn, prefix.as_ref(), budget);
         let bounds = (&*self.limits, &offer);
@@ -345,6 +345,7 @@ impl Pipeline {
             history,
             is_whole,
             recent,
+            lost,
             understanding: Understanding { noticed, known, found: enrichment.found.clone() },
             about: enrichment.about.clone(),
             recalled,
@@ -402,11 +403,15 @@ impl Pipeline {
         let tokens = budget.share(self.limits.tools_share);
         // Keeps the choice stable although the budget is corrected every turn.
         let searched = prefix.is_some_and(Prefix::offers_search);
+        let (named, named_beside) = prefix.map(Prefix::named_tools).unwrap_or_default();
         ToolOffer {
             declared: prefix.map(Prefix::chosen_tools).unwrap_or_default(),
             used: turn.session.head.tool_history.iter().map(|made| made.tool.clone()).collect(),
             tokens: if searched { tokens / 2 } else { tokens },
-            search: matches!(turn.kind, TurnKind::Chat | TurnKind::Query),
+            // An application runs the calls of its model with `Engine::call_by_name`.
+            search: matches!(turn.kind, TurnKind::Chat | TurnKind::Query | TurnKind::Recorded),
+            named,
+            named_beside,
         }
     }
 

@@ -220,6 +220,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conversations/{id}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a tool call for the application's own model. A tool that fails, or arguments that do not match its schema, are
+         *     answered with `ok: false`; the error then includes the definition.
+         */
+        post: operations["turns_call_for_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conversations/{id}/context": {
         parameters: {
             query?: never;
@@ -2500,6 +2520,15 @@ export interface components {
             /** @description Items chosen for this request by search. */
             agent: number;
         };
+        /** @description A call as a model requested it. */
+        ModelCallBody: {
+            /** @description Name of the tool in the prepared request, such as `inventory__get_site`, `find_tools` or `call_tool`. */
+            name: string;
+            /** @description The arguments; default: none. */
+            arguments?: Record<string, never>;
+            /** @description Whether the call may run even if it needs approval; default: false. */
+            approve?: boolean;
+        };
         /** @description A piece that one request sent and the other dropped, or that both dropped for different reasons. */
         MovedPieceView: {
             /** @description Where the piece came from. */
@@ -3257,7 +3286,7 @@ export interface components {
         /** @description Where a piece of a request came from; `kind` determines which other fields are present. */
         SourceView: {
             /**
-             * @description `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
+             * @description `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `tool_names`, `summary`, `topic`, `entity`, `recalled`,
              *     `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
              */
             kind: string;
@@ -3269,6 +3298,8 @@ export interface components {
             mode?: string | null;
             /** @description MCP server of a tool. */
             server?: string | null;
+            /** @description The tools that are only named, as `{server, name}`, for `tool_names`; `call_tool` calls them. */
+            tools?: Record<string, never>[] | null;
             /** @description First turn that a summary covers. */
             from?: number | null;
             /** @description Last turn that a summary covers. */
@@ -4220,6 +4251,79 @@ export interface operations {
             };
             /** @description Not found, or owned by another user. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    turns_call_for_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelCallBody"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolExecution"];
+                };
+            };
+            /** @description The request is invalid; `detail` says why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key or token does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found, or owned by another user. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has changed meanwhile, or exists already; `current_version` is set on a version conflict. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key was used with another body. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -295,6 +295,7 @@ export type Source =
   | { kind: 'preferences' }
   | { kind: 'rule' | 'reference'; name: string; mode: IncludeMode }
   | { kind: 'tool'; server: string; name: string; mode: IncludeMode }
+  | { kind: 'tool_names'; tools: { server: string; name: string }[] }
   | { kind: 'summary'; from: number; to: number }
   | { kind: 'topic' }
   | { kind: 'entity'; entity: string; name: string }

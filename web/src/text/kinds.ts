@@ -25,6 +25,7 @@ const KIND_OF: Record<Source['kind'], Kind> = {
   rule: 'rules',
   reference: 'references',
   tool: 'tools',
+  tool_names: 'tools',
   summary: 'summary',
   topic: 'entities',
   entity: 'entities',
@@ -64,6 +65,8 @@ export function nameOf(source: Source): string {
       return source.name;
     case 'tool':
       return source.server ? `${source.server}:${source.name}` : source.name;
+    case 'tool_names':
+      return `Named for call_tool: ${source.tools.map((tool) => `${tool.server}:${tool.name}`).join(', ')}`;
     case 'summary':
       return `Summary of turns ${source.from}–${source.to}`;
     case 'topic':

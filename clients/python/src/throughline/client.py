@@ -34,6 +34,7 @@ class Sessions(HasConnection):
     turn = blocking(op.get_turn)
     receipt = blocking(op.receipt)
     prepare = blocking(op.prepare)
+    call = blocking(op.call)
     record = blocking(op.record)
 
 
@@ -139,6 +140,7 @@ class AsyncSessions(HasAsyncConnection):
     turn = asynchronous(op.get_turn)
     receipt = asynchronous(op.receipt)
     prepare = asynchronous(op.prepare)
+    call = asynchronous(op.call)
     record = asynchronous(op.record)
 
 

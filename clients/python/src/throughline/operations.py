@@ -181,6 +181,20 @@ def prepare(session: str, message: str, *, budget_tokens: int | None = None) -> 
     return cast(types.PreparedContext, (yield Request("POST", _at(session, "prepare"), body=body)))
 
 
+def call(
+    session: str,
+    name: str,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    approve: bool = False,
+    idempotency_key: str | None = None,
+) -> Steps[types.ToolExecution]:
+    """Makes a tool call of a model of your own, as it wrote it. One that needs approval is an error unless `approve` is set."""
+    body = {"name": name, "arguments": dict(arguments or {}), "approve": approve}
+    request = Request("POST", _at(session, "calls"), body=body, headers=_keyed(idempotency_key))
+    return cast(types.ToolExecution, (yield request))
+
+
 def record(
     session: str,
     message: str,

@@ -83,7 +83,7 @@ pub use import_chats::{ChatFormat, ImportedChat, ImportedChats};
 pub use listing::{SessionList, SessionQuery};
 pub use messages::{MessagePage, SaidMessage, Unwanted, messages_of};
 pub use permissions::{DecisionScope, RuleInForce, permission_name};
-pub use proxy::{Called, FoundTool, ToolRequest};
+pub use proxy::{Called, FoundTool, NamedCall, ToolRequest};
 pub use search::{SearchHit, SearchResults};
 pub use sessions::SessionPatch;
 pub use shares::SharedPage;

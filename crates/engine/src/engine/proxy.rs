@@ -19,13 +19,15 @@ use crate::id::{AgentName, SessionId};
 use crate::permission::{Named, Policy, Taint};
 use crate::piece::IncludeMode;
 use crate::reply::TurnCalls;
-use crate::reply::call::{RequestedCall, Verdict};
+use crate::reply::call::{RequestedCall, Verdict, tell_definition};
 use crate::session::LoadedSession;
 use crate::session::apply::RequestKey;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::session::sessions::Step;
-use crate::tool::ToolName;
+use crate::tool::{ToolDefinition, ToolName, ToolOutput};
+use crate::tool_search::{self, SearchRequest};
+use crate::tool_spec::spec_name;
 use crate::turn::{check_message, session_tools};
 
 use super::Engine;
@@ -49,6 +51,18 @@ pub struct ToolRequest {
     /// Whether a person at a terminal makes the call, who may also use `manual` tools.
     pub by_hand: bool,
     pub tool: ToolName,
+    pub arguments: Value,
+    /// Repeating a key returns the stored result and runs nothing.
+    pub key: Option<RequestKey>,
+    /// Whether a person has approved exactly this call.
+    pub approved: bool,
+}
+
+/// A call as a model requests it.
+#[derive(Debug, Clone)]
+pub struct NamedCall {
+    /// The tool's name in the request: that of its declaration, `find_tools` or `call_tool`.
+    pub name: String,
     pub arguments: Value,
     /// Repeating a key returns the stored result and runs nothing.
     pub key: Option<RequestKey>,
@@ -87,6 +101,60 @@ impl Engine {
             Some(FoundTool { tool, score: hit.score })
         });
         Ok(found.take(limit).collect())
+    }
+
+    /// Makes a call that the model of an application requested, by the name that a prepared request has for the tool.
+    /// `find_tools` and `call_tool` are answered as in a turn.
+    pub async fn call_by_name(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        call: NamedCall,
+        cancel: CancellationToken,
+    ) -> Result<Called> {
+        authorize(caller, Action::Write)?;
+        let loaded = self.session(caller, session).await?;
+        let agent = self.agents().get(loaded.head.agent.as_ref())?;
+        let tools = self.catalog.of(&agent).await?;
+        let tools = session_tools(&agent, &session_items(&agent, &loaded.head, &tools), tools);
+        let tools: Vec<ToolDefinition> = tools.into_iter().map(|known| known.definition).collect();
+        let NamedCall { name, arguments, key, approved } = call;
+        let (name, arguments) = match tool_search::read(&name, &arguments) {
+            None => (name, arguments),
+            Some(SearchRequest::Call(name, arguments)) => (name, arguments),
+            Some(SearchRequest::Wrong(reason)) => return Err(Error::invalid("arguments", reason)),
+            Some(SearchRequest::Find(query)) => {
+                let selector = &self.turns.selector;
+                let found = selector.find_tools(&tools, &query, tool_search::FOUND).await;
+                let output = tool_search::found(&found);
+                return Ok(Called::Made(CallRecord {
+                    id: self.new_id().to_string(),
+                    tool: tool_search::search_name(),
+                    arguments,
+                    output: Some(ToolOutput { text: output, ..ToolOutput::default() }),
+                    round: 1,
+                    ..CallRecord::default()
+                }));
+            }
+        };
+        let Some(meant) = tool_search::meant(&tools, &name) else {
+            let known = tools.iter().map(|definition| spec_name(&definition.tool)).collect();
+            return Err(Error::Missing { kind: "tool", name, known });
+        };
+        let request = ToolRequest {
+            session: Some(session.clone()),
+            agent: None,
+            by_hand: false,
+            tool: meant.tool.clone(),
+            arguments,
+            key,
+            approved,
+        };
+        let mut called = self.call_tool(caller, request, cancel).await?;
+        if let Called::Made(record) = &mut called {
+            tell_definition(record, meant);
+        }
+        Ok(called)
     }
 
     /// Calls an upstream tool, at most once per key.

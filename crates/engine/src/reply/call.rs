@@ -26,9 +26,13 @@ use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::session::unsettled::UnsettledCall;
 use crate::tool::{ToolDefinition, ToolName, ToolOutput, Tools};
+use crate::tool_spec::spec_of;
 use crate::trace;
 
 use super::notes::CallNotes;
+
+/// The start of the error of a call whose arguments are wrong.
+const MISFIT: &str = "the arguments do not fit its schema";
 
 /// A requested call.
 #[derive(Debug, Clone)]
@@ -109,8 +113,7 @@ impl TurnCalls<'_> {
             return refuse(&call, format!("it may not run: {reason}"));
         }
         if let Err(reason) = schema::validate(&definition.input_schema, &arguments).await {
-            let reason = format!("the arguments do not fit its schema: {reason}");
-            return refuse(&call, reason);
+            return refuse(&call, format!("{MISFIT}: {reason}"));
         }
         let effect = match self.permission(&definition, &arguments, &pin, &call) {
             Permission::Deny(reason) => return refuse(&call, format!("it may not run: {reason}")),
@@ -270,6 +273,17 @@ pub fn refused(call: &RequestedCall, reason: String) -> CallRecord {
     let mut record = record_of(call, tool, arguments);
     record.error = Some(reason);
     record
+}
+
+/// Adds the definition to the error of a call whose arguments do not match it, for a model that has not seen it.
+pub fn tell_definition(record: &mut CallRecord, definition: &ToolDefinition) {
+    let Some(error) = record.error.as_mut().filter(|error| error.starts_with(MISFIT)) else {
+        return;
+    };
+    if let Ok(definition) = serde_json::to_string(&spec_of(definition)) {
+        error.push_str("\nits definition: ");
+        error.push_str(&definition);
+    }
 }
 
 /// The record of a call that was not approved.

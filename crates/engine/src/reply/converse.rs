@@ -22,7 +22,7 @@ use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tokens;
 use crate::tool::ToolDefinition;
 use crate::tool_search;
-use crate::tool_spec::spec_name;
+use crate::tool_spec::{spec_name, spec_of};
 use crate::trace;
 
 use super::call::{self, RequestedCall, Verdict};
@@ -313,7 +313,8 @@ async fn act(
                 continue;
             }
             Some(tool_search::SearchRequest::Call(tool, arguments)) => {
-                call.tool = find(&asked.assembled.tools, &tool).ok_or(tool);
+                let meant = tool_search::meant(&asked.assembled.tools, &tool).cloned();
+                call.tool = meant.ok_or(tool);
                 call.arguments = Ok(arguments);
             }
             Some(tool_search::SearchRequest::Wrong(reason)) => {
@@ -327,9 +328,15 @@ async fn act(
             answer.calls.push(call::refused(&call, reason));
             continue;
         }
+        let definition = call.tool.clone().ok();
         match calls.check(call).await {
             Verdict::Ready(call) => ready.push(call),
-            Verdict::Refused(record) => answer.calls.push(*record),
+            Verdict::Refused(mut record) => {
+                if let Some(definition) = definition.filter(|tool| !is_shown_whole(asked, tool)) {
+                    call::tell_definition(&mut record, &definition);
+                }
+                answer.calls.push(*record);
+            }
             Verdict::Waits(awaited) => waiting.push(awaited),
         }
     }
@@ -350,6 +357,11 @@ async fn go_on(asked: &ReplyRequest<'_>, answer: &mut Answer) {
 
 fn find(tools: &[ToolDefinition], name: &str) -> Option<ToolDefinition> {
     tools.iter().find(|definition| spec_name(&definition.tool) == name).cloned()
+}
+
+/// Whether the request declares the tool, and not in a shortened form.
+fn is_shown_whole(asked: &ReplyRequest<'_>, definition: &ToolDefinition) -> bool {
+    asked.assembled.request.tools.contains(&spec_of(definition))
 }
 
 /// Cuts, for the model, results that exceed the rest of the window.

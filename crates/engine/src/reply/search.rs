@@ -1,9 +1,8 @@
 //! Calls of the engine's own tools, with which a model finds tools that its request does not declare.
 
 use crate::session::record::CallRecord;
-use crate::tool::{ToolDefinition, ToolOutput};
+use crate::tool::ToolOutput;
 use crate::tool_search;
-use crate::tool_spec::spec_name;
 
 use super::call::RequestedCall;
 use super::{Answer, ReplyRequest};
@@ -25,28 +24,14 @@ pub(super) fn search_call(
     tool_search::read(name, input)
 }
 
-/// Finds tools for a model: those it names, then those that match its words.
+/// Answers a search.
 pub(super) async fn search(
     asked: &ReplyRequest<'_>,
     call: &RequestedCall,
     query: &str,
 ) -> CallRecord {
     let tools = &asked.assembled.tools;
-    let named = |tool: &ToolDefinition| {
-        query
-            .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
-            .any(|word| word == tool.tool.name || word == spec_name(&tool.tool))
-    };
-    let mut found: Vec<&ToolDefinition> = tools.iter().filter(|tool| named(tool)).collect();
-    let ranked = asked.ports.selector.rank_tools(tools, query, tool_search::FOUND, &[]).await;
-    for (name, _) in ranked.unwrap_or_default() {
-        if let Some(tool) = tools.iter().find(|tool| tool.tool == name)
-            && !found.contains(&tool)
-        {
-            found.push(tool);
-        }
-    }
-    found.truncate(tool_search::FOUND);
+    let found = asked.ports.selector.find_tools(tools, query, tool_search::FOUND).await;
     let output = ToolOutput { text: tool_search::found(&found), ..ToolOutput::default() };
     asked.calls().answered(call, tool_search::search_name(), output)
 }

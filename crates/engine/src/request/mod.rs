@@ -124,6 +124,8 @@ pub struct Material<'a> {
     pub is_whole: bool,
     /// The last turns, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
+    /// Why the request before cannot be continued, if there is one.
+    pub lost: Option<&'static str>,
     pub understanding: Understanding,
     /// What is known of the entities the message is about.
     pub about: Vec<Piece>,

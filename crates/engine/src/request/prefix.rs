@@ -82,6 +82,18 @@ impl Prefix {
         chosen.collect()
     }
 
+    /// The tools that `call_tool` names, in order, and those named beside messages.
+    pub fn named_tools(&self) -> (Vec<ToolName>, Vec<ToolName>) {
+        let named = |pieces: &[Arc<SentPiece>]| {
+            let named = pieces.iter().filter_map(|sent| match &sent.piece.source {
+                Source::ToolNames { tools } => Some(tools.clone()),
+                _ => None,
+            });
+            named.flatten().collect()
+        };
+        (named(self.frame()), named(self.stream()))
+    }
+
     pub fn offers_search(&self) -> bool {
         self.frame().iter().any(|sent| tool_search::is_offered_by(&sent.piece.source))
     }

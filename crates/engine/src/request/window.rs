@@ -49,7 +49,7 @@ impl Window {
     ) -> Self {
         let fixed: u32 = frame.iter().map(cost).sum::<u32>() + cost(message);
         let Some(prefix) = &material.prefix else {
-            return Self::fresh(material, fixed, beside, None);
+            return Self::fresh(material, fixed, beside, material.lost.map(str::to_owned));
         };
         if let Err(why) = continues(material, prefix, fixed, beside) {
             return Self::fresh(material, fixed, beside, Some(why));
@@ -306,6 +306,7 @@ fn named(piece: &Piece) -> String {
         Source::Tool { server, name, .. } => {
             format!("tool {}", ToolName { server: server.clone(), name: name.clone() })
         }
+        Source::ToolNames { .. } => "the named tools".to_owned(),
         Source::Persona { name } => format!("persona {name}"),
         Source::Instructions { part } => format!("instructions {part}"),
         _ => "the system".to_owned(),

@@ -186,6 +186,7 @@ impl Pipeline {
             history: shown.history,
             is_whole: shown.is_whole,
             recent: shown.recent,
+            lost: shown.lost,
             understanding,
             about,
             recalled,

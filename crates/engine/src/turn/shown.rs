@@ -29,7 +29,13 @@ pub(super) struct Shown {
     pub is_whole: bool,
     /// The last turns, oldest first.
     pub recent: Vec<Arc<TurnRecord>>,
+    /// Why the previous request cannot be continued, if there is one.
+    pub lost: Option<&'static str>,
 }
+
+const WITHHELD: &str = "something that was shown is withheld now";
+const ERASED: &str = "something that was shown is erased";
+const NO_RECEIPT: &str = "the turns before name no prepared request";
 
 impl Pipeline {
     /// What of the session a request of `tokens` can show.
@@ -42,22 +48,25 @@ impl Pipeline {
     ) -> Result<Shown> {
         let mut recent = self.sessions.tail(session, RECENT_TURNS).await?;
         recent.retain(|record| !session.head.withheld.holds(record.turn));
-        if let Some(prefix) = self.prefix(session, kind, &recent, zone).await? {
-            let is_whole = prefix.window_from <= 1;
-            return Ok(Shown { prefix: Some(prefix), history: Vec::new(), is_whole, recent });
-        }
+        let lost = match self.prefix(session, kind, &recent, zone).await? {
+            Ok(prefix) => {
+                let (is_whole, history) = (prefix.window_from <= 1, Vec::new());
+                return Ok(Shown { prefix: Some(prefix), history, is_whole, recent, lost: None });
+            }
+            Err(lost) => lost,
+        };
         let (history, is_whole) = self.newest(session, zone, tokens).await?;
-        Ok(Shown { prefix: None, history, is_whole, recent })
+        Ok(Shown { prefix: None, history, is_whole, recent, lost })
     }
 
-    /// The last request that can be continued.
+    /// The last request that can be continued, or why there is none.
     async fn prefix(
         &self,
         session: &LoadedSession,
         kind: TurnKind,
         recent: &[Arc<TurnRecord>],
         zone: &TimeZone,
-    ) -> Result<Option<Prefix>> {
+    ) -> Result<std::result::Result<Prefix, Option<&'static str>>> {
         let said = recent.iter().rev().filter(|record| record.is_history());
         let mut since = Vec::new();
         for record in said {
@@ -70,7 +79,7 @@ impl Pipeline {
                 continue;
             };
             if session.head.withheld.may_be_shown_by(record.turn) {
-                return Ok(None);
+                return Ok(Err(Some(WITHHELD)));
             }
             since.reverse();
             let cached = self.prefixes.get(session, &receipt.request_hash);
@@ -78,12 +87,14 @@ impl Pipeline {
                 Some(pieces) if self.stands(session, &pieces).await? => pieces,
                 _ => match self.read_pieces(session, record, zone).await? {
                     Some(pieces) => pieces,
-                    None => return Ok(None),
+                    None => return Ok(Err(Some(ERASED))),
                 },
             };
-            return Ok(Prefix::new(record, &pieces, &since, zone));
+            return Ok(Prefix::new(record, &pieces, &since, zone).ok_or(None));
         }
-        Ok(None)
+        // Other doors have requests of their own.
+        let unnamed = since.iter().any(|record| record.kind == TurnKind::Recorded);
+        Ok(Err(unnamed.then_some(NO_RECEIPT)))
     }
 
     /// Whether everything quoted from other sessions may still be shown.

@@ -2,11 +2,13 @@
 
 use serde_json::json;
 use throughline_engine::creation::NewSession;
+use throughline_engine::engine::{Called, NamedCall};
 use throughline_engine::events::Events;
-use throughline_engine::piece::Source;
+use throughline_engine::piece::{Position, Source};
 use throughline_engine::receipt::Receipt;
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::record::{CallRecord, TurnStatus};
+use throughline_engine::tool::{ToolDefinition, ToolEffects, ToolName};
 use throughline_engine::turn::{Approval, TurnOutcome};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +26,7 @@ fn declared(receipt: &Receipt) -> Vec<&str> {
     let sent = receipt.pieces.iter().filter(|piece| piece.dropped.is_none());
     let tools = sent.filter_map(|piece| match &piece.source {
         Source::Tool { name, .. } => Some(name.as_str()),
+        Source::ToolNames { .. } => Some("call_tool"),
         _ => None,
     });
     tools.collect()
@@ -55,7 +58,7 @@ async fn a_large_server_is_offered_by_search_and_its_tools_run() {
     let declared = declared(receipt);
     assert!(declared.starts_with(&["find_tools", "call_tool"]), "{declared:?}");
     let first = bench.model.requests.lock().unwrap()[0].clone();
-    let directory = &first.tools[0].description;
+    let directory = &first.tools[1].description;
     assert!(directory.contains("inventory: get_device, delete_device"), "{directory}");
 }
 
@@ -142,16 +145,117 @@ async fn without_a_model_the_tools_of_a_large_server_are_there() {
     assert_eq!(called(&turn.calls), ["inventory:get_site"], "{}", turn.reply);
 }
 
+/// More tools than can be named.
+fn crowd() -> Vec<ToolDefinition> {
+    let verbs = ["list", "show", "archive", "print", "merge", "count", "paint", "ship", "rate"];
+    let nouns = ["invoice", "site", "meadow", "boat", "recipe", "violin", "tunnel", "orchard"];
+    let tool = |verb: &str, noun: &str| ToolDefinition {
+        tool: ToolName { server: "inventory".into(), name: format!("{verb}_{noun}") },
+        description: format!("Can {verb} one {noun} of the user."),
+        input_schema: json!({"type": "object", "properties": {noun: {"type": "string"}}, "required": [noun]}),
+        effects: ToolEffects { read_only: Some(true), ..ToolEffects::default() },
+        ..ToolDefinition::default()
+    };
+    verbs.iter().flat_map(|verb| nouns.iter().map(move |noun| tool(verb, noun))).collect()
+}
+
+async fn crowded(lines: impl Into<Vec<Line>>) -> Bench {
+    let few = bench().tools().limits(|limits| {
+        limits.tools_share = 0.005;
+        limits.tools_tokens = 300;
+    });
+    let bench = few.model(lines).start().await;
+    *bench.tools.own.lock().unwrap() = crowd();
+    bench
+}
+
+fn names_of(receipt: &Receipt) -> Vec<&ToolName> {
+    let named = receipt.pieces.iter().filter_map(|piece| match &piece.source {
+        Source::ToolNames { tools } => Some(tools),
+        _ => None,
+    });
+    named.flatten().collect()
+}
+
 #[tokio::test]
-async fn an_application_is_given_the_best_tools_and_no_search() {
+async fn of_many_tools_the_best_are_declared_and_the_next_best_named() {
+    let bench = crowded([Line::Says("Yes.")]).await;
+    let turn = bench.turn("archive the invoice").await;
+    let receipt = turn.receipt.as_ref().unwrap();
+    let sent = receipt.pieces.iter().filter(|piece| piece.dropped.is_none());
+    let tools = sent.filter(|piece| piece.place == Position::Tools);
+    let tokens: u32 = tools.map(|piece| piece.tokens + 1).sum();
+    assert!(tokens <= 300, "{tokens}");
+    assert!(declared(receipt).contains(&"archive_invoice"), "{:?}", declared(receipt));
+    let named = names_of(receipt);
+    assert!((8..60).contains(&named.len()), "{named:?}");
+    let first = bench.model.requests.lock().unwrap()[0].clone();
+    let call = first.tools.iter().find(|tool| tool.name == "call_tool").unwrap();
+    for tool in named {
+        assert!(call.description.contains(&tool.name), "{tool} is not in {}", call.description);
+    }
+}
+
+#[tokio::test]
+async fn what_is_named_stays_and_a_later_message_names_its_tools_beside_it() {
+    let says = || Line::Says("Yes.");
+    let bench = crowded([says(), says(), says()]).await;
+    for message in ["archive the invoice", "paint a violin for the orchard", "rate the violin"] {
+        bench.turn(message).await;
+    }
+    let requests = bench.model.requests.lock().unwrap().clone();
+    assert_eq!(requests[0].tools, requests[1].tools);
+    assert_eq!(requests[0].tools, requests[2].tools);
+    let said = serde_json::to_string(&requests[1].messages).unwrap();
+    assert!(said.contains("call_tool can also call:\\ninventory: "), "{said}");
+    assert!(said.contains("paint_orchard"), "{said}");
+    let later = serde_json::to_string(&requests[2].messages).unwrap();
+    assert!(later.starts_with(said.trim_end_matches("]}]")), "{later}");
+    assert_eq!(later.matches("paint_orchard").count(), 1, "{later}");
+}
+
+#[tokio::test]
+async fn a_named_tool_runs_and_wrong_arguments_tell_its_definition() {
+    let wrong = call("inventory__rate_boat", json!({"vessel": "Ada"}));
+    let right = call("rate_boat", json!({"boat": "Ada"}));
+    let bench = crowded([wrong, right, Line::Says("Good.")]).await;
+    let turn = bench.turn("archive the invoice").await;
+    assert_eq!(called(&turn.calls), ["inventory:rate_boat", "inventory:rate_boat"]);
+    let error = turn.calls[0].error.as_deref().unwrap();
+    assert!(error.contains("its definition: {\"name\":\"inventory__rate_boat\""), "{error}");
+    assert!(turn.calls[1].ok(), "{:?}", turn.calls[1]);
+    assert_eq!(bench.tools.names(), ["rate_boat"]);
+}
+
+#[tokio::test]
+async fn an_application_hands_the_calls_of_its_model_on_by_name() {
     let bench = large().start().await;
     let new = NewSession { id: Some(session()), ..NewSession::default() };
     bench.engine.create_session(&bench.caller, new).await.unwrap();
-    let given = async |bench: &Bench, message: &str| {
-        let input = TurnInput { message: message.into(), ..TurnInput::default() };
-        let prepared = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
-        prepared.request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>()
+    let input = TurnInput { message: "Shows one site".into(), ..TurnInput::default() };
+    let prepared = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
+    let names: Vec<&str> = prepared.request.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names[..3], ["find_tools", "call_tool", "inventory__get_site"]);
+    let make = async |name: &str, arguments| {
+        let call = NamedCall { name: name.into(), arguments, key: None, approved: false };
+        let cancel = CancellationToken::new();
+        bench.engine.call_by_name(&bench.caller, &session(), call, cancel).await
     };
-    assert_eq!(given(&bench, "Shows one site").await[0], "inventory__get_site");
-    assert_eq!(given(&bench, "Lists projects").await[0], "inventory__list_projects");
+    let made = async |name: &str, arguments| match make(name, arguments).await.unwrap() {
+        Called::Made(record) => record,
+        Called::Waits(awaited) => panic!("{awaited:?}"),
+    };
+    let site = json!({"site": "LIS2"});
+    assert!(made("inventory__get_site", site.clone()).await.ok());
+    let through = json!({"tool": "inventory__get_site", "arguments": site});
+    assert_eq!(made("call_tool", through).await.tool.to_string(), "inventory:get_site");
+    let found = made("find_tools", json!({"query": "list projects"})).await.result_text();
+    assert!(found.contains("inventory__list_projects"), "{found}");
+    let wrong = made("call_tool", json!({"tool": "get_site", "arguments": {}})).await;
+    assert!(wrong.error.as_deref().unwrap().contains("its definition: "), "{:?}", wrong.error);
+    let deletes = json!({"tool": "delete_device", "arguments": {"device": "sw1"}});
+    let waits = make("call_tool", deletes).await.unwrap();
+    assert!(matches!(waits, Called::Waits(_)), "{waits:?}");
+    assert_eq!(make("drop_everything", json!({})).await.unwrap_err().code(), "missing");
+    assert_eq!(bench.tools.names(), ["get_site", "get_site"]);
 }

@@ -68,6 +68,8 @@ impl Figures {
         for (part, tokens) in tokens_by_part(pieces) {
             metrics::tokens(part, tokens);
         }
+        let replay = receipt.replay.effective_tokens();
+        metrics::cost(receipt.stable_prefix_tokens, receipt.effective_tokens(), replay);
         let budget = &receipt.budget;
         metrics::share(budget.share, budget.warning);
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,7 +121,7 @@ fn part_of(source: &Source) -> &'static str {
         Source::Persona { .. } | Source::Calm => "persona",
         Source::Rule { .. } => "rules",
         Source::Reference { .. } => "references",
-        Source::Tool { .. } => "tools",
+        Source::Tool { .. } | Source::ToolNames { .. } => "tools",
         Source::Summary { .. } => "summary",
         Source::Topic | Source::Entity { .. } => "entities",
         Source::Recalled { .. }

@@ -11,7 +11,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use throughline_engine::labels::bounded;
 
 /// All metrics: kind, name and help. A test rejects any other name.
-pub const ALL: [(Kind, &str, &str); 19] = [
+pub const ALL: [(Kind, &str, &str); 22] = [
     (Kind::Counter, "throughline_http_requests_total", "Requests by method, route and status."),
     (
         Kind::Histogram,
@@ -28,6 +28,21 @@ pub const ALL: [(Kind, &str, &str); 19] = [
     (Kind::Histogram, "throughline_turn_seconds", "Duration of a turn, by kind."),
     (Kind::Gauge, "throughline_turns_under_way", "Turns in progress."),
     (Kind::Counter, "throughline_context_tokens_total", "Tokens sent, by part of the request."),
+    (
+        Kind::Counter,
+        "throughline_stable_tokens_total",
+        "Tokens sent that the request before began with, too.",
+    ),
+    (
+        Kind::Counter,
+        "throughline_effective_tokens_total",
+        "Tokens sent, where a stable one counts as a tenth.",
+    ),
+    (
+        Kind::Counter,
+        "throughline_replay_effective_tokens_total",
+        "The same if every request had sent the whole session.",
+    ),
     (
         Kind::Histogram,
         "throughline_context_window_share",
@@ -120,6 +135,19 @@ pub fn connection_refused() {
 /// Adds the tokens of a part of a request.
 pub fn tokens(part: &'static str, tokens: u64) {
     counter!("throughline_context_tokens_total", "part" => part).increment(tokens);
+}
+
+/// Adds what a request cost, and what sending the whole session would have.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rounded, and never negative"
+)]
+pub fn cost(stable: u32, effective: f64, replay_effective: f64) {
+    counter!("throughline_stable_tokens_total").increment(stable.into());
+    counter!("throughline_effective_tokens_total").increment(effective.round() as u64);
+    counter!("throughline_replay_effective_tokens_total")
+        .increment(replay_effective.round() as u64);
 }
 
 /// Records the share of the token budget that a request used, and a warning.

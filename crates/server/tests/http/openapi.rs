@@ -107,6 +107,7 @@ async fn every_source_of_a_piece_is_documented() {
         Source::Rule { name: name.clone(), mode },
         Source::Reference { name: name.clone(), mode },
         Source::Tool { server: name.clone(), name: name.clone(), mode },
+        Source::ToolNames { tools: Vec::new() },
         Source::Summary { from: 1, to: 2 },
         Source::Topic,
         Source::Entity { entity: name.clone(), name: name.clone() },

@@ -107,6 +107,8 @@ async fn walk_conversations(walk: &mut Walk) {
     let stream = json!({"message": "Hello", "conversation_id": "a"});
     walk.post("/api/v1/chat/stream", "/api/v1/chat/stream", stream).await;
     let at = "/api/v1/conversations/a";
+    let call = json!({"name": "inventory__list_sites", "arguments": {}});
+    walk.post(&of_one("/calls"), &format!("{at}/calls"), call).await;
     let prepare = json!({"message": "What is in rack 12?", "budget_tokens": 4000});
     let prepared = walk.post(&of_one("/prepare"), &format!("{at}/prepare"), prepare).await;
     let record = json!({

@@ -160,6 +160,10 @@ pub fn name(source: &Source) -> String {
         Source::Tool { server, name, .. } => {
             ToolName { server: server.clone(), name: name.clone() }.to_string()
         }
+        Source::ToolNames { tools } => {
+            let names: Vec<String> = tools.iter().map(ToString::to_string).collect();
+            format!("call_tool, naming {}: {}", names.len(), names.join(", "))
+        }
         Source::Summary { from, to } => format!("turns {from}-{to}"),
         Source::Topic => "topic".into(),
         Source::Entity { entity, name } => format!("{entity} {name}"),
@@ -183,7 +187,7 @@ pub fn heading_of(source: &Source) -> &'static str {
     match source {
         Source::Rule { .. } => "Rules",
         Source::Reference { .. } => "References",
-        Source::Tool { .. } => "Tools",
+        Source::Tool { .. } | Source::ToolNames { .. } => "Tools",
         Source::Summary { .. } | Source::Topic => "Summary",
         Source::Entity { .. } => "Entities",
         Source::History { .. }

@@ -1,5 +1,6 @@
 //! Routes of conversations, one file per operation.
 
+mod call;
 mod change;
 mod compare;
 mod context;
@@ -33,6 +34,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(delete::erase))
         .routes(routes!(history::history))
         .routes(routes!(prepare::prepare))
+        .routes(routes!(call::call))
         .routes(routes!(record::record))
         .routes(routes!(turn::show, delete::erase_turn))
         .routes(routes!(context::show))

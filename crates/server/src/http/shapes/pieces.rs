@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 /// Where a piece of a request came from; `kind` determines which other fields are present.
 #[derive(Serialize, ToSchema)]
 pub struct SourceView {
-    /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `summary`, `topic`, `entity`, `recalled`,
+    /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `tool_names`, `summary`, `topic`, `entity`, `recalled`,
     /// `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
     kind: String,
     /// Name of the instruction, or `message`, `results` or `reply` of a quoted turn.
@@ -24,6 +24,10 @@ pub struct SourceView {
     /// MCP server of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<String>,
+    /// The tools that are only named, as `{server, name}`, for `tool_names`; `call_tool` calls them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    tools: Option<Vec<serde_json::Value>>,
     /// First turn that a summary covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<u64>,
