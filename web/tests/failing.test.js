@@ -53,28 +53,20 @@ for (const [device, size] of Object.entries(SIZES)) {
   }
 }
 
-test('a turn that the server stored as failed says so and offers an answer without a model', async () => {
-  answer = { words: ['Fine.'] };
+test('a reply that breaks off is told, and the message is answered without a model when that is wanted', async () => {
+  answer = { words: ['It is ', 'the'], broken: true };
   const { page, close } = await openPage(browser, server.url);
-  // A server that keeps the failure as a failure, and no words of its own.
-  const failed = (turn) => ({ ...turn, status: 'failed', reply: '', error: { code: 'model_failed', cause: 'unauthorized', message: 'model openai/patient failed: 401 Incorrect API key provided' } });
-  await page.route(/\/turns\/1$/, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: failed(await response.json()) });
-  });
+  await page.getByLabel('Add text files or pictures').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('The thread is kept by Ada.') });
   await say(page, 'Who keeps the thread?', { turn: 1 });
   const turn = page.locator('article.row[aria-label="Turn 1"]');
-  await turn.locator('.failure strong', { hasText: 'did not accept the key' }).waitFor();
-  assert.equal(await turn.locator('.markdown').count(), 0);
-  let sent;
-  await page.route('**/chat/stream', (route) => {
-    sent = route.request().postDataJSON();
-    return route.abort();
-  });
+  await turn.locator('.failure strong', { hasText: 'broken off' }).waitFor();
+  const asked = model.seen.length;
   await turn.getByRole('button', { name: 'Answer without a model' }).click();
-  await page.getByRole('alert').waitFor();
-  assert.deepEqual([sent.message, sent.without_model], ['Who keeps the thread?', true]);
-  await page.getByRole('button', { name: 'Discard' }).click();
+  const second = page.locator('article.row[aria-label="Turn 2"]');
+  await second.locator('.meta', { hasText: 'no model' }).waitFor();
+  assert.equal(model.seen.length, asked, 'no model was asked');
+  await second.locator('.said .file-chip', { hasText: 'notes.txt' }).waitFor();
+  assert.equal(await second.locator('.failure').count(), 0);
   await close();
 });
 
@@ -84,7 +76,10 @@ for (const [device, size] of Object.entries(SIZES)) {
     const { page, close } = await openPage(browser, server.url, size);
     await say(page, 'Speak slowly');
     await page.locator('.turn[data-status=live] .markdown', { hasText: 'word3' }).waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
+    const stop = page.getByRole('button', { name: 'Stop' });
+    const look = await stop.evaluate((button) => { const { borderRadius, alignItems, padding } = getComputedStyle(button); return { borderRadius, alignItems, padding }; });
+    assert.deepEqual([look.borderRadius, look.alignItems], ['10px', 'center'], 'drawn like the button to send');
+    await stop.click();
     const turn = page.locator('article.row[aria-label="Turn 1"]');
     await turn.getByText('Stopped. This is what had been said.').waitFor();
     assert.match(await turn.innerText(), /word3/);
