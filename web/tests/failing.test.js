@@ -53,20 +53,28 @@ for (const [device, size] of Object.entries(SIZES)) {
   }
 }
 
-test('a reply that breaks off is told, and the message is answered without a model when that is wanted', async () => {
-  answer = { words: ['It is ', 'the'], broken: true };
+test('a turn that the server stored as failed says so and offers an answer without a model', async () => {
+  answer = { words: ['Fine.'] };
   const { page, close } = await openPage(browser, server.url);
-  await page.getByLabel('Add text files or pictures').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('The thread is kept by Ada.') });
+  // A server that keeps the failure as a failure, and no words of its own.
+  const failed = (turn) => ({ ...turn, status: 'failed', reply: '', error: { code: 'model_failed', cause: 'unauthorized', message: 'model openai/patient failed: 401 Incorrect API key provided' } });
+  await page.route(/\/turns\/1$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: failed(await response.json()) });
+  });
   await say(page, 'Who keeps the thread?', { turn: 1 });
   const turn = page.locator('article.row[aria-label="Turn 1"]');
-  await turn.locator('.failure strong', { hasText: 'broken off' }).waitFor();
-  const asked = model.seen.length;
+  await turn.locator('.failure strong', { hasText: 'did not accept the key' }).waitFor();
+  assert.equal(await turn.locator('.markdown').count(), 0);
+  let sent;
+  await page.route('**/chat/stream', (route) => {
+    sent = route.request().postDataJSON();
+    return route.abort();
+  });
   await turn.getByRole('button', { name: 'Answer without a model' }).click();
-  const second = page.locator('article.row[aria-label="Turn 2"]');
-  await second.locator('.meta', { hasText: 'no model' }).waitFor();
-  assert.equal(model.seen.length, asked, 'no model was asked');
-  await second.locator('.said .file-chip', { hasText: 'notes.txt' }).waitFor();
-  assert.equal(await second.locator('.failure').count(), 0);
+  await page.getByRole('alert').waitFor();
+  assert.deepEqual([sent.message, sent.without_model], ['Who keeps the thread?', true]);
+  await page.getByRole('button', { name: 'Discard' }).click();
   await close();
 });
 
