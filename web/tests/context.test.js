@@ -143,8 +143,10 @@ test('the time of a turn is drawn by stage', async () => {
   const { page, panel, close } = await open(2, 'Time');
   const stages = panel.locator('.timeline li');
   await stages.first().waitFor();
-  assert.deepEqual(await stages.locator('.span-label').allInnerTexts(), ['Recall and selection', 'inventory:list_interfaces', 'Choosing and wording, no model']);
-  await panel.locator('.timeline .summary', { hasText: `${turn.took_ms} ms` }).waitFor();
+  assert.deepEqual(await stages.locator('.span-label').allInnerTexts(), ['Recall and selection', 'inventory:list_interfaces', 'Choosing and wording, no model', 'Commit to the store']);
+  const total = Math.max(...turn.stages.map((stage) => stage.start_ms + stage.took_ms));
+  assert.ok(total >= turn.took_ms);
+  await panel.locator('.timeline .summary', { hasText: `${total} ms` }).waitFor();
   await assertAccessible(page, 'the time of a turn');
   await shot(page, 'timeline');
   await close();
@@ -257,7 +259,7 @@ test('figures that a newer server sends are shown, and older ones are not missed
   const panel = page.getByRole('tabpanel');
   await panel.getByText('The first 1,234 tokens').waitFor();
   await panel.getByText('It does not begin as the request before: a rule changed.').waitFor();
-  await panel.getByText('It costs like 567 tokens, cached ones counted at a tenth; sending the whole conversation again would cost like 890.').waitFor();
+  await panel.getByText('It costs like 567 tokens, cached ones counted at a tenth; every word of the conversation again would cost like 890, without instructions and tools.').waitFor();
   await close();
 });
 

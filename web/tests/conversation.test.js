@@ -83,12 +83,14 @@ for (const [device, size] of Object.entries(SIZES)) {
 
   test(`a text file comes along and stays named, on ${device}`, async () => {
     const { page, close } = await openPage(browser, server.url, size);
-    await page.getByLabel('Add text files').setInputFiles([
+    await page.getByLabel('Add text files or pictures').setInputFiles([
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('The rack is R42.') },
-      { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 0xff]) },
+      { name: 'archive.zip', mimeType: 'application/zip', buffer: Buffer.from([0x50, 0x4b, 0, 0xff]) },
+      { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 0xff]) },
       { name: 'extra.md', mimeType: 'text/markdown', buffer: Buffer.from('# Extra') },
     ]);
-    await page.getByText('picture.png is not a text file.').waitFor();
+    await page.getByText('archive.zip is neither a text file nor a picture').waitFor();
+    await page.getByText('broken.png cannot be read as a picture.').waitFor();
     await page.getByRole('button', { name: 'Leave extra.md out' }).click();
     await say(page, 'Where is it?', { turn: 1 });
     assert.match(JSON.stringify(model.seen.at(-1).messages), /The rack is R42\./);
@@ -100,7 +102,53 @@ for (const [device, size] of Object.entries(SIZES)) {
     await assertAccessible(page, `a file on ${device}`);
     await close();
   });
+
+  test(`a picture is shown to the model, made smaller, and comes along when it is asked again, on ${device}`, async () => {
+    const { page, close } = await openPage(browser, server.url, size);
+    const drawn = await page.evaluate(() => {
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [3000, 1000];
+      canvas.getContext('2d').fillRect(10, 10, 500, 500);
+      return canvas.toDataURL('image/png').split(',')[1];
+    });
+    await page.getByLabel('Add text files or pictures').setInputFiles({ name: 'plan of the rack.png', mimeType: 'image/png', buffer: Buffer.from(drawn, 'base64') });
+    await page.locator('.composer .file-chip img').waitFor();
+    await shot(page, `picture-${size.viewport.width}`);
+    await say(page, 'What is on it?', { turn: 1 });
+    const pictures = () => model.seen.at(-1).messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter((part) => part.type === 'image_url');
+    assert.equal(pictures().length, 1);
+    const sent = pictures()[0].image_url.url;
+    const [width, height] = await page.evaluate(async (url) => {
+      const image = new Image();
+      image.src = url;
+      await image.decode();
+      return [image.naturalWidth, image.naturalHeight];
+    }, sent);
+    assert.deepEqual([width, height], [1568, 523]);
+    await row(page, 1).locator('.said .file-chip', { hasText: 'plan of the rack.png' }).waitFor();
+    await row(page, 1).getByRole('button', { name: 'Ask again' }).click();
+    await page.locator('.head-about').getByText('forked at the start').waitFor();
+    await row(page, 1).locator('.said .file-chip', { hasText: 'plan of the rack.png' }).waitFor();
+    await row(page, 1).locator('footer').waitFor();
+    assert.equal(pictures()[0].image_url.url, sent, 'the same picture, to the byte');
+    await assertAccessible(page, `a picture on ${device}`);
+    await close();
+  });
 }
+
+test('files stay with the session that they were added to', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'One', { turn: 1 });
+  const session = page.url();
+  await page.getByLabel('Add text files or pictures').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('R42') });
+  await page.locator('.composer .file-chip').waitFor();
+  await page.goto(server.url + '/#/');
+  await page.getByLabel('Message', { exact: true }).waitFor();
+  assert.equal(await page.locator('.composer .file-chip').count(), 0);
+  await page.goto(session);
+  await page.locator('.composer .file-chip', { hasText: 'notes.txt' }).waitFor();
+  await close();
+});
 
 test('the model is chosen for a new session and in the middle of one', async () => {
   const { page, close } = await openPage(browser, server.url);

@@ -84,7 +84,10 @@ for (const [device, size] of Object.entries(SIZES)) {
     const { page, close } = await openPage(browser, server.url, size);
     await say(page, 'Speak slowly');
     await page.locator('.turn[data-status=live] .markdown', { hasText: 'word3' }).waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
+    const stop = page.getByRole('button', { name: 'Stop' });
+    const look = await stop.evaluate((button) => { const { borderRadius, alignItems, padding } = getComputedStyle(button); return { borderRadius, alignItems, padding }; });
+    assert.deepEqual([look.borderRadius, look.alignItems], ['10px', 'center'], 'drawn like the button to send');
+    await stop.click();
     const turn = page.locator('article.row[aria-label="Turn 1"]');
     await turn.getByText('Stopped. This is what had been said.').waitFor();
     assert.match(await turn.innerText(), /word3/);

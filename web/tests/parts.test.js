@@ -98,6 +98,15 @@ test('a graph is laid out within its frame, no box on another, and always the sa
   }
 }));
 
+test('a thing without relations in the graph does not make the others small', () => withSource(async (load) => {
+  const { layOut } = await load('/src/text/graph.ts');
+  const boxes = Array.from({ length: 15 }, () => ({ left: 35, right: 35, up: 9, down: 24 }));
+  const edges = boxes.slice(1, 14).map((_, index) => [index + 1, 0]);
+  const together = layOut(boxes.slice(0, 14), edges);
+  const whole = layOut(boxes, edges);
+  assert.ok(whole.width * whole.height < together.width * together.height * 1.6, `${whole.width} × ${whole.height} beside ${together.width} × ${together.height}`);
+}));
+
 test('what went wrong with a turn is said in words, and stopping is nothing wrong', () => withSource(async (load) => {
   const { failureOf } = await load('/src/text/failure.ts');
   const turn = (more) => ({ status: 'complete', reply: 'text', error: null, form: { by: 'model' }, ...more });
@@ -142,8 +151,8 @@ test('the time of a turn adds up, whether the server measured it or not', () => 
   const receipt = { at: '2026-01-01T00:00:00.550Z' };
   assert.deepEqual(spans(timeOf(turn, receipt)), ['Recall and selection 0+50', 's:t1 50+100', 's:t1 50+50', 's:t2 150+30', 'Model m 180+320']);
   assert.equal(timeOf({ ...turn, took_ms: null }, receipt), null);
-  const measured = timeOf({ ...turn, stages: [{ name: 'recall', start_ms: 0, took_ms: 5 }, { name: 'model', start_ms: 5, took_ms: 40 }, { name: 'commit', start_ms: 45, took_ms: 2 }] }, receipt);
-  assert.deepEqual([measured.measured, measured.total, spans(measured)], [true, 47, ['recall 0+5', 'model 5+40', 'commit 45+2']]);
+  const measured = timeOf({ ...turn, stages: [{ name: 'recall', start_ms: 0, took_ms: 5 }, { name: 'model m', start_ms: 5, took_ms: 40 }, { name: 'tool s:t', start_ms: 9, took_ms: 3 }, { name: 'commit', start_ms: 45, took_ms: 2 }] }, receipt);
+  assert.deepEqual([measured.measured, measured.total, spans(measured)], [true, 47, ['Recall and selection 0+5', 'Model m 5+40', 's:t 9+3', 'Commit to the store 45+2']]);
 }));
 
 test('a request is read in parts, whoever\'s format it has', () => withSource(async (load) => {

@@ -52,6 +52,10 @@ def test_a_session_from_its_creation_to_its_erasure(client, name):
     assert (head["id"], head["turns"], head["settings"]["timezone"]) == (name, 0, "Europe/Berlin")
     prepared = client.sessions.prepare(name, "Where is the rack?", budget_tokens=4000)
     assert prepared["request"]["messages"][-1]["content"][-1] == {"type": "text", "text": "Where is the rack?"}
+    wire = client.sessions.prepare(name, "Where is the rack?", format="openai")["request"]
+    assert (wire["messages"][-1], "system" in wire) == ({"role": "user", "content": "Where is the rack?"}, False)
+    wire = client.sessions.prepare(name, "Where is the rack?", format="anthropic")["request"]
+    assert {block["type"] for block in wire["system"]} == {"text"}
     recorded = client.sessions.record(name, "Where is the rack?", "In hall 3.", receipt=prepared, metadata={"k": [1]})
     assert (recorded["turn"], recorded["receipt"]) == (1, "kept")
     assert client.sessions.receipt(name, 1)["id"] == prepared["receipt"]["id"]

@@ -143,9 +143,14 @@ export class Sessions {
     return this.connection.json<types.ReceiptView>({ method: 'GET', path: at(session, 'turns', turn, 'context') });
   }
 
-  /** The context for a model of your own. Nothing is kept; give the receipt to `record`. */
-  prepare(session: string, message: string, options: { budgetTokens?: number } = {}) {
-    const body = { message, budget_tokens: options.budgetTokens };
+  /**
+   * The context for a model of your own. Nothing is kept; give the receipt to `record`. With a `format`, `request` has the
+   * fields of that provider's SDK: `create({ model, ...prepared.request })`.
+   */
+  prepare(session: string, message: string, options: { budgetTokens?: number; format: 'openai' | 'anthropic' }): Promise<types.PreparedFor>;
+  prepare(session: string, message: string, options?: { budgetTokens?: number }): Promise<types.PreparedContext>;
+  prepare(session: string, message: string, options: { budgetTokens?: number; format?: 'openai' | 'anthropic' } = {}) {
+    const body = { message, budget_tokens: options.budgetTokens, format: options.format };
     return this.connection.json<types.PreparedContext>({ method: 'POST', path: at(session, 'prepare'), body });
   }
 

@@ -133,6 +133,13 @@ export interface Message {
 }
 
 /** What to send to the model, and what it was made of. Give `receipt.id` when the exchange is recorded. */
+/** A request in a provider's own format, and what it was made of. */
+export interface PreparedFor {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its types are the provider's
+  request: any;
+  receipt: ReceiptView;
+}
+
 export interface PreparedContext {
   request: { system: { text: string }[]; messages: Message[]; tools: object[] };
   receipt: ReceiptView;

@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use jiff::civil::Date;
 
+use crate::image;
 use crate::model::{Block, Message, ModelRequest, Role, SystemBlock, ToolSpec};
 use crate::piece::{HistoryPart, Piece, Position, Source};
 use crate::receipt::Parameters;
@@ -52,7 +53,10 @@ pub fn lay_out<'a>(
             Position::System => request.system.push(SystemBlock { text, cache_breakpoint: false }),
             Position::History if is_reply(&piece.source) => spoken.assistant(text),
             Position::Preface | Position::History | Position::Aside | Position::Message => {
-                spoken.user(text)
+                match picture(piece) {
+                    Some(block) => spoken.say(Role::User, block),
+                    None => spoken.user(text),
+                }
             }
         }
     }
@@ -66,6 +70,11 @@ pub fn lay_out<'a>(
 
 fn is_reply(source: &Source) -> bool {
     matches!(source, Source::History { part: HistoryPart::Reply, .. })
+}
+
+/// The picture that a piece is. Texts that come with a message are quoted, so none is taken for one.
+fn picture(piece: &Piece) -> Option<Block> {
+    matches!(piece.source, Source::Given { .. }).then(|| image::block(&piece.text)).flatten()
 }
 
 /// A day as shown to a model.
@@ -127,20 +136,23 @@ struct Spoken(Vec<Message>);
 
 impl Spoken {
     fn user(&mut self, text: String) {
-        self.say(Role::User, text);
+        self.say_text(Role::User, text);
     }
 
     fn assistant(&mut self, text: String) {
-        self.say(Role::Assistant, text);
+        self.say_text(Role::Assistant, text);
     }
 
-    fn say(&mut self, role: Role, text: String) {
-        if text.is_empty() {
-            return;
+    fn say_text(&mut self, role: Role, text: String) {
+        if !text.is_empty() {
+            self.say(role, Block::text(text));
         }
+    }
+
+    fn say(&mut self, role: Role, block: Block) {
         match self.0.last_mut() {
-            Some(last) if last.role == role => last.content.push(Block::text(text)),
-            _ => self.0.push(Message { role, content: vec![Block::text(text)] }),
+            Some(last) if last.role == role => last.content.push(block),
+            _ => self.0.push(Message { role, content: vec![block] }),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! - [`store`], [`model`], [`tool`], [`embed`], [`clock`], [`index`], [`shared`]: the ports, as traits.
 //! - [`session`]: the head, the log, and how both are read and written; [`creation`] creates sessions.
 //! - [`request`], [`piece`], [`budget`], [`layout`], [`receipt`], [`rebuild`]: requests and receipts.
+//! - [`image`]: pictures that come with a message.
 //! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: the instructions to the model.
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
 //! - [`schema`]: cost limits for tool schemas, and validation of arguments.
@@ -41,6 +42,7 @@ pub mod grants;
 pub mod hash;
 pub mod history;
 pub mod id;
+pub mod image;
 pub mod index;
 pub mod indexer;
 pub mod item;

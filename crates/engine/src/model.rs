@@ -90,6 +90,12 @@ pub enum Block {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cache_breakpoint: bool,
     },
+    /// A picture that came with a message.
+    Image {
+        media_type: String,
+        /// In base64.
+        data: String,
+    },
     ToolUse {
         id: String,
         /// The tool's name as shown to the model.

@@ -20,6 +20,7 @@ mod recall;
 mod record;
 mod settle;
 mod shown;
+mod stages;
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
@@ -77,6 +78,7 @@ pub(crate) use permissions::session_tools;
 pub use prepared::PreparedRequests;
 pub use record::RecordedTurn;
 use shown::Shown;
+pub use stages::CommitTimes;
 
 /// Parts of older turns considered if the message does not ask about anything earlier.
 const RECALLED_PARTS_UNASKED: usize = 24;
@@ -103,6 +105,7 @@ pub struct Pipeline {
     pub(crate) packs: Arc<PackSet>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Arc<Limits>,
+    pub(crate) commit_times: CommitTimes,
     pub(crate) work: Arc<Worklist>,
     pub(crate) observer: OnceLock<Observer>,
 }
@@ -139,6 +142,9 @@ pub enum TurnOutcome {
         pending: Box<PendingTurn>,
     },
 }
+
+/// Why a turn has no model although one is configured.
+const AS_ASKED: &str = "as asked";
 
 /// What a turn needs, fixed when its session is loaded.
 pub(crate) struct Turn {
@@ -201,10 +207,14 @@ impl Pipeline {
             with_tools: !input.without_tools,
             cancel: cancel.clone(),
         };
-        let turn = self.load(session, start).await?;
+        let mut turn = self.load(session, start).await?;
+        if input.without_model {
+            turn.model = Err(AS_ASKED.to_owned());
+        }
         let span = turn.span.clone();
         let answering = async {
             let assembled = Box::pin(self.assemble(&turn, input)).await?;
+            let gathered = (turn.started, turn.started.elapsed());
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
             let asked = TurnPrompt {
                 message: &input.message,
@@ -213,7 +223,8 @@ impl Pipeline {
                 ..TurnPrompt::default()
             };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
-            let draft = TurnDraft::of(&turn, &input.message, assembled);
+            let mut draft = TurnDraft::of(&turn, &input.message, assembled);
+            draft.gathered = Some(gathered);
             Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
         };
         let outcome = answering.instrument(span.clone()).await;

@@ -1503,12 +1503,14 @@ export interface components {
             /** @description Who approved it. */
             approved_by: string;
         };
-        /** @description A text file attached to a message. */
+        /** @description A text file or a picture attached to a message: either `text` or `image`. */
         AttachmentBody: {
             /** @description File name, 1–200 characters. */
             name: string;
-            /** @description Content, at most 256 KiB. */
-            text: string;
+            /** @description Content of a text file, at most 256 KiB. */
+            text?: string | null;
+            /** @description A picture as a data URL in base64: PNG, JPEG, GIF or WebP, at most 1 MiB. */
+            image?: string | null;
         };
         /** @description A tool call that waits for approval. */
         AwaitedCallView: {
@@ -1621,8 +1623,13 @@ export interface components {
             workflow_id?: string | null;
             /** @description Specification of that workflow, included in the request as data. */
             workflow_spec?: Record<string, never> | null;
-            /** @description Text files that the message is about, at most 8, included in the request as data. */
+            /**
+             * @description Text files and pictures that the message is about, at most 8, included in the request as data. Only a
+             *     model sees a picture.
+             */
             attachments?: components["schemas"]["AttachmentBody"][];
+            /** @description Whether to answer without a model although one is configured. */
+            without_model?: boolean;
             /** @description Maximum tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
             /** @description Whether a heated message adds a reminder to stay calm; default: that of the persona. */
@@ -1960,6 +1967,21 @@ export interface components {
             wrong?: components["schemas"]["Thing"] | null;
             /** @description What was meant. */
             right: components["schemas"]["Thing"];
+        };
+        /** @description What a turn cost, at the prices that are configured now. */
+        CostView: {
+            /**
+             * Format: double
+             * @description What the tokens cost.
+             */
+            amount: number;
+            /** @description Currency of the amounts. */
+            currency: string;
+            /**
+             * Format: double
+             * @description What the provider's cache saved.
+             */
+            saved: number;
         };
         /** @description A session to create. */
         CreateBody: {
@@ -2669,14 +2691,24 @@ export interface components {
             message: string;
             /** @description Maximum tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
+            /** @description Format of `request`; default: `engine`. */
+            format?: components["schemas"]["PreparedFormat"];
         };
         /** @description A request for the application's own model, and its receipt. */
         PreparedContext: {
-            /** @description `system`, `messages` and `tools`, to be sent to the model. */
+            /**
+             * @description What is to be sent to the model, in the wanted format. In that of a provider, its fields are those of the
+             *     provider's own request.
+             */
             request: Record<string, never>;
             /** @description What the request is made of. Its id can be given within 15 minutes when the exchange is recorded. */
             receipt: components["schemas"]["ReceiptView"];
         };
+        /**
+         * @description Format of a prepared request.
+         * @enum {string}
+         */
+        PreparedFormat: "engine" | "openai" | "anthropic";
         /** @description A preset to create, or changes to one; when changing, absent fields are left as they are. */
         PresetBody: {
             /**
@@ -3327,6 +3359,15 @@ export interface components {
             /** @description Entity type, for `entity`. */
             entity?: string | null;
         };
+        /** @description A part of the time of a turn. */
+        StageView: {
+            /** @description `recall`, `model NAME`, `tool SERVER:NAME`, `reply` (without a model) or `commit`. */
+            name: string;
+            /** @description Milliseconds since the turn began. */
+            start_ms: number;
+            /** @description Duration in milliseconds. */
+            took_ms: number;
+        };
         /** @description The store and its guarantees. */
         StoreFactsView: {
             /** @description `sqlite`, `files`, `redis`, `s3` or `memory`. */
@@ -3498,6 +3539,11 @@ export interface components {
             tool_executions: components["schemas"]["ToolExecution"][];
             /** @description Duration of the reply in milliseconds; null if it was not measured. */
             took_ms?: number | null;
+            /**
+             * @description Where that time went, in order of beginning; empty if it was not measured. The commit is known only to the server that
+             *     made it, for its newest turns.
+             */
+            stages: components["schemas"]["StageView"][];
             /** @description The turn as separate messages. */
             messages: components["schemas"]["KindOfMessage"][];
         };
@@ -3530,6 +3576,7 @@ export interface components {
             /** @description Entities that the turn is about. */
             entities: components["schemas"]["MentionView"][];
             usage?: components["schemas"]["TokenUsage"] | null;
+            cost?: components["schemas"]["CostView"] | null;
             /** @description Tokens of message and reply, by this server's count. */
             tokens: components["schemas"]["SaidTokens"];
             /** @description One sentence about what the model was sent and what was dropped; null without a receipt. */

@@ -161,11 +161,19 @@ export interface TurnBrief {
   tools_used: string[];
   entities: EntityMention[];
   usage: Usage | null;
+  /** What it cost, where a price is configured. */
+  cost?: Cost | null;
   tokens: { message: number; reply: number };
   /** One sentence: what was shown, what was left out. */
   context: string | null;
   /** Names of the files that came with the message. */
   attachments?: string[];
+}
+
+export interface Cost {
+  amount: number;
+  currency: string;
+  saved: number;
 }
 
 export interface EntityMention {
@@ -181,14 +189,12 @@ export interface Usage {
   output_tokens: number;
   cache_read_tokens?: number;
   cache_write_tokens?: number;
-  /** Newer: what it cost, where a price is configured. */
-  cost?: { amount: number; currency: string; saved?: number };
 }
 
 export interface Turn extends TurnBrief {
   tool_executions: ToolExecution[];
   took_ms: number | null;
-  /** Newer: how long each stage took, in order. */
+  /** How long each stage took, in order of beginning; empty where that was not measured. */
   stages?: Stage[];
 }
 

@@ -1,12 +1,10 @@
 // Where a message is written, given files, sent and stopped.
-import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { stop } from '../state/chat';
-import { draftOf, write } from '../state/drafts';
+import { draftOf, filesOf, write } from '../state/drafts';
 import { live } from '../state/live';
 import { warn } from '../state/notices';
-import type { Attachment } from '../state/outbox';
-import { FILES_MAX, textOfFile } from '../text/file';
+import { ALL_BYTES_MAX, attachmentOf, FILES_MAX, sizeOf, type Attachment } from '../text/file';
 import { Icon } from './Icon';
 
 export interface ComposerProps {
@@ -22,7 +20,7 @@ const HEIGHT_MAX = 240;
 
 export function Composer({ session, disabled: closed, focus, onSend }: ComposerProps) {
   const text = draftOf(session);
-  const files = useSignal<Attachment[]>([]);
+  const files = filesOf(session);
   const field = useRef<HTMLTextAreaElement>(null);
   const now = live.value;
   const running = now?.state === 'running' && now.session === session;
@@ -42,7 +40,9 @@ export function Composer({ session, disabled: closed, focus, onSend }: ComposerP
     for (const file of chosen) {
       if (files.value.length >= FILES_MAX) return warn(`A message can have at most ${FILES_MAX} files.`);
       try {
-        files.value = [...files.value, { name: file.name, text: await textOfFile(file) }];
+        const added = [...files.value, await attachmentOf(file)];
+        if (added.reduce((sum, one) => sum + sizeOf(one), 0) > ALL_BYTES_MAX) return warn(`${file.name} does not fit: the files of a message may have 3.5 MiB together.`);
+        files.value = added;
       } catch (error) {
         warn((error as Error).message);
       }
@@ -67,15 +67,15 @@ export function Composer({ session, disabled: closed, focus, onSend }: ComposerP
       {files.value.length > 0 && (
         <ul class="files" aria-label="Files to send">
           {files.value.map((file, index) => (
-            <li key={index} class="file-chip"><Icon name="file" size={13} /> {file.name}
+            <li key={index} class="file-chip">{file.image ? <img src={file.image} alt="" /> : <Icon name="file" size={13} />} {file.name}
               <button type="button" aria-label={`Leave ${file.name} out`} onClick={() => (files.value = files.value.filter((other) => other !== file))}><Icon name="close" size={11} /></button></li>
           ))}
         </ul>
       )}
       <div class="composer-box">
-        <label class="icon-button file" title="Add a text file">
+        <label class="icon-button file" title="Add a text file or a picture">
           <Icon name="attach" />
-          <input type="file" multiple aria-label="Add text files" disabled={Boolean(disabled)} onChange={(event) => {
+          <input type="file" multiple aria-label="Add text files or pictures" disabled={Boolean(disabled)} onChange={(event) => {
             const chosen = [...(event.currentTarget.files ?? [])];
             event.currentTarget.value = '';
             void add(chosen);
@@ -83,6 +83,12 @@ export function Composer({ session, disabled: closed, focus, onSend }: ComposerP
         </label>
         <textarea id="message" ref={field} rows={1} value={text.value} aria-label="Message" placeholder="Write a message"
           disabled={Boolean(disabled)} enterkeyhint="send"
+          onPaste={(event) => {
+            const pasted = [...(event.clipboardData?.files ?? [])];
+            if (pasted.length === 0) return;
+            event.preventDefault();
+            void add(pasted);
+          }}
           onInput={(event) => write(session, event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {

@@ -6,7 +6,7 @@ import { live, type LiveTurn } from '../state/live';
 import { receiptOf } from '../state/receipts';
 import { turns } from '../state/session';
 import { count, percent } from '../text/numbers';
-import { shownWords } from '../text/shown';
+import { shownSummary, shownWords } from '../text/shown';
 import { ContextAll } from './ContextAll';
 import { ContextChanges } from './ContextChanges';
 import { Icon } from './Icon';
@@ -60,7 +60,7 @@ function LiveContext({ turn, number }: { turn: LiveTurn; number: number }) {
       <h2>Turn {count(number)} is being answered</h2>
       {context
         ? <>
-            <p class="shown"><b>{liveShownWords()}</b> {context.summary}</p>
+            <p class="shown"><b>{liveShownWords()}</b> {shownSummary(context.summary)}</p>
             <p class="quiet">{count(context.budget.used_tokens)} of {count(context.budget.limit_tokens)} tokens, {percent(context.budget.share)} of the window. The details follow with the reply.</p>
           </>
         : <p class="quiet" aria-busy="true">Collecting context for your message…</p>}
@@ -92,8 +92,8 @@ function ContextOf({ session, turn, receipt, other, before }: Receipts) {
   const shown = offered.some(([name]) => name === view.value) ? view.value! : offered[0]![0];
   return (
     <div class="context-used">
-      <p class="shown"><b>{shownWords(brief?.form ?? null)}</b> {receipt.summary}</p>
-      <WindowBar receipt={receipt} usage={brief?.usage ?? null} />
+      <p class="shown"><b>{shownWords(brief?.form ?? null)}</b> {shownSummary(receipt.summary)}</p>
+      <WindowBar receipt={receipt} usage={brief?.usage ?? null} cost={brief?.cost ?? null} />
       <div class="segmented" role="group" aria-label="Look at">
         {offered.map(([name, label]) => <button key={name} aria-pressed={shown === name} onClick={() => (view.value = name)}>{label}</button>)}
       </div>

@@ -2,6 +2,7 @@
 import { decide } from '../state/chat';
 import type { LiveTurn } from '../state/live';
 import { liveShownWords } from '../state/catalogue';
+import { shownSummary } from '../text/shown';
 import { Icon } from './Icon';
 import { Markdown } from './Markdown';
 import { Said } from './Said';
@@ -32,7 +33,7 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
       {turn.text && <Markdown text={turn.text} growing />}
       {silent && <p class="thinking"><span class="dots" aria-hidden="true"><i /><i /><i /></span> {turn.context ? 'Waiting for words…' : 'Gathering context…'}</p>}
       {turn.context && turn.state !== 'unsent' && (
-        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span><b>{liveShownWords()}</b> {turn.context.summary}</span></span></footer>
+        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span><b>{liveShownWords()}</b> {shownSummary(turn.context.summary)}</span></span></footer>
       )}
       {turn.state === 'unsent' && <Unsent session={turn.session} problem={turn.problem} />}
     </article>

@@ -4,6 +4,7 @@ import type { Piece } from '../api/types';
 import { itemNow } from '../state/items';
 import { textOf } from '../state/receipts';
 import { session as open } from '../state/session';
+import { isPicture } from '../text/file';
 import { pretty } from '../text/json';
 import { Difference } from './Difference';
 import { useLoaded } from './useLoaded';
@@ -24,6 +25,7 @@ export function PieceText({ piece, session, turn }: { piece: Piece; session: str
       )}
       {then.state !== 'here' ? <Waiting loaded={then} />
         : now.value && isItem ? <TextNow source={source} agent={open.value?.agent ?? null} then={then.value} />
+        : isPicture(then.value) ? <img class="piece-picture" src={then.value} alt={'name' in source ? source.name : 'A picture'} />
         : <pre tabIndex={0}>{pretty(then.value)}</pre>}
     </div>
   );

@@ -1,7 +1,7 @@
 // The window of one request: a bar by kind in the order of sending, and what of it a provider's cache can serve.
-import type { Receipt, Usage } from '../api/types';
+import type { Cost as Money, Receipt, Usage } from '../api/types';
 import { labelOf } from '../text/kinds';
-import { count, percent, tokens } from '../text/numbers';
+import { count, money, percent, tokens } from '../text/numbers';
 import { stableTokens, stretches, tokensByKind } from '../text/window';
 import { Icon } from './Icon';
 
@@ -10,7 +10,7 @@ const HEIGHT = 26;
 const WARN_AT = 0.8;
 const ENLARGED_BELOW = 0.25;
 
-export function WindowBar({ receipt, usage = null }: { receipt: Receipt; usage?: Usage | null }) {
+export function WindowBar({ receipt, usage = null, cost = null }: { receipt: Receipt; usage?: Usage | null; cost?: Money | null }) {
   const { limit_tokens: limit, used_tokens: used, share, warning } = receipt.budget;
   const parts = stretches(receipt);
   const drawn = parts.reduce((sum, part) => sum + part.tokens, 0);
@@ -42,7 +42,7 @@ export function WindowBar({ receipt, usage = null }: { receipt: Receipt; usage?:
         <span class="stable-words"><i class="stable-mark" /><span>{stable > 0
           ? `The first ${tokens(stable)} (${percent(drawn ? stable / drawn : 0)}) are as in the turn before: a provider's cache can serve them.`
           : 'Nothing at the start is as in the turn before.'}{receipt.broken_by ? ` It does not begin as the request before: ${receipt.broken_by}.` : ''}</span></span>
-        <Cost receipt={receipt} usage={usage} />
+        <Cost receipt={receipt} usage={usage} cost={cost} />
         {warning && <span class="warning"><Icon name="warning" size={14} /> {percent(share)} of the window is used: older turns will be left out or condensed.</span>}
       </div>
     </figure>
@@ -50,14 +50,14 @@ export function WindowBar({ receipt, usage = null }: { receipt: Receipt; usage?:
 }
 
 /** What it cost, as far as it is known: effective tokens beside a plain replay, cached ones, money. */
-function Cost({ receipt, usage }: { receipt: Receipt; usage: Usage | null }) {
+function Cost({ receipt, usage, cost }: { receipt: Receipt; usage: Usage | null; cost: Money | null }) {
   const { effective_tokens: effective, replay_effective_tokens: replay } = receipt;
   const cached = usage?.cache_read_tokens ?? 0;
   return (
     <>
-      {effective !== undefined && <span>It costs like {tokens(effective)}, cached ones counted at a tenth{replay !== undefined ? `; sending the whole conversation again would cost like ${count(replay)}` : ''}.</span>}
+      {effective !== undefined && <span>It costs like {tokens(effective)}, cached ones counted at a tenth{replay !== undefined && replay > effective ? `; every word of the conversation again would cost like ${count(replay)}, without instructions and tools` : ''}.</span>}
       {usage && usage.input_tokens > 0 && <span>The provider counted {tokens(usage.input_tokens)}{cached > 0 ? `, ${count(cached)} from its cache` : ''}.</span>}
-      {usage?.cost && <span>{usage.cost.amount.toFixed(4)} {usage.cost.currency}{usage.cost.saved ? `; the cache saved ${usage.cost.saved.toFixed(4)}` : ''}.</span>}
+      {cost && <span>The turn cost {money(cost.amount, cost.currency)}{cost.saved > 0 ? `; the cache saved ${money(cost.saved, cost.currency)}` : ''}.</span>}
     </>
   );
 }

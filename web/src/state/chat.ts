@@ -6,14 +6,15 @@ import { freshKey, freshSessionId } from '../api/id';
 import { events, type SentEvent } from '../api/sse';
 import type { AwaitedCall, ContextBrief, Conversation, TurnBrief, Usage } from '../api/types';
 import { silent } from './connection';
-import { write } from './drafts';
+import { filesOf, write } from './drafts';
 import { addCall, addText, begin, live, showText, showUnsent, update, updateCall, waitingCall } from './live';
 import { complain, tell } from './notices';
-import { outbox, put, take, type Attachment, type Outgoing } from './outbox';
+import { outbox, put, take, type Outgoing } from './outbox';
 import { addressOf, go } from './route';
 import { refreshSession, session, show, turns } from './session';
 import { createSession, refreshSessions, type NewSession } from './sessions';
 import { entitiesChanged } from './entities';
+import type { Attachment } from '../text/file';
 
 let stopping: AbortController | null = null;
 
@@ -68,10 +69,11 @@ async function made(outgoing: Outgoing, wanted: NewSession): Promise<Outgoing> {
   return sent;
 }
 
-/** Takes a message back into the field it was written in. */
-export function takeBack({ session: id, message, wanted }: Outgoing) {
+/** Takes a message and its files back into the field it was written in. */
+export function takeBack({ session: id, message, attachments, wanted }: Outgoing) {
   forget(id);
   write(wanted ? null : id, message);
+  filesOf(wanted ? null : id).value = attachments;
   document.getElementById('message')?.focus();
 }
 

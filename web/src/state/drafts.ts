@@ -1,5 +1,7 @@
-// What was typed and not sent, for each session and for a new one; it outlives a reload.
+// What was typed and not sent, for each session and for a new one; it outlives a reload. Files that were added do not:
+// they may be too large to keep, but they stay with their session until the page is left.
 import { signal, type Signal } from '@preact/signals';
+import type { Attachment } from '../text/file';
 import { keep, keptValue } from './kept';
 
 const NEW = 'new';
@@ -19,6 +21,19 @@ export function draftOf(session: string | null): Signal<string> {
     drafts.set(name, draft);
   }
   return draft;
+}
+
+const files = new Map<string, Signal<Attachment[]>>();
+
+/** The files that are to be sent with that text. */
+export function filesOf(session: string | null): Signal<Attachment[]> {
+  const name = session ?? NEW;
+  let added = files.get(name);
+  if (!added) {
+    added = signal([]);
+    files.set(name, added);
+  }
+  return added;
 }
 
 export function write(session: string | null, text: string) {

@@ -1,5 +1,6 @@
 // Another answer to a message, or another message: history is never changed, so both are forks.
 import type { Conversation, TurnBrief } from '../api/types';
+import { attachedTo } from './attached';
 import { sendMessage } from './chat';
 import { attempt, tell } from './notices';
 import { addressOf, go } from './route';
@@ -9,13 +10,14 @@ import { forkSession, refreshSessions, sessions } from './sessions';
 /** Forks before a turn and sends a message there: the turn's own, or an edited one. */
 export function sayAgain(session: string, turn: TurnBrief, message = turn.message): Promise<boolean> {
   return attempt(async () => {
+    const attachments = await attachedTo(session, turn);
     const forked = await forkSession(session, turn.turn - 1);
     show(forked);
     go(addressOf(forked.id));
     const kept = turn.turn === 1 ? 'The original stays as it is.' : `It begins with the first ${turn.turn - 1 === 1 ? 'turn' : `${turn.turn - 1} turns`}; the original stays as it is.`;
     tell(`This is a fork. ${kept}`);
     void refreshSessions().catch(() => undefined);
-    await sendMessage(forked.id, message);
+    await sendMessage(forked.id, message, { attachments });
   });
 }
 

@@ -4,12 +4,8 @@
 // Invariant: a message is put here before it is sent, and taken out when its turn is known to be stored.
 import { signal } from '@preact/signals';
 import { keep, keptValue, onChangedElsewhere } from './kept';
+import type { Attachment } from '../text/file';
 import type { NewSession } from './sessions';
-
-export interface Attachment {
-  name: string;
-  text: string;
-}
 
 export interface Outgoing {
   session: string;

@@ -1,4 +1,5 @@
-// A graph laid out by springs, then moved apart until no box lies on another. The same graph always looks the same.
+// A graph laid out by springs, then moved apart until no box lies on another. What hangs together is laid out by itself, and
+// the parts are put beside each other, so that a thing without relations is not driven far away. The same graph always looks the same.
 
 export type Edge = [number, number];
 
@@ -28,10 +29,44 @@ const ROUNDS = 260;
 const SPRING = 56;
 const APART_ROUNDS = 400;
 const MARGIN = 8;
+/** The panel is wider than it is high. */
+const WIDER = 1.2;
 
 export function layOut(boxes: Box[], edges: Edge[]): Layout {
-  const places = sprung(boxes.length, edges);
-  moveApart(places, boxes);
+  const parts = partsOf(boxes.length, edges).map((members) => {
+    const own = members.map((member) => boxes[member]!);
+    const inner = edges.filter(([one]) => members.includes(one)).map(([one, two]): Edge => [members.indexOf(one), members.indexOf(two)]);
+    const local = sprung(members.length, inner);
+    moveApart(local, own);
+    return { members, layout: framed(local, own) };
+  });
+  const places: Point[] = boxes.map(() => ({ x: 0, y: 0 }));
+  // Rows as wide as the widest part, or as a square of them all would be.
+  parts.sort((one, two) => two.layout.height - one.layout.height || one.members[0]! - two.members[0]!);
+  const area = parts.reduce((sum, { layout }) => sum + layout.width * layout.height, 0);
+  const widest = Math.max(Math.sqrt(area) * WIDER, ...parts.map(({ layout }) => layout.width));
+  let [x, y, row] = [0, 0, 0];
+  for (const { members, layout } of parts) {
+    if (x > 0 && x + layout.width > widest) [x, y, row] = [0, y + row, 0];
+    members.forEach((member, index) => (places[member] = { x: layout.places[index]!.x - layout.x + x, y: layout.places[index]!.y - layout.y + y }));
+    x += layout.width;
+    row = Math.max(row, layout.height);
+  }
+  return framed(places, boxes);
+}
+
+/** Nodes that hang together, each group in their order. */
+function partsOf(count: number, edges: Edge[]): number[][] {
+  const group = Array.from({ length: count }, (_, index) => index);
+  const root = (node: number): number => (group[node] === node ? node : root(group[node]!));
+  for (const [one, two] of edges) group[root(two)] = root(one);
+  const parts = new Map<number, number[]>();
+  for (let node = 0; node < count; node += 1) parts.set(root(node), [...(parts.get(root(node)) ?? []), node]);
+  return [...parts.values()];
+}
+
+/** Places with the frame around their boxes. */
+function framed(places: Point[], boxes: Box[]): Layout {
   const edgesOf = (pick: (place: Point, box: Box) => number, choose: (...all: number[]) => number) =>
     choose(...places.map((place, index) => pick(place, boxes[index]!)));
   const x = edgesOf((place, box) => place.x - box.left, Math.min) - MARGIN;

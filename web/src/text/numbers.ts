@@ -59,3 +59,9 @@ const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 's
 export function moment(time: string): string {
   return clock.format(new Date(time));
 }
+
+/** An amount of money; what is less than a cent with the digits that tell it apart. */
+export function money(amount: number, currency: string): string {
+  const digits = amount > 0 && amount < 0.01 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 4 };
+  return `${amount.toLocaleString('en', digits)} ${currency}`;
+}

@@ -1,5 +1,6 @@
 // A request in parts that a person can read: in the engine's own form, or in the form of a provider's client that
 // was handed on as it was.
+import { bytes } from './numbers';
 
 export interface Part {
   title: string;
@@ -13,6 +14,8 @@ interface Block {
   name?: string;
   input?: unknown;
   content?: unknown;
+  media_type?: string;
+  data?: string;
 }
 
 type Content = string | Block[] | null | undefined;
@@ -29,6 +32,7 @@ function words(content: unknown): string {
   return content.map((block: Block) => {
     if (block.type === 'tool_use') return `calls ${block.name} ${JSON.stringify(block.input)}`;
     if (block.type === 'tool_result') return `result: ${words(block.content)}`;
+    if (block.type === 'image') return `picture, ${block.media_type ?? ''} ${bytes(Math.floor(((block.data ?? '').length * 3) / 4))}`;
     return block.text ?? JSON.stringify(block);
   }).join('\n\n');
 }

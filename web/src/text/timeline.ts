@@ -18,9 +18,17 @@ export interface TurnTime {
 
 const KIND: Record<string, Span['kind']> = { model: 'model', reply: 'model', tool: 'tool', commit: 'commit', approval: 'wait' };
 
+const LABELS: Record<string, string> = { recall: 'Recall and selection', reply: 'Choosing and wording, no model', commit: 'Commit to the store' };
+
+/** A stage in words: `tool a:b` is told by the tool, `model m` as it is. */
+function labelOf(name: string): string {
+  if (name.startsWith('tool ')) return name.slice('tool '.length);
+  return LABELS[name] ?? name[0]!.toUpperCase() + name.slice(1);
+}
+
 export function timeOf(turn: Turn, receipt: Receipt | null): TurnTime | null {
   if (turn.stages && turn.stages.length > 0) {
-    const spans = turn.stages.map(({ name, start_ms: start, took_ms: took }): Span => ({ label: name, kind: KIND[name.split(/[ :]/, 1)[0]!] ?? 'gather', start, took }));
+    const spans = turn.stages.map(({ name, start_ms: start, took_ms: took }): Span => ({ label: labelOf(name), kind: KIND[name.split(/[ :]/, 1)[0]!] ?? 'gather', start, took }));
     return { spans, total: Math.max(...spans.map(({ start, took }) => start + took)), measured: true };
   }
   if (turn.took_ms === null) return null;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 /**
  * `script(request)` answers `{words, pause}`, `{call: {name, arguments}}`, `{status, message}` for a refusal or
- * `{silent: true}` for no answer at all. `pause` is the time between words in milliseconds.
+ * `{silent: true}` for no answer at all; with `broken` the connection ends after the words. `pause` is the time between words in milliseconds.
  * `bodies` are the bytes that arrived.
  */
 export async function startModel(script) {
@@ -15,7 +15,7 @@ export async function startModel(script) {
     const body = JSON.parse(text || '{}');
     seen.push(body);
     bodies.push(text);
-    const { words = [], pause = 0, call, status, message, silent } = script(body);
+    const { words = [], pause = 0, call, status, message, silent, broken } = script(body);
     if (silent) return;
     if (status) {
       response.writeHead(status, { 'content-type': 'application/json' });
@@ -34,6 +34,7 @@ export async function startModel(script) {
         tell({ content: word });
         if (pause) await new Promise((done) => setTimeout(done, pause));
       }
+      if (broken) return response.destroy();
       tell({}, 'stop');
     }
     response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: body.model, choices: [], usage: { prompt_tokens: 100, completion_tokens: words.length, total_tokens: 100 + words.length } })}\n\n`);

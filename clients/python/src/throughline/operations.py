@@ -175,9 +175,18 @@ def receipt(session: str, turn: int) -> Steps[types.ReceiptView]:
     return cast(types.ReceiptView, (yield Request("GET", _at(session, "turns", str(turn), "context"))))
 
 
-def prepare(session: str, message: str, *, budget_tokens: int | None = None) -> Steps[types.PreparedContext]:
-    """The context for a model of your own. Nothing is kept; give `receipt["id"]` to `record`."""
-    body = _given(message=message, budget_tokens=budget_tokens)
+def prepare(
+    session: str,
+    message: str,
+    *,
+    budget_tokens: int | None = None,
+    format: Literal["openai", "anthropic"] | None = None,
+) -> Steps[types.PreparedContext]:
+    """The context for a model of your own. Nothing is kept; give `receipt["id"]` to `record`.
+
+    With a `format`, `request` has the arguments of that provider's SDK: `create(model=…, **prepared["request"])`.
+    """
+    body = _given(message=message, budget_tokens=budget_tokens, format=format)
     return cast(types.PreparedContext, (yield Request("POST", _at(session, "prepare"), body=body)))
 
 

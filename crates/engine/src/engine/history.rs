@@ -104,6 +104,11 @@ impl Engine {
         Ok((loaded.clone(), record.ok_or_else(missing)?))
     }
 
+    /// How long the commit of a turn took, if this process made it not long ago.
+    pub fn commit_ms(&self, caller: &Caller, id: &SessionId, turn: u64) -> Option<u64> {
+        self.turns.commit_times.of(&caller.session_key(id), turn)
+    }
+
     /// What the model saw on that turn, and why.
     pub async fn receipt(&self, caller: &Caller, id: &SessionId, turn: u64) -> Result<Receipt> {
         let (loaded, record) = self.turn(caller, id, turn).await?;

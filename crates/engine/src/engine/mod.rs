@@ -69,7 +69,7 @@ use crate::shared::SharedCache;
 use crate::store::{Key, Store};
 use crate::tokens::Factors;
 use crate::tool::Tools;
-use crate::turn::{Pipeline, PreparedRequests};
+use crate::turn::{CommitTimes, Pipeline, PreparedRequests};
 use crate::worklist::{WorkStatistics, Worklist};
 
 pub use agents::{AgentItem, SessionItemView};
@@ -224,6 +224,7 @@ impl Engine {
             instance: clock.id(),
             models: models.clone(),
             factors: Factors::default(),
+            commit_times: CommitTimes::default(),
             memory,
             facts: facts.clone(),
             enrichments: Enrichments::new(settings.enrichment_bytes, settings.enrichment_age),

@@ -5,7 +5,7 @@
 //!
 //! Invariant: each round's request is the assembled one plus the previous rounds, nothing else.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::future::join_all;
@@ -27,7 +27,7 @@ use crate::trace;
 
 use super::call::{self, RequestedCall, Verdict};
 use super::search::{has_acted, search, search_call};
-use super::{Answer, ReplyOutcome, ReplyRequest, offline, wording};
+use super::{Answer, ReplyOutcome, ReplyRequest, Span, offline, wording};
 
 /// Time for a cancelled model or tool to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -180,7 +180,11 @@ async fn talk(
             || (asked.is_query() && has_acted(answer));
         let request = rebuild::with_rounds(&asked.assembled.request, &answer.calls);
         let model = speaker(choice, asked, answer);
-        let parsed = listen(asked, model, &request, answer).await?;
+        let begun = Instant::now();
+        let heard = listen(asked, model, &request, answer).await;
+        let name = format!("model {}", model.name());
+        answer.spans.push(Span { name, begun, took: begun.elapsed() });
+        let parsed = heard?;
         if parsed.calls.is_empty() || last {
             if last && !parsed.calls.is_empty() {
                 answer.status = TurnStatus::Partial;
@@ -195,7 +199,14 @@ async fn talk(
             }
             return Ok(None);
         }
+        let (begun, before) = (Instant::now(), answer.calls.len());
         let waiting = act(asked, parsed, round, answer).await;
+        let made = answer.calls.iter().skip(before);
+        answer.spans.extend(made.map(|call| Span {
+            name: format!("tool {}", call.tool),
+            begun,
+            took: Duration::from_millis(call.took_ms),
+        }));
         if !waiting.is_empty() {
             return Ok(Some(waiting));
         }

@@ -15,6 +15,7 @@ mod search;
 pub mod wording;
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -101,11 +102,22 @@ pub struct Answer {
     /// How it was made.
     pub form: ReplyForm,
     pub calls: Vec<CallRecord>,
+    /// When its model and its tools were at work, if a model replied.
+    pub spans: Vec<Span>,
     pub usage: Option<Usage>,
     /// The state of the offline reply for the next message.
     pub dialogue: Option<Dialogue>,
     /// Names that were looked up and not found.
     pub absent: Vec<String>,
+}
+
+/// A measured part of a reply.
+#[derive(Debug, Clone)]
+pub struct Span {
+    /// As in [`Stage`](crate::session::record::Stage).
+    pub name: String,
+    pub begun: Instant,
+    pub took: Duration,
 }
 
 pub enum ReplyOutcome {

@@ -15,6 +15,7 @@ use crate::fact::{Fact, FactHit, FactKind};
 use crate::hash::ContentHash;
 use crate::history;
 use crate::id::SessionId;
+use crate::image::Image;
 use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
 use crate::lexicon::AsksBack;
 use crate::memory::Recalled;
@@ -67,6 +68,7 @@ impl Beside {
             let aside = selected.pieces.iter().filter(|piece| piece.place == Position::Aside);
             others.extend(aside.cloned());
             others.extend(input.given.iter().map(|(name, text)| given_piece(name, text)));
+            others.extend(input.images.iter().map(|(name, image)| image_piece(name, image)));
             others.extend(mode::query_instructions(input.is_query));
             others.extend(guidance(material, selected));
             others.extend(calm(material));
@@ -395,6 +397,17 @@ fn calm(material: &Material<'_>) -> Option<Piece> {
     let persona = material.head.persona.as_ref()?;
     let keeps_calm = material.input.keeps_calm.unwrap_or(persona.keeps_calm);
     persona::calm(&material.input.message).filter(|_| keeps_calm)
+}
+
+fn image_piece(name: &str, image: &Image) -> Piece {
+    Piece::counted(
+        Source::Given { name: name.into() },
+        "came with the message",
+        Position::Aside,
+        Rank::SessionItem,
+        image.url(),
+        image.tokens(),
+    )
 }
 
 fn given_piece(name: &str, text: &str) -> Piece {

@@ -60,7 +60,7 @@ fn framed(pieces: &[&Piece], parameters: Parameters) -> Vec<String> {
 fn texts(blocks: Vec<Block>) -> Vec<String> {
     let texts = blocks.into_iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text),
-        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+        Block::Image { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => None,
     });
     texts.collect()
 }

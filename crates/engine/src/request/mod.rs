@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::fact::{FactHit, Forgetting};
 use crate::hash::ContentHash;
 use crate::history::HistoryTurn;
+use crate::image::Image;
 use crate::item::{ItemName, SessionItem};
 use crate::layout;
 use crate::limits::Limits;
@@ -54,6 +55,8 @@ pub struct TurnInput {
     pub message: String,
     /// Named texts: a workflow's specification, a client's own instructions.
     pub given: Vec<(String, String)>,
+    /// Pictures, with their names.
+    pub images: Vec<(String, Image)>,
     /// Entities it is about, besides those in its words.
     pub about: Vec<GivenThing>,
     /// Overrides the session's budget.
@@ -62,6 +65,8 @@ pub struct TurnInput {
     pub is_query: bool,
     /// Whether to omit tools, for a model that cannot call any.
     pub without_tools: bool,
+    /// Whether to answer without a model although one is configured.
+    pub without_model: bool,
     /// Overrides the persona's setting.
     pub keeps_calm: Option<bool>,
     /// What became of the facts the message asks to forget; set by the engine.

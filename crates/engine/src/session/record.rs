@@ -64,10 +64,23 @@ pub struct TurnRecord {
     /// Time until the reply was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// Where that time went, if it was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// Whether a model answered without calling any of the tools offered: what it says about the world was not
     /// looked up.
     #[serde(default, skip_serializing_if = "is_default")]
     pub no_tool_called: bool,
+}
+
+/// A part of a turn's time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// `recall`, `model NAME`, `tool SERVER:NAME`, `reply` or `commit`.
+    pub name: String,
+    /// Since the turn began.
+    pub start_ms: u64,
+    pub took_ms: u64,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -306,6 +319,7 @@ impl TurnRecord {
             client_reply: None,
             metadata: None,
             took_ms: None,
+            stages: Vec::new(),
             no_tool_called: false,
         }
     }

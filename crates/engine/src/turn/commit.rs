@@ -3,6 +3,7 @@
 //! Invariant: the head's change is a pure function of the turn and the head, so it may run again on a newer head.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tracing::Instrument;
 
@@ -169,10 +170,12 @@ impl Pipeline {
                 }
             }
         };
+        let begun = Instant::now();
         let committed = committing.instrument(span.clone()).await;
         let (version, (number, answered_at, record)) =
             committed.inspect_err(|error| trace::failed(&span, error.code()))?;
         if let Some(record) = &record {
+            self.commit_times.note(&session, number, begun.elapsed());
             if let Some(observer) = self.observer.get() {
                 observer(record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
             }

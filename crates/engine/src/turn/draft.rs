@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Turn;
+use super::{Turn, stages};
 use crate::hash::ContentHash;
 use crate::notice::{self, Understanding};
 use crate::piece::SentPiece;
@@ -42,6 +43,8 @@ pub(super) struct TurnDraft {
     pub client_reply: Option<String>,
     pub metadata: Option<Value>,
     pub took_ms: Option<u64>,
+    /// When the turn began, and how long its context was gathered, if it was gathered in one go.
+    pub gathered: Option<(Instant, Duration)>,
     /// Identifies the turn before it has a number.
     pub id: Uuid,
     /// When the pause began that this turn ends.
@@ -68,6 +71,7 @@ impl TurnDraft {
             client_reply: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
+            gathered: None,
         }
     }
 
@@ -89,6 +93,7 @@ impl TurnDraft {
             client_reply: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
+            gathered: None,
         }
     }
 
@@ -98,6 +103,8 @@ impl TurnDraft {
         let no_tool_called = self.offered_tools
             && spoke
             && answer.calls.iter().all(|call| tool_search::is_search(&call.tool));
+        let measured = self.gathered.map(|(started, took)| stages::of(started, took, &answer));
+        let stages = measured.unwrap_or_default();
         self.understanding.forget_absent(&answer.absent);
         let record = TurnRecord {
             turn: 0,
@@ -121,6 +128,7 @@ impl TurnDraft {
             client_reply: self.client_reply,
             metadata: self.metadata,
             took_ms: self.took_ms,
+            stages,
             no_tool_called,
         };
         (record, self.understanding)

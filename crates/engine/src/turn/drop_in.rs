@@ -366,7 +366,7 @@ async fn first_layout(
     }
     let beside = last.into_iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text),
-        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+        Block::Image { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => None,
     });
     let addition = Addition { before: messages, earlier: Vec::new(), beside: beside.collect() };
     Ok((body, addition))

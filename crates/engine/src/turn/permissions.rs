@@ -155,7 +155,7 @@ fn quotations(request: &ModelRequest) -> Vec<&str> {
     let texts = texts.filter_map(|block| match block {
         Block::Text { text, .. } => Some(text.as_str()),
         Block::ToolResult { content, .. } => Some(content.as_str()),
-        Block::ToolUse { .. } => None,
+        Block::ToolUse { .. } | Block::Image { .. } => None,
     });
     texts.flat_map(quoted).collect()
 }

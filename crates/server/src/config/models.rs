@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use throughline_upstream::model::{ModelConfig, Provider};
+use throughline_upstream::model::{ModelConfig, Price, Provider};
 
 use super::Config;
 use crate::failure::Failure;
@@ -38,6 +38,14 @@ pub struct ModelEntry {
     pub sends_temperature: bool,
     /// Context window in tokens; 0 if unknown.
     pub context_tokens: u32,
+    /// Price of a million input tokens; 0 if unknown.
+    pub input_price: f64,
+    /// Price of a million cached input tokens; 0 for a tenth of `input_price`.
+    pub cached_price: f64,
+    /// Price of a million output tokens.
+    pub output_price: f64,
+    /// Currency of the prices.
+    pub currency: String,
     /// Responses API: `native`, `converted`, or empty to decide by the base URL.
     pub responses: String,
     /// Time until the response head of a drop-in stream, in seconds.
@@ -62,6 +70,10 @@ impl Default for ModelEntry {
             api_key_env: String::new(),
             sends_temperature: true,
             context_tokens: 0,
+            input_price: 0.0,
+            cached_price: 0.0,
+            output_price: 0.0,
+            currency: "USD".into(),
             responses: String::new(),
             head_seconds: 600,
             first_token_seconds: 60,
@@ -133,6 +145,7 @@ impl Config {
         };
         config.sends_temperature = entry.sends_temperature;
         config.context_tokens = Some(entry.context_tokens).filter(|tokens| *tokens > 0);
+        config.price = price(entry);
         config.serves_responses = serves_responses(entry, &config)?;
         config.head_timeout = Duration::from_secs(entry.head_seconds);
         config.idle_timeout = Duration::from_secs(entry.idle_seconds);
@@ -152,6 +165,16 @@ fn provider(entry: &ModelEntry) -> Result<Provider, Failure> {
             "use anthropic or openai; openai also for compatible servers",
         )),
     }
+}
+
+/// Share of the input price that cached tokens cost at most providers.
+const CACHED_SHARE: f64 = 0.1;
+
+fn price(entry: &ModelEntry) -> Option<Price> {
+    let &ModelEntry { input_price: input, cached_price, output_price: output, .. } = entry;
+    let cached = if cached_price > 0.0 { cached_price } else { input * CACHED_SHARE };
+    let currency = entry.currency.clone();
+    (input > 0.0 || output > 0.0).then_some(Price { input, cached, output, currency })
 }
 
 fn serves_responses(entry: &ModelEntry, config: &ModelConfig) -> Result<bool, Failure> {

@@ -17,7 +17,7 @@ use super::problem::Problem;
 
 /// The page may only talk to this server.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-     img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
+     img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 /// For files whose name changes with the content.
 const KEEP: &str = "public, max-age=31536000, immutable";

@@ -128,7 +128,7 @@ fn asked_for(request: &ModelRequest) -> CreateMessageRequestParams {
     let messages = request.messages.iter().map(|message| {
         let texts = message.content.iter().filter_map(|block| match block {
             Block::Text { text, .. } => Some(text.as_str()),
-            Block::ToolUse { .. } => None,
+            Block::Image { .. } | Block::ToolUse { .. } => None,
             Block::ToolResult { content, .. } => Some(content.as_str()),
         });
         let text = texts.collect::<Vec<_>>().join("\n\n");

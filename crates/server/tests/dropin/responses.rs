@@ -211,6 +211,26 @@ async fn a_conversation_is_a_session_of_that_name() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_converted_is_refused_before_anybody_is_asked() {
+    let bench = bench("converted", []).await;
+    for text in ["[]", "4", "\"x\"", "{", "[{}]"] {
+        let request = bench.app.request(reqwest::Method::POST, PATH).body(text);
+        let request = request.header("content-type", "application/json");
+        let answer = send(request.bearer_auth("sk-of-the-client")).await;
+        assert_eq!(answer.status, 400, "{text}: {}", answer.text);
+        assert_eq!(answer.json()["error"]["code"], "invalid", "{text}: {}", answer.text);
+    }
+    let mut next = body(json!("And now?"));
+    next["previous_response_id"] = json!("resp_of_the_provider");
+    for session in [None, Some("a")] {
+        let answer = ask(&bench, session, &next).await;
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        assert_eq!(answer.json()["error"]["code"], "previous_response_not_found");
+    }
+    assert_eq!(bench.model.requests().len(), 0);
+}
+
+#[tokio::test]
 async fn an_unknown_reply_is_refused_as_the_provider_does_and_nobody_reaches_anothers() {
     let bench = bench("native", [Turn::text("Noted.")]).await;
     let first = ask(&bench, Some("a"), &body(json!("My name is Ada."))).await.expect(200);

@@ -3,6 +3,8 @@
 use futures::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
+use throughline::config::Environment;
+use throughline_testkit::scripted_model::{ScriptedModel, Turn};
 
 use crate::app::TestApp;
 
@@ -227,6 +229,56 @@ async fn files_come_along_as_data_and_are_named_in_the_history() {
     let many = vec![json!({"name": "a", "text": "b"}); 9];
     let refused = app.post("/chat", json!({"message": "hello", "attachments": many})).await;
     assert_eq!((refused.status, refused.code()), (400, "invalid".into()));
+}
+
+/// A picture of one pixel.
+const PIXEL: &str =
+    "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+
+async fn with_model(turns: impl IntoIterator<Item = Turn>) -> (TestApp, ScriptedModel) {
+    let model = ScriptedModel::playing(turns).await;
+    let (url, key) = (model.openai_url(), "sk-test");
+    let environment = Environment::of([("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", key)]);
+    let app = TestApp::builder().set(|config| config.environment = environment).start().await;
+    (app, model)
+}
+
+#[tokio::test]
+async fn a_picture_is_shown_to_the_model_again_on_the_next_turn_and_counted_as_one() {
+    let (app, model) = with_model([Turn::text("A dot."), Turn::text("Black.")]).await;
+    let body = json!({
+        "message": "What is on it?", "attachments": [{"name": "dot.gif", "image": PIXEL}],
+    });
+    let reply = app.post("/chat", body).await.expect(200);
+    let id = reply["conversation_id"].as_str().unwrap();
+    let body = json!({"message": "In which colour?", "conversation_id": id});
+    app.post("/chat", body).await.expect(200);
+    for request in model.requests() {
+        let shown = request.body["messages"].to_string();
+        assert_eq!(shown.matches(PIXEL).count(), 1, "{shown}");
+        assert!(shown.contains(r#""type":"image_url""#), "{shown}");
+    }
+    let turn = app.get(&format!("/conversations/{id}/turns/1")).await.expect(200);
+    assert_eq!(turn["attachments"], json!(["dot.gif"]));
+    let receipt = app.get(&format!("/conversations/{id}/turns/1/context")).await.expect(200);
+    let pieces = receipt["pieces"].as_array().unwrap();
+    let piece = pieces.iter().find(|piece| piece["source"]["kind"] == "given").unwrap();
+    assert_eq!(piece["tokens"], 1);
+    for turn in [1, 2] {
+        let request = app.get(&format!("/conversations/{id}/turns/{turn}/request")).await;
+        assert!(request.text.contains(r#""type":"image""#), "{}", request.text);
+    }
+}
+
+#[tokio::test]
+async fn a_message_can_be_answered_without_the_configured_model() {
+    let (app, model) = with_model([Turn::text("Never asked.")]).await;
+    let body = json!({"message": "hello", "without_model": true});
+    let reply = app.post("/chat", body).await.expect(200);
+    let id = reply["conversation_id"].as_str().unwrap();
+    let turn = app.get(&format!("/conversations/{id}/turns/1")).await.expect(200);
+    assert_eq!(turn["form"], json!({"by": "offline", "why": "as asked"}));
+    assert_eq!((&turn["status"], model.requests().len()), (&json!("complete"), 0));
 }
 
 #[tokio::test]

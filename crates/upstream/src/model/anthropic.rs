@@ -59,6 +59,10 @@ pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
         system.iter().map(|block| text(&block.text, block.cache_breakpoint)).collect();
     let mut content = |block: &Block| match block {
         Block::Text { text: words, cache_breakpoint } => text(words, *cache_breakpoint),
+        Block::Image { media_type, data } => {
+            let source = json!({"type": "base64", "media_type": media_type, "data": data});
+            json!({"type": "image", "source": source})
+        }
         Block::ToolUse { id, name, input } => {
             json!({"type": "tool_use", "id": id, "name": name, "input": object(input)})
         }

@@ -20,6 +20,7 @@ mod conversation;
 mod openai;
 pub mod parsed_answer;
 pub mod pass_through;
+mod price;
 mod reply;
 pub mod responses;
 mod wire;
@@ -37,6 +38,7 @@ use throughline_engine::model::{Model, ModelEvent, ModelRequest};
 use tokio_util::sync::CancellationToken;
 
 pub use api::Api;
+pub use price::{Cost, Price};
 use wire::Wire;
 pub use wire::fault_of;
 
@@ -82,6 +84,8 @@ pub struct ModelConfig {
     pub sends_temperature: bool,
     /// Size of the context window, if known.
     pub context_tokens: Option<u32>,
+    /// What it costs, if that is configured.
+    pub price: Option<Price>,
     /// Whether the provider serves Responses; otherwise they are converted from chat completions.
     pub serves_responses: bool,
     /// Timeout of opening a connection.
@@ -114,6 +118,7 @@ impl ModelConfig {
             api_key: None,
             sends_temperature: true,
             context_tokens: None,
+            price: None,
             connect_timeout: Duration::from_secs(10),
             serves_responses: provider == Provider::OpenAi,
             head_timeout: Duration::from_secs(600),

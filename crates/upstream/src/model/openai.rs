@@ -79,9 +79,24 @@ fn user_messages(blocks: &[&Block], messages: &mut Vec<Value>) {
             messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
         }
     }
-    if let Some(text) = joined_text(blocks) {
+    // A list of parts only where it is needed: many servers take nothing but a string.
+    if blocks.iter().any(|block| matches!(block, Block::Image { .. })) {
+        messages.push(json!({"role": "user", "content": parts(blocks)}));
+    } else if let Some(text) = joined_text(blocks) {
         messages.push(json!({"role": "user", "content": text}));
     }
+}
+
+fn parts(blocks: &[&Block]) -> Vec<Value> {
+    let part = |block: &&Block| match block {
+        Block::Text { text, .. } => Some(json!({"type": "text", "text": text})),
+        Block::Image { media_type, data } => {
+            let url = format!("data:{media_type};base64,{data}");
+            Some(json!({"type": "image_url", "image_url": {"url": url}}))
+        }
+        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+    };
+    blocks.iter().filter_map(part).collect()
 }
 
 fn assistant_message(blocks: &[&Block]) -> Value {

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::image::Image;
 use throughline_engine::notice::GivenThing;
 use throughline_engine::pack::Kind;
 use throughline_engine::request::TurnInput;
@@ -20,30 +21,52 @@ const WORKFLOW: &str = "workflow";
 const ATTACHMENTS_MAX: usize = 8;
 /// Largest file, in bytes.
 const ATTACHMENT_BYTES_MAX: usize = 256 << 10;
+/// Largest picture, in bytes. Providers shrink what has more pixels than fit well into that.
+const IMAGE_BYTES_MAX: usize = 1 << 20;
 /// Longest file name, in characters.
 const NAME_CHARACTERS_MAX: usize = 200;
 
-/// A text file attached to a message.
+/// A text file or a picture attached to a message: either `text` or `image`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachmentBody {
     /// File name, 1–200 characters.
     name: String,
-    /// Content, at most 256 KiB.
-    text: String,
+    /// Content of a text file, at most 256 KiB.
+    #[serde(default)]
+    text: Option<String>,
+    /// A picture as a data URL in base64: PNG, JPEG, GIF or WebP, at most 1 MiB.
+    #[serde(default)]
+    image: Option<String>,
+}
+
+/// What was attached.
+enum Attached {
+    Text(String),
+    Picture(Image),
 }
 
 impl AttachmentBody {
-    fn check(self) -> Result<(String, String), Problem> {
-        if !(1..=NAME_CHARACTERS_MAX).contains(&self.name.chars().count()) {
-            let reason = format!("a file name must have 1-{NAME_CHARACTERS_MAX} characters");
-            return Err(Problem::invalid("attachments", reason));
+    fn check(self) -> Result<(String, Attached), Problem> {
+        let refused = |reason: String| Err(Problem::invalid("attachments", reason));
+        let Self { name, text, image } = self;
+        if !(1..=NAME_CHARACTERS_MAX).contains(&name.chars().count()) {
+            return refused(format!("a file name must have 1-{NAME_CHARACTERS_MAX} characters"));
         }
-        if self.text.len() > ATTACHMENT_BYTES_MAX {
-            let reason = format!("a file may have at most {} KiB", ATTACHMENT_BYTES_MAX >> 10);
-            return Err(Problem::invalid("attachments", reason));
+        match (text, image) {
+            (Some(text), None) if text.len() > ATTACHMENT_BYTES_MAX => {
+                refused(format!("a file may have at most {} KiB", ATTACHMENT_BYTES_MAX >> 10))
+            }
+            (Some(text), None) => Ok((name, Attached::Text(text))),
+            (None, Some(url)) => match Image::of_data_url(url) {
+                Ok(image) if image.bytes() > IMAGE_BYTES_MAX => {
+                    refused(format!("a picture may have at most {} KiB", IMAGE_BYTES_MAX >> 10))
+                }
+                Ok(image) => Ok((name, Attached::Picture(image))),
+                Err(reason) => refused(format!("image of {name}: {reason}")),
+            },
+            _ => refused(format!("{name} must have either text or image")),
         }
-        Ok((self.name, self.text))
     }
 }
 
@@ -72,9 +95,13 @@ pub struct ChatBody {
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     workflow_spec: Option<Value>,
-    /// Text files that the message is about, at most 8, included in the request as data.
+    /// Text files and pictures that the message is about, at most 8, included in the request as data. Only a
+    /// model sees a picture.
     #[serde(default)]
     attachments: Vec<AttachmentBody>,
+    /// Whether to answer without a model although one is configured.
+    #[serde(default)]
+    without_model: bool,
     /// Maximum tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
@@ -100,8 +127,12 @@ impl ChatBody {
             let reason = format!("at most {ATTACHMENTS_MAX} files per message");
             return Err(Problem::invalid("attachments", reason));
         }
+        let mut images = Vec::new();
         for attachment in self.attachments {
-            given.push(attachment.check()?);
+            match attachment.check()? {
+                (name, Attached::Text(text)) => given.push((name, text)),
+                (name, Attached::Picture(image)) => images.push((name, image)),
+            }
         }
         Ok(TurnRequest {
             session: self.conversation_id.map(SessionId::new).transpose()?,
@@ -109,7 +140,9 @@ impl ChatBody {
             input: TurnInput {
                 message: self.message,
                 given,
+                images,
                 about,
+                without_model: self.without_model,
                 budget_tokens: self.budget_tokens,
                 keeps_calm: self.keeps_calm,
                 ..TurnInput::default()
@@ -153,5 +186,10 @@ mod tests {
         assert!(refused(json!([file("a.txt", ATTACHMENT_BYTES_MAX + 1)])).contains("256 KiB"));
         assert!(refused(json!([file("", 1)])).contains("1-200"));
         assert!(refused(json!(vec![file("a", 1); 9])).contains("at most 8"));
+        assert!(refused(json!([{"name": "a"}])).contains("either text or image"));
+        let both = json!([{"name": "a", "text": "b", "image": "data:image/gif;base64,R0lGODlh"}]);
+        assert!(refused(both).contains("either text or image"));
+        let page = json!([{"name": "a.png", "image": "https://pictures.example/a.png"}]);
+        assert!(refused(page).contains("image of a.png: must be a data URL"));
     }
 }

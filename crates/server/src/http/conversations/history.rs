@@ -65,7 +65,11 @@ pub async fn history(
 ) -> Result<Json<History>, Problem> {
     let page = app.engine().history(&caller, &id, parameters.query()?).await?;
     Ok(Json(History {
-        turns: page.turns.iter().map(|turn| TurnBrief::of(turn, &page.withheld)).collect(),
+        turns: page
+            .turns
+            .iter()
+            .map(|turn| TurnBrief::of(turn, &page.withheld, app.upstreams()))
+            .collect(),
         next_cursor: page.next.map(|turn| turn.to_string()),
     }))
 }

@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use throughline_engine::id::SessionId;
+use throughline_engine::model::ModelRequest;
 use throughline_engine::request::TurnInput;
+use throughline_upstream::model::{self, ModelConfig, Provider};
 use utoipa::ToSchema;
 
 use super::context::ReceiptView;
@@ -24,12 +26,47 @@ pub struct PrepareBody {
     /// Maximum tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
+    /// Format of `request`; default: `engine`.
+    #[serde(default)]
+    format: PreparedFormat,
+}
+
+/// Format of a prepared request.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PreparedFormat {
+    /// `system`, `messages` and `tools`, the same for every provider.
+    #[default]
+    Engine,
+    /// `messages` and `tools` for Chat Completions.
+    OpenAi,
+    /// `system`, `messages`, `tools` and `max_tokens` for Messages.
+    Anthropic,
+}
+
+impl PreparedFormat {
+    /// The request without what is the caller's: the model, its temperature and whether it streams.
+    fn of(self, request: &ModelRequest) -> Raw {
+        let (provider, fields): (_, &[&str]) = match self {
+            Self::Engine => return json(request),
+            Self::OpenAi => (Provider::OpenAi, &["messages", "tools"]),
+            Self::Anthropic => {
+                (Provider::Anthropic, &["system", "messages", "tools", "max_tokens"])
+            }
+        };
+        let mut body = model::body(&ModelConfig::new(provider, ""), request);
+        if let Some(body) = body.as_object_mut() {
+            body.retain(|name, _| fields.contains(&name.as_str()));
+        }
+        json(&body)
+    }
 }
 
 /// A request for the application's own model, and its receipt.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PreparedContext {
-    /// `system`, `messages` and `tools`, to be sent to the model.
+    /// What is to be sent to the model, in the wanted format. In that of a provider, its fields are those of the
+    /// provider's own request.
     #[schema(value_type = Object)]
     pub request: Raw,
     /// What the request is made of. Its id can be given within 15 minutes when the exchange is recorded.
@@ -46,9 +83,9 @@ pub async fn prepare(
     Path(id): Path<SessionId>,
     body: Body<PrepareBody>,
 ) -> Result<Json<PreparedContext>, Problem> {
-    let PrepareBody { message, budget_tokens } = body.value;
+    let PrepareBody { message, budget_tokens, format } = body.value;
     let input = TurnInput { message, budget_tokens, ..TurnInput::default() };
     let assembled = app.engine().prepare(&caller, &id, &input).await?;
     let receipt = ReceiptView::from(&assembled.receipt);
-    Ok(Json(PreparedContext { request: json(&assembled.request), receipt }))
+    Ok(Json(PreparedContext { request: format.of(&assembled.request), receipt }))
 }

@@ -8,13 +8,15 @@ use serde_json::Value;
 use throughline_engine::id::SessionId;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::ReceiptPiece;
-use throughline_engine::session::record::{CallRecord, TurnKind, TurnRecord};
+use throughline_engine::session::record::{CallRecord, ReplyForm, TurnKind, TurnRecord};
 use throughline_engine::session::withheld::Withheld;
+use throughline_upstream::model::Cost;
 use utoipa::ToSchema;
 
 use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::caller::Authenticated;
+use crate::http::dropin::Upstreams;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -59,6 +61,8 @@ pub struct TurnBrief {
     /// Tokens as counted by the provider; null if no model was asked.
     #[schema(value_type = Option<shapes::TokenUsage>)]
     pub usage: Raw,
+    /// What those tokens cost; null if no price is configured for the model.
+    pub cost: Option<CostView>,
     /// Tokens of message and reply, by this server's count.
     #[schema(value_type = shapes::SaidTokens)]
     pub tokens: Raw,
@@ -71,10 +75,42 @@ pub struct TurnBrief {
     pub metadata: Raw,
 }
 
+/// What a turn cost, at the prices that are configured now.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CostView {
+    /// What the tokens cost.
+    pub amount: f64,
+    /// Currency of the amounts.
+    pub currency: String,
+    /// What the provider's cache saved.
+    pub saved: f64,
+}
+
+impl CostView {
+    fn of(record: &TurnRecord, upstreams: &Upstreams) -> Option<Self> {
+        let ReplyForm::Model { model } = &record.form else { return None };
+        let price = upstreams.called(model)?.price.as_ref()?;
+        let Cost { amount, saved } = price.of(record.usage.as_ref()?);
+        Some(Self { amount, currency: price.currency.clone(), saved })
+    }
+}
+
+/// A part of the time of a turn.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StageView {
+    /// `recall`, `model NAME`, `tool SERVER:NAME`, `reply` (without a model) or `commit`.
+    pub name: String,
+    /// Milliseconds since the turn began.
+    pub start_ms: u64,
+    /// Duration in milliseconds.
+    pub took_ms: u64,
+}
+
 impl TurnBrief {
     /// The view of a turn; `withheld` are the session's withheld turns.
-    pub fn of(record: &TurnRecord, withheld: &Withheld) -> Self {
-        Self { withheld: withheld.holds(record.turn), ..record.into() }
+    pub fn of(record: &TurnRecord, withheld: &Withheld, upstreams: &Upstreams) -> Self {
+        let withheld = withheld.holds(record.turn);
+        Self { withheld, cost: CostView::of(record, upstreams), ..record.into() }
     }
 }
 
@@ -94,6 +130,7 @@ impl From<&TurnRecord> for TurnBrief {
             tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
             entities: json(&record.entities),
             usage: json(&record.usage),
+            cost: None,
             tokens: json(&record.tokens),
             context: record.receipt.as_ref().map(|receipt| receipt.summary()),
             attachments: attachments(record),
@@ -127,6 +164,9 @@ pub struct Turn {
     pub tool_executions: Vec<ToolExecution>,
     /// Duration of the reply in milliseconds; null if it was not measured.
     pub took_ms: Option<u64>,
+    /// Where that time went, in order of beginning; empty if it was not measured. The commit is known only to the server that
+    /// made it, for its newest turns.
+    pub stages: Vec<StageView>,
     /// The turn as separate messages.
     pub messages: Vec<KindOfMessage>,
 }
@@ -185,11 +225,26 @@ impl From<&TurnRecord> for Turn {
             brief: record.into(),
             tool_executions: record.calls.iter().map(Into::into).collect(),
             took_ms: record.took_ms,
+            stages: stages(record, None),
             messages: messages
                 .map(|(kind, text)| KindOfMessage { kind: json(&kind), text })
                 .collect(),
         }
     }
+}
+
+/// The stages of a turn; its commit follows the reply.
+fn stages(record: &TurnRecord, commit_ms: Option<u64>) -> Vec<StageView> {
+    let measured = record.stages.iter().map(|stage| StageView {
+        name: stage.name.clone(),
+        start_ms: stage.start_ms,
+        took_ms: stage.took_ms,
+    });
+    let mut stages: Vec<StageView> = measured.collect();
+    if let (Some(took_ms), Some(start_ms), false) = (commit_ms, record.took_ms, stages.is_empty()) {
+        stages.push(StageView { name: "commit".to_owned(), start_ms, took_ms });
+    }
+    stages
 }
 
 /// Returns a turn.
@@ -203,6 +258,8 @@ pub async fn show(
     Path((id, turn)): Path<(SessionId, u64)>,
 ) -> Result<Json<Turn>, Problem> {
     let (loaded, record) = app.engine().turn(&caller, &id, turn).await?;
-    let brief = TurnBrief::of(&record, &loaded.head.withheld);
-    Ok(Json(Turn { brief, ..record.as_ref().into() }))
+    let brief = TurnBrief::of(&record, &loaded.head.withheld, app.upstreams());
+    let commit_ms = app.engine().commit_ms(&caller, &id, turn);
+    let stages = stages(&record, commit_ms);
+    Ok(Json(Turn { brief, stages, ..record.as_ref().into() }))
 }

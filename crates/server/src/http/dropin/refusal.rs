@@ -28,7 +28,7 @@ pub fn in_format(format: Provider, problem: &Problem) -> Response {
 
 /// `problem` for the sender of these headers.
 pub fn for_client(path: &str, headers: &HeaderMap, problem: &Problem) -> Response {
-    match path.starts_with("/v1/") && headers.contains_key("anthropic-version") {
+    match is_providers(path) && headers.contains_key("anthropic-version") {
         true => in_format(Provider::Anthropic, problem),
         false => shaped(path, problem),
     }
@@ -38,7 +38,7 @@ pub fn for_client(path: &str, headers: &HeaderMap, problem: &Problem) -> Respons
 pub fn shaped(path: &str, problem: &Problem) -> Response {
     let mut response = if path.starts_with("/v1/messages") {
         in_format(Provider::Anthropic, problem)
-    } else if path.starts_with("/v1/") {
+    } else if is_providers(path) {
         in_format(Provider::OpenAi, problem)
     } else {
         problem.clone().into_response()
@@ -47,6 +47,11 @@ pub fn shaped(path: &str, problem: &Problem) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
+}
+
+/// Whether only clients of providers use that path.
+fn is_providers(path: &str) -> bool {
+    path == "/v1" || path.starts_with("/v1/")
 }
 
 /// A provider that could not be called.

@@ -24,7 +24,7 @@ use super::forward::Forward;
 use super::keep::{Keeping, TurnToKeep};
 use super::notes::Notes;
 use super::splice::Insertion;
-use super::thread::{ReplyId, Thread};
+use super::thread::{self, ReplyId, Thread};
 use super::upstreams::ChosenUpstream;
 use super::{calls, refusal, splice, stored};
 use crate::http::App;
@@ -99,6 +99,9 @@ impl Incoming {
         let text = self.text(app);
         let thread =
             Thread::of(app, &self.client, self.api, &self.headers, text.as_deref().ok()).await?;
+        if self.converts(chosen) {
+            thread::check_convertible(&self.body, &thread)?;
+        }
         let text = thread.text.as_deref().map_or(text, Ok);
         let client = text.and_then(|text| ClientBody::read(self.api, text));
         let outgoing = match (client, &thread.session) {
@@ -217,16 +220,21 @@ impl Incoming {
         Outgoing { chosen, text, notes, remains, reply_id: None }
     }
 
+    /// Whether the provider is sent chat completions instead.
+    fn converts(&self, chosen: ChosenUpstream<'_>) -> bool {
+        self.api == Api::Responses && !chosen.upstream.config().serves_responses
+    }
+
     /// What the provider is sent; with the original request if it was converted.
     fn sent(
         &self,
         chosen: ChosenUpstream<'_>,
         text: &Bytes,
     ) -> (Bytes, Option<(Value, responses::ChatRequest)>) {
-        let config = chosen.upstream.config();
-        if self.api != Api::Responses || config.serves_responses {
+        if !self.converts(chosen) {
             return (text.clone(), None);
         }
+        let config = chosen.upstream.config();
         let request: Value = serde_json::from_slice(text).unwrap_or_default();
         let own = config.base_url.starts_with(Provider::OpenAi.default_base_url());
         let chat = responses::to_chat(&request, LIMIT_NAMES[usize::from(own)]);

@@ -164,7 +164,7 @@ fn text_part(api: Api, text: &str) -> Value {
 fn wire_message(api: Api, message: &Message) -> Value {
     let texts = message.content.iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text.as_str()),
-        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+        Block::Image { .. } | Block::ToolUse { .. } | Block::ToolResult { .. } => None,
     });
     let role = match message.role {
         Role::User => "user",

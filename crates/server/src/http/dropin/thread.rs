@@ -125,6 +125,18 @@ impl Thread {
     }
 }
 
+/// Refuses a request that cannot be converted: one that is no object, or continues a response of the provider, which
+/// the other protocol has no place for.
+pub fn check_convertible(body: &[u8], thread: &Thread) -> Result<(), Problem> {
+    let starts_as_object = body.trim_ascii_start().starts_with(b"{");
+    let links = serde_json::from_slice::<Links<'_>>(body).ok().filter(|_| starts_as_object);
+    let links = links.ok_or_else(|| Problem::invalid("body", "it is not a JSON object"))?;
+    match links.previous_response_id.and_then(read::<String>) {
+        Some(id) if thread.previous.is_none() => Err(not_found(&id)),
+        _ => Ok(()),
+    }
+}
+
 impl Links<'_> {
     /// The request without our ids, and with `items` before its own.
     fn cleared(&self, text: &str, items: &[Value]) -> String {
@@ -189,7 +201,8 @@ fn read<T: for<'de> Deserialize<'de>>(raw: &RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
 
-fn not_found(id: &str) -> Problem {
+/// A response that a request continues and nobody has.
+pub fn not_found(id: &str) -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "previous_response_not_found",
