@@ -46,7 +46,8 @@ impl Scene<'_> {
         let listing = verb.is_none()
             && ask.questions
             && ask.fields.is_empty()
-            && (ask.placed || has_plural(ask, parts));
+            && (ask.placed && ask.phrases.iter().all(|phrase| phrase.is_literal)
+                || has_plural(ask, parts));
         let mut score = match verb {
             Some((family, at)) => {
                 let verb = parts[at].lower.as_str();
