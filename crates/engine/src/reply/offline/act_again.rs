@@ -76,6 +76,8 @@ impl Scene<'_> {
         };
         Ok(match self.find(&phrase.text, std::slice::from_ref(&kind), phrase.placed)? {
             Found::One(thing) => thing_value(slot, &thing).map(|value| (slot, value)),
+            // What cannot be looked for is asked for by its name.
+            Found::Unknown => slot.shape.value(&phrase.text).map(|value| (slot, value)),
             _ => None,
         })
     }

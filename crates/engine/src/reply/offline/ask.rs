@@ -177,7 +177,14 @@ impl Scene<'_> {
             Class::What | Class::Any => ask.questions = true,
             Class::Who => (ask.questions, ask.who) = (true, true),
             Class::Where => ask.questions = true,
-            Class::When => (ask.questions, ask.when) = (true, true),
+            Class::When => {
+                (ask.questions, ask.when) = (true, true);
+                // "who made it, and when?"
+                let more = at.checked_sub(1).map(|at| &parts[at].role);
+                if let Some(Role::Word(Class::And | Class::Continue)) = more {
+                    ask.fields.push("created".into());
+                }
+            }
             Class::Ones | Class::These | Class::They => ask.of_shown = true,
             Class::There => ask.there = true,
             Class::Else => ask.others = true,

@@ -127,6 +127,13 @@ impl Scene<'_> {
         if lists && offer.family == Some(Family::Find) && hits == 0 && !named_kind {
             return None;
         }
+        // "and in Oslo?" goes on with the last call; alone it does not say what is wanted.
+        let place = |phrase: &Phrase| {
+            matches!(parts.get(phrase.at).map(|p| &p.role), Some(Role::Literal(Literal::Zone)))
+        };
+        if hits == 0 && !leads && ask.follows.is_some() && ask.phrases.iter().all(place) {
+            return None;
+        }
         if hits == 0 && !named_kind && !(focused && points) && literals == 0 && !leads {
             let slot = ask.verb.is_some_and(|(_, at)| {
                 offer

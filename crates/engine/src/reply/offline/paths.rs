@@ -136,24 +136,32 @@ impl Scene<'_> {
                 }
                 // "the last 2 commits", where nothing was listed: a number.
                 Role::Pointer { number: Number::Counted { count, .. }, .. }
-                    if self.listed().is_empty()
-                        && part.text.contains(|c: char| c.is_ascii_digit()) =>
+                    if self.listed().is_empty() && self.says_number(&part.lower, *count) =>
                 {
+                    let count = *count;
                     let words: Vec<String> =
                         part.lower.split_whitespace().map(str::to_owned).collect();
-                    let count = count.to_string();
-                    for word in words.iter().filter(|word| **word != count) {
-                        let lower = word.clone();
-                        completed.push(Part { role: Role::Filler, lower, ..part.clone() });
+                    for word in words {
+                        let is_number = self.says_number(&word, count);
+                        let role = if is_number { Role::Number } else { Role::Filler };
+                        let lower = if is_number { count.to_string() } else { word };
+                        let text = if is_number { lower.clone() } else { part.text.clone() };
+                        completed.push(Part { role, lower, text, ..part.clone() });
                     }
-                    (part.role, part.lower) = (Role::Number, count.clone());
-                    part.text = count;
+                    continue;
                 }
                 _ => {}
             }
             completed.push(part);
         }
         completed
+    }
+
+    /// Whether one of the words is a number, in digits or letters.
+    fn says_number(&self, words: &str, number: usize) -> bool {
+        let is =
+            |word: &str| word.parse() == Ok(number) || self.language.cardinal(word) == Some(number);
+        words.split_whitespace().any(is)
     }
 
     /// The one path of the last call, where nothing else has been spoken of since.

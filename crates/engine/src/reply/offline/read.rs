@@ -246,6 +246,19 @@ impl Reader<'_> {
             matches!(part.role, Role::Filler)
                 || matches!(part.role, Role::Word(Class::Continue | Class::And | Class::Only))
         });
+        // "good evening, list the sites": a greeting before a comma.
+        let agrees = [Class::Yes, Class::No, Class::Wait, Class::Sorry];
+        if before.iter().all(|part| part.role == Role::Filler)
+            && !agrees.iter().any(|class| self.language.is(*class, &token.lower))
+            && let Some(count) = self.language.starts(Class::SmallTalk, words())
+            && tokens.get(at + count).is_some_and(|next| next.gap != Gap::Space)
+        {
+            return (count, Role::Filler, start);
+        }
+        // "patch panels" is a kind, though "patch" is a verb.
+        if let Some((words, role)) = self.kind_at(words()).filter(|(count, _)| *count > 1) {
+            return (words, role, start);
+        }
         // "change the owner": a verb comes first, whatever else the word is.
         if let Some(family) = self.language.family(&token.lower).filter(|_| leads) {
             return (1, Role::Verb(family), start);

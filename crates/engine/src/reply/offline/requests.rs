@@ -111,7 +111,7 @@ pub(super) fn distributed(parts: &[Part]) -> Vec<Vec<Part>> {
         _ => None,
     };
     let between = |part: &Part| {
-        matches!(part.role, Role::Word(Class::And | Class::In | Class::Of))
+        matches!(part.role, Role::Word(Class::And | Class::Continue | Class::In | Class::Of))
             || part.role == Role::Filler
     };
     let values: Vec<usize> = (0..parts.len()).filter(|at| sort(&parts[*at]).is_some()).collect();
@@ -119,7 +119,8 @@ pub(super) fn distributed(parts: &[Part]) -> Vec<Vec<Part>> {
         let inner = &parts[pair[0] + 1..pair[1]];
         let numbers = |at: usize| parts[at].role == Role::Number;
         let alike = sort(&parts[pair[0]]) == sort(&parts[pair[1]]) || numbers(pair[1]);
-        alike && inner.iter().all(between) && inner.iter().any(|part| part.is(Class::And))
+        let joins = |part: &Part| part.is(Class::And) || part.is(Class::Continue);
+        alike && inner.iter().all(between) && inner.iter().any(joins)
     };
     let several = (2..=REQUESTS_MAX).contains(&values.len()) && values.windows(2).all(joined);
     if !several {

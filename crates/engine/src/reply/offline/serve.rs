@@ -166,6 +166,14 @@ impl Scene<'_> {
             let query = spoken.query.clone();
             return self.refine(query, ask, meaning, Some(subject)).map(Some);
         }
+        // "what devices do they have?" where nothing was shown.
+        let unshown = ask.of_shown && (ask.counts || self.dialogue.spoken.is_empty());
+        if unshown && meaning.phrases.is_empty() && meaning.things.is_empty() {
+            let text = self.noun(&subject.kind, true);
+            let said = self.say(Say::NoReference, &[("text", text.as_str())]);
+            let query = self.provisional_query(ask, &text);
+            return Ok(Some(self.asked(said, query, Missing::Words, Vec::new())));
+        }
         if !subject.many && !lists && !ask.counts {
             let of_name = |phrase: &&&Phrase| {
                 phrase.placed == Some(Class::Of)

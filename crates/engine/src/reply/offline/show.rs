@@ -57,7 +57,8 @@ impl Scene<'_> {
             let kind = thing.kind.clone();
             return Ok(self.told_list(query, &kind, &table));
         }
-        let hollow = row.as_str() == Some(thing.label.as_str());
+        let named = row.as_object().is_some_and(|object| object.len() == 1);
+        let hollow = named || row.as_str() == Some(thing.label.as_str());
         if let Some(query) = self.opened(&thing).filter(|_| hollow) {
             return self.carry_out(query, true);
         }
