@@ -53,6 +53,8 @@ pub enum Class {
     And,
     /// Starts a clause.
     Clause,
+    /// Leads to the next request: "then".
+    Then,
     /// Negates what follows.
     Not,
     /// "but".
@@ -199,6 +201,8 @@ pub enum Class {
     SlotPerson,
     /// A folder.
     Folder,
+    /// A word for a file.
+    File,
     /// Things of one sort taken together: "board".
     Collection,
     /// The first part of a time zone's name.

@@ -135,6 +135,8 @@ fn entity_type(
         slug: or(&entry.slug, &["slug"]),
         url: or(&entry.url, &["display_url", "url"]),
         parameters: entry.parameters.clone(),
+        tools: entry.tools.clone(),
+        latest: entry.latest.clone(),
         patterns: entry.pattern.iter().map(pattern).collect::<Result<_, _>>()?,
         resolvers: entry
             .resolve

@@ -108,6 +108,12 @@ pub(super) struct TypeFile {
     pub url: Vec<String>,
     #[serde(default)]
     pub parameters: BTreeMap<String, Field>,
+    /// The tools that list and show it, where their names do not say so: `list` and `show`.
+    #[serde(default)]
+    pub tools: BTreeMap<String, String>,
+    /// What the server calls the latest one.
+    #[serde(default)]
+    pub latest: Option<String>,
     /// The type's name on a generic server.
     #[serde(default)]
     pub object: Option<String>,

@@ -1,7 +1,7 @@
 //! Packs: domain knowledge as data.
 //!
 //! A pack is a TOML file that defines the entity types of a domain, how they look in text and JSON, which tool
-//! finds them, and guidance for choosing tools. Three are built in (`netbox`, `sdelements`, `workflow`); users
+//! finds them, and guidance for choosing tools. Four are built in (`git`, `netbox`, `sdelements`, `workflow`); users
 //! add their own as text. The caller reads the folders.
 //!
 //! [`crate::entity`] finds mentions; [`crate::search`] ranks tools.

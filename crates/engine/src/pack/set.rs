@@ -17,7 +17,8 @@ use super::steering::{Guidance, Steering, padded};
 use super::types::{EntityType, Grammar, Pattern};
 use crate::tool::ToolDefinition;
 
-const BUILTIN: [(&str, &str); 3] = [
+const BUILTIN: [(&str, &str); 4] = [
+    ("git.toml", include_str!("../../packs/git.toml")),
     ("netbox.toml", include_str!("../../packs/netbox.toml")),
     ("sdelements.toml", include_str!("../../packs/sdelements.toml")),
     ("workflow.toml", include_str!("../../packs/workflow.toml")),

@@ -46,6 +46,10 @@ pub struct EntityType {
     pub url: Vec<String>,
     /// Parameter names that mean a field of this type.
     pub parameters: BTreeMap<String, Field>,
+    /// The tools that list and show it, where their names do not say so.
+    pub tools: BTreeMap<String, String>,
+    /// What the server calls the latest one.
+    pub latest: Option<String>,
     pub patterns: Vec<Pattern>,
     pub resolvers: Vec<Resolver>,
     /// Verbs in tool names by the action they stand for.

@@ -5,8 +5,9 @@
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, Phrase};
+use super::find::Found;
 use super::fit::takes_literal;
-use super::narrow::side;
+use super::narrow::{side, thing_value};
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said, Scene};
@@ -38,17 +39,47 @@ impl Scene<'_> {
             let numbered = numbers(offer, before, &ask.phrases);
             let in_order =
                 numbered.get(at).and_then(|slot| Some((*slot, slot.shape.value(&phrase.text)?)));
-            let Some((slot, value)) =
-                in_order.or_else(|| replaced(offer, before, phrase, parts, &given))
-            else {
-                return Ok(None);
+            let found = in_order.or_else(|| replaced(offer, before, phrase, parts, &given));
+            let found = match found {
+                Some(found) => Some(found),
+                None => self.other_thing(offer, before, phrase)?,
             };
+            let Some((slot, value)) = found else { return Ok(None) };
             given.push(slot.path());
             put(&mut arguments, &slot.shape.path, value);
         }
         let mut query = spoken.query.clone();
         query.call = Some((tool.clone(), arguments));
         self.carry_out(query, true).map(Some)
+    }
+}
+
+impl Scene<'_> {
+    /// The parameter for the thing that the call was about, and another thing for it: "and for Kite Payments?".
+    fn other_thing<'o>(
+        &self,
+        offer: &'o Offer,
+        before: &Map<String, Value>,
+        phrase: &Phrase,
+    ) -> Flow<Option<(&'o Slot, Value)>> {
+        let kind = |slot: &Slot| match &slot.means {
+            Means::Thing(kind, _) => Some(kind.clone()),
+            Means::Own(_) => offer.kind.clone(),
+            _ => None,
+        };
+        let had = |slot: &&Slot| {
+            slot.shape.required && !slot.shape.many && get(before, &slot.shape.path).is_some()
+        };
+        let mut slots = offer.slots.iter().filter(had).filter_map(|s| Some((s, kind(s)?)));
+        let (Some((slot, kind)), None, true) = (slots.next(), slots.next(), offer.reads) else {
+            return Ok(None);
+        };
+        Ok(match self.find(&phrase.text, std::slice::from_ref(&kind), phrase.placed)? {
+            Found::One(thing) => thing_value(slot, &thing).map(|value| (slot, value)),
+            // What cannot be looked for is asked for by its name.
+            Found::Unknown => slot.shape.value(&phrase.text).map(|value| (slot, value)),
+            _ => None,
+        })
     }
 }
 

@@ -37,6 +37,13 @@ impl Scene<'_> {
             None => under_headings(&output.text),
         };
         let mut fitting: Vec<&Value> = all.iter().collect();
+        if ask.phrases.is_empty() && ask.counts && ask.of_shown && !self.has_heading(&all) {
+            let count = spoken.and_then(|spoken| spoken.count).unwrap_or(all.len()).to_string();
+            let subject = wording::subject(&call.tool.name);
+            let with = [("count", count.as_str()), ("kinds", &subject), ("filters", "")];
+            let text = self.say(Say::Counted, &with);
+            return Some(Said { text, dialogue: self.dialogue.clone(), ..Said::default() });
+        }
         if ask.phrases.is_empty() {
             // "how many are still to do?": small words that are a heading together.
             let said = format!(" {} ", comparable(self.message).replace(['?', '.', '!'], " "));
@@ -56,9 +63,10 @@ impl Scene<'_> {
             fitting.retain(|row| has(row, &value) != phrase.negated);
         }
         let subject = wording::subject(&call.tool.name);
+        let count = fitting.len();
         let text = match ask.counts {
             true => {
-                let count = fitting.len().to_string();
+                let count = count.to_string();
                 let with = [("count", count.as_str()), ("kinds", &subject), ("filters", "")];
                 self.say(Say::Counted, &with)
             }
@@ -67,7 +75,18 @@ impl Scene<'_> {
                 wording::value(&fitting.into_iter().map(told).collect(), &subject)
             }
         };
-        Some(Said { text, dialogue: self.dialogue.clone(), ..Said::default() })
+        let mut dialogue = self.dialogue.clone();
+        if let Some(spoken) = dialogue.spoken.first_mut() {
+            spoken.count = Some(count);
+        }
+        Some(Said { text, dialogue, ..Said::default() })
+    }
+
+    /// Whether the message names a heading of these lines.
+    fn has_heading(&self, rows: &[Value]) -> bool {
+        let said = format!(" {} ", comparable(self.message).replace(['?', '.', '!'], " "));
+        let mut headings = rows.iter().filter_map(|row| row.get(HEADING)?.as_str());
+        headings.any(|heading| said.contains(&format!(" {} ", comparable(heading))))
     }
 }
 

@@ -258,7 +258,11 @@ impl Scene<'_> {
             query.terms.remove(at);
         }
         match query.want {
-            Want::List | Want::Count => self.narrowed(query, ask).map(Some),
+            Want::List | Want::Count => {
+                let said = self.narrowed(query, ask)?;
+                let fits = said.unanswered.is_none() || !super::serve::looks_named(phrase);
+                Ok(fits.then_some(said))
+            }
             _ => {
                 let kinds: Vec<_> =
                     query.kind.iter().filter(|_| query.want == Want::Show).cloned().collect();

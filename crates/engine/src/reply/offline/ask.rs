@@ -34,6 +34,8 @@ pub(super) struct Ask {
     pub placed: bool,
     /// "who has": asks for the owner or actor.
     pub who: bool,
+    /// Asks for a time.
+    pub when: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -94,6 +96,12 @@ impl Scene<'_> {
                 (placed, negated) = (None, false);
             }
             match &part.role {
+                Role::Filler if self.is_choice_of(parts, at) => {
+                    let mut phrase = phrase(part, &Role::Content, at);
+                    (phrase.placed, phrase.negated) = (placed, negated);
+                    ask.phrases.retain(|before| before.at + 1 != at);
+                    ask.phrases.push(phrase);
+                }
                 Role::Filler | Role::Command => continue,
                 Role::Verb(family) => ask.verb = Some((*family, at)),
                 Role::Kind { kind, many, narrower } => ask.kinds.push(KindWord {
@@ -122,6 +130,7 @@ impl Scene<'_> {
                             placed = Some(*class);
                             ask.placed |= *class == Class::In;
                         }
+                        Class::SameFor => placed = Some(Class::Of),
                         Class::Not => negated = true,
                         Class::And | Class::Relates | Class::Called => {}
                         _ => placed = None,
@@ -141,10 +150,23 @@ impl Scene<'_> {
                 }
             }
         }
+        // "how many is that?": of what was shown.
+        let last = parts.last().filter(|part| part.role == Role::Filler);
+        ask.of_shown |= ask.counts && last.is_some_and(|p| self.language.is(Class::This, &p.lower));
         self.join_fields(&mut ask, parts);
         self.give_kinds(&mut ask, parts);
         self.take_fields(&mut ask, parts);
         ask
+    }
+
+    /// Whether a small word is a value of the parameter named before it: "status available".
+    fn is_choice_of(&self, parts: &[Part], at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).map(|at| &parts[at]) else { return false };
+        let named = |slot: &&super::offer::Slot| {
+            slot.words == [before.lower.clone()] && slot.shape.choice(&parts[at].lower).is_some()
+        };
+        before.role == Role::Content
+            && self.offers.iter().flat_map(|offer| &offer.slots).any(|slot| named(&slot))
     }
 
     fn note(&self, ask: &mut Ask, class: Class, at: usize, parts: &[Part]) {
@@ -154,7 +176,15 @@ impl Scene<'_> {
             Class::Details => ask.details = true,
             Class::What | Class::Any => ask.questions = true,
             Class::Who => (ask.questions, ask.who) = (true, true),
-            Class::Where | Class::When => ask.questions = true,
+            Class::Where => ask.questions = true,
+            Class::When => {
+                (ask.questions, ask.when) = (true, true);
+                // "who made it, and when?"
+                let more = at.checked_sub(1).map(|at| &parts[at].role);
+                if let Some(Role::Word(Class::And | Class::Continue)) = more {
+                    ask.fields.push("created".into());
+                }
+            }
             Class::Ones | Class::These | Class::They => ask.of_shown = true,
             Class::There => ask.there = true,
             Class::Else => ask.others = true,

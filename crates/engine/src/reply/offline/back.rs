@@ -101,7 +101,7 @@ impl Scene<'_> {
 
     /// A list that was not read completely cannot be searched.
     pub(super) fn read_in_part(&self, kind: &Kind, table: &Table, text: &str) -> Said {
-        let (read, count) = (table.rows.len().to_string(), table.count.to_string());
+        let (read, count) = (table.rows.len().to_string(), table.total());
         let kinds = self.noun(kind, true);
         let with = [("read", read.as_str()), ("count", &count), ("kinds", &kinds), ("text", text)];
         Said {

@@ -144,6 +144,22 @@ impl Filling<'_, '_> {
         true
     }
 
+    /// Fills parameters that a thing's row has under the same name: the project of a countermeasure.
+    fn from_row(&mut self, thing: &Thing) {
+        let row = self.scene.row_of(thing);
+        let open = |slot: &&Slot| {
+            slot.shape.required && self.is_free(slot) && matches!(slot.means, Means::Thing(..))
+        };
+        let slots: Vec<Slot> = self.offer.slots.iter().filter(open).cloned().collect();
+        for slot in slots {
+            let own = row.as_ref().and_then(|row| row.get(slot.name()));
+            let value = own.or_else(|| thing.keys.get(slot.name()));
+            if let Some(value) = value.and_then(|v| slot.shape.value(&super::rows::scalar(v))) {
+                self.set(&slot, value);
+            }
+        }
+    }
+
     pub(super) fn pointer(&mut self, pointer: &super::ask::Pointer) -> Result<(), Box<Said>> {
         let text = &self.scene.message[pointer.span.start..pointer.span.end];
         let many = matches!(pointer.number, Number::Many | Number::Both);
@@ -287,6 +303,7 @@ impl Filling<'_, '_> {
                     let value = thing_value(slot, &thing).or_else(|| slot.shape.value(text));
                     if let Some(value) = value {
                         self.set(slot, value);
+                        self.from_row(&thing);
                         return Ok(Ok(true));
                     }
                 }

@@ -46,7 +46,8 @@ impl Scene<'_> {
         let listing = verb.is_none()
             && ask.questions
             && ask.fields.is_empty()
-            && (ask.placed || has_plural(ask, parts));
+            && (ask.placed && ask.phrases.iter().all(|phrase| phrase.is_literal)
+                || has_plural(ask, parts));
         let mut score = match verb {
             Some((family, at)) => {
                 let verb = parts[at].lower.as_str();
@@ -124,6 +125,13 @@ impl Scene<'_> {
         // A list of something unknown is no search for it.
         let lists = matches!(ask.verb, Some((Family::List, _)));
         if lists && offer.family == Some(Family::Find) && hits == 0 && !named_kind {
+            return None;
+        }
+        // "and in Oslo?" goes on with the last call; alone it does not say what is wanted.
+        let place = |phrase: &Phrase| {
+            matches!(parts.get(phrase.at).map(|p| &p.role), Some(Role::Literal(Literal::Zone)))
+        };
+        if hits == 0 && !leads && ask.follows.is_some() && ask.phrases.iter().all(place) {
             return None;
         }
         if hits == 0 && !named_kind && !(focused && points) && literals == 0 && !leads {

@@ -6,7 +6,9 @@
 //! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
 //! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
 //! - [`among`]: filters the last result by a value
-//! - [`called`], [`naming`], [`paths`], [`spelling`]: the words of tool names, values from the conversation, typos
+//! - [`called`], [`naming`], [`paths`], [`spelling`], [`zones`]: the words of tool names, values from the conversation,
+//!   typos, time zones
+//! - [`requests`]: several requests in one message
 //! - [`server`]: which server is meant if several have the same tool
 //! - [`mod@answer`]: answers to its own questions
 //!
@@ -34,6 +36,7 @@ mod plan;
 mod point;
 mod read;
 mod refine;
+mod requests;
 mod rows;
 mod run;
 mod scene;
@@ -45,13 +48,15 @@ mod slot;
 mod social;
 mod spelling;
 mod sum;
+mod zones;
 
-use crate::entity::Noticed;
+use crate::entity::{Noticed, Span};
 use crate::events::TurnEvent;
 use crate::lexicon::{self, Language, Say};
 use crate::pack::Kind;
 use crate::permission::{self, Policy};
 use crate::session::dialogue::Dialogue;
+use crate::session::pending::AwaitedCall;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
 
@@ -59,6 +64,7 @@ use super::call::{RequestedCall, Verdict};
 use super::{Answer, ReplyOutcome, ReplyRequest, recollect, wording};
 use offer::{Freedom, Offer};
 use read::{Part, Reader};
+use requests::Split;
 use scene::{Planned, Said, Scene, Step};
 
 /// Maximum calls per turn, including look-ups and pages.
@@ -96,19 +102,86 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
         let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
         return tell(&asked, answer, said, why).await;
     }
-    while answer.calls.len() < CALLS_MAX {
-        match planner.step(&asked, &answer.calls) {
-            Step::Say(said) => return tell(&asked, answer, *said, why).await,
-            Step::Call(planned) => match call(&asked, *planned).await {
-                Verdict::Ready(ready) => answer.calls.push(asked.calls().make(ready).await),
-                Verdict::Refused(record) => answer.calls.push(*record),
-                Verdict::Waits(awaited) => return ReplyOutcome::Paused(answer, vec![awaited]),
-            },
+    let several = planner.requests();
+    if let Some((Split::Sentences, spans)) = &several {
+        let pieces: Vec<Piece> = spans.iter().copied().map(Piece::Words).collect();
+        match answer_each(&asked, &mut answer, &pieces).await {
+            Ended::Said(said) => return tell(&asked, answer, *said, why).await,
+            Ended::Waits(awaited) => return ReplyOutcome::Paused(answer, vec![awaited]),
+            Ended::Unanswered => {}
         }
     }
-    let dialogue = planner.dialogue;
-    let said = Said { unanswered: Some("too_many_calls"), dialogue, ..Said::default() };
-    tell(&asked, answer, said, why).await
+    match planner.answer(&asked, &mut answer).await {
+        Ok(said) => {
+            let lost = said.unanswered.is_some_and(|code| code != "unavailable");
+            let mut pieces: Vec<Piece> = Vec::new();
+            if let Some((Split::Clauses, spans)) = several.filter(|_| lost) {
+                pieces = spans.into_iter().map(Piece::Words).collect();
+            } else if lost {
+                let each = requests::distributed(&planner.parts);
+                pieces = each.into_iter().map(Piece::Parts).collect();
+            }
+            if !pieces.is_empty() {
+                match answer_each(&asked, &mut answer, &pieces).await {
+                    Ended::Said(said) => return tell(&asked, answer, *said, why).await,
+                    Ended::Waits(awaited) => return ReplyOutcome::Paused(answer, vec![awaited]),
+                    Ended::Unanswered => {}
+                }
+            }
+            tell(&asked, answer, said, why).await
+        }
+        Err(awaited) => ReplyOutcome::Paused(answer, vec![*awaited]),
+    }
+}
+
+/// One of the requests of a message.
+enum Piece {
+    Words(Span),
+    /// The message with one of the values that it names.
+    Parts(Vec<Part>),
+}
+
+/// How the answers to the requests of one message ended.
+enum Ended {
+    Said(Box<Said>),
+    Waits(AwaitedCall),
+    /// The first request was not understood by itself.
+    Unanswered,
+}
+
+/// Answers the requests of a message, one after the other.
+async fn answer_each(asked: &ReplyRequest<'_>, answer: &mut Answer, pieces: &[Piece]) -> Ended {
+    let mut all = Said::default();
+    let mut texts: Vec<String> = Vec::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        let dialogue = (at > 0).then(|| all.dialogue.clone());
+        let mut planner = match piece {
+            Piece::Words(span) => Planner::of(asked, Some(*span), dialogue).await,
+            Piece::Parts(_) => Planner::of(asked, None, dialogue).await,
+        };
+        if let Piece::Parts(parts) = piece {
+            planner.parts.clone_from(parts);
+        }
+        let mut said = match planner.answer(asked, answer).await {
+            Ok(said) => said,
+            Err(awaited) => return Ended::Waits(*awaited),
+        };
+        if at == 0 && said.unanswered.is_some() {
+            return Ended::Unanswered;
+        }
+        if said.text.is_empty() {
+            let left = planner.message.as_str();
+            let with = [("understood", "the rest"), ("left", left)];
+            let language = lexicon::english();
+            said.text = language.say(Say::NotUnderstood, &with).unwrap_or_default();
+        }
+        all.unanswered = all.unanswered.or(said.unanswered);
+        all.absent.extend(said.absent);
+        all.dialogue = said.dialogue;
+        texts.push(said.text);
+    }
+    all.text = texts.join("\n\n");
+    Ended::Said(Box::new(all))
 }
 
 /// Makes the reading calls that would answer the message without a model, as a start for the model. Nothing waits
@@ -146,15 +219,22 @@ struct Planner {
 
 impl Planner {
     async fn new(asked: &ReplyRequest<'_>) -> Self {
+        Self::of(asked, None, None).await
+    }
+
+    /// Reads a piece of the message, or all of it, after this dialogue.
+    async fn of(asked: &ReplyRequest<'_>, piece: Option<Span>, dialogue: Option<Dialogue>) -> Self {
         let packs = &asked.ports.packs;
+        let text = piece.map_or(asked.message, |piece| &asked.message[piece.start..piece.end]);
         let usable = asked.tools.iter().filter(|known| known.pin.refusal().is_none());
         let mut tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
-        let down = server::names_one(asked.message, asked.unavailable.iter().map(|(name, _)| name));
+        let down = server::names_one(text, asked.unavailable.iter().map(|(name, _)| name));
         let down = down.and_then(|_| unavailable(asked));
-        let language = lexicon::of(asked.message);
+        let language = lexicon::of(text);
         let recent = &asked.assembled.recent;
-        let servers = server::choose(&mut tools, asked.message, language, recent);
-        let offers = offer::offers(&tools, packs, asked.policy);
+        let servers = server::choose(&mut tools, text, language, recent);
+        let mut offers = offer::offers(&tools, packs, asked.policy);
+        paths::recall(&mut offers, &tools, recent);
         let nouns: Vec<Kind> = offers
             .iter()
             .filter_map(|offer| offer.kind.clone())
@@ -162,25 +242,29 @@ impl Planner {
             .collect();
         let files = paths::seen(recent);
         let commands = offers.iter().filter_map(Offer::command).collect();
-        let message = servers.instead.unwrap_or_else(|| asked.message.to_owned());
-        let (language, nothing) = (lexicon::of(&message), Noticed::default());
+        let message = servers.instead.unwrap_or_else(|| text.to_owned());
+        let language = lexicon::of(&message);
         // Mentions have their positions in the message itself.
-        let noticed = match message == asked.message {
-            true => &asked.assembled.understanding.noticed,
-            false => &nothing,
+        let noticed = &asked.assembled.understanding.noticed;
+        let noticed = match piece {
+            _ if message != text => Noticed::default(),
+            Some(piece) => requests::noticed_in(noticed, piece),
+            None => noticed.clone(),
         };
         let reader = Reader {
             message: &message,
             language,
-            noticed,
+            noticed: &noticed,
             packs,
             nouns: &nouns,
             commands,
             servers: &servers.spans,
             sums: offers.iter().any(Offer::takes_sum),
+            zones: offers.iter().any(Offer::takes_zone),
             files: &files,
         };
-        let dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
+        let before = || asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
+        let dialogue = dialogue.unwrap_or_else(before);
         let first_message = match social::asks_for_first(asked.message, language) {
             true => first_message(asked).await,
             false => None,
@@ -199,6 +283,32 @@ impl Planner {
             undecided,
             down,
         }
+    }
+
+    /// The requests of the message, if there are several.
+    fn requests(&self) -> Option<(Split, Vec<Span>)> {
+        let commands: Vec<String> = self.offers.iter().filter_map(Offer::command).collect();
+        requests::requests(&self.message, self.language, &commands)
+    }
+
+    /// The reply, after the calls that it needs; or the call that waits for approval.
+    async fn answer(
+        &self,
+        asked: &ReplyRequest<'_>,
+        answer: &mut Answer,
+    ) -> Result<Said, Box<AwaitedCall>> {
+        while answer.calls.len() < CALLS_MAX {
+            match self.step(asked, &answer.calls) {
+                Step::Say(said) => return Ok(*said),
+                Step::Call(planned) => match call(asked, *planned).await {
+                    Verdict::Ready(ready) => answer.calls.push(asked.calls().make(ready).await),
+                    Verdict::Refused(record) => answer.calls.push(*record),
+                    Verdict::Waits(awaited) => return Err(Box::new(awaited)),
+                },
+            }
+        }
+        let dialogue = self.dialogue.clone();
+        Ok(Said { unanswered: Some("too_many_calls"), dialogue, ..Said::default() })
     }
 
     /// The step after the calls that were made.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a verb of a description counts only where the name has none.
 
-use crate::lexicon::{self, Family};
+use crate::lexicon::{self, Class, Family};
 use crate::pack::words_of_identifier;
 use crate::search::words::stems;
 use crate::tool::ToolDefinition;
@@ -33,6 +33,31 @@ pub(super) fn own_words(tool: &ToolDefinition, tools: &[ToolDefinition]) -> Vec<
         words.remove(0);
     }
     words
+}
+
+/// What a tool is about whose name is a verb only, on a server with several such tools: "List Redis keys matching a
+/// pattern" is about keys.
+pub(super) fn described_noun(tool: &ToolDefinition, tools: &[ToolDefinition]) -> Option<String> {
+    let english = lexicon::english();
+    let is_verb = |tool: &ToolDefinition| {
+        let words = words_of_identifier(&tool.tool.name);
+        words.len() == 1 && english.family(&words[0]).is_some()
+    };
+    let own = tools.iter().filter(|other| other.tool.server == tool.tool.server);
+    if !is_verb(tool) || own.filter(|other| is_verb(other)).count() < SHARING_MIN {
+        return None;
+    }
+    let words = tool.description.split_whitespace().skip(1);
+    let says = |word: &&str| {
+        let lower = word.to_lowercase();
+        let small = [Class::Placing, Class::In, Class::From, Class::Of, Class::With, Class::To];
+        word.chars().all(char::is_alphabetic)
+            && !small.iter().any(|class| english.is(*class, &lower))
+            && !lower.ends_with("ing")
+            && lower != "by"
+    };
+    let noun = words.take_while(says).last()?.to_lowercase();
+    (!english.is(Class::Filler, &noun)).then(|| english.singular(&noun))
 }
 
 /// The verb with which a description begins: "Switches branches".

@@ -38,6 +38,11 @@ impl Scene<'_> {
             negated: phrase.negated,
         };
         let own = offer.kind.as_ref();
+        if phrase.placed.is_none()
+            && let Some(named) = self.named_itself(offer, phrase)
+        {
+            return Ok(Narrowed::Terms(vec![named]));
+        }
         if let Some(kind) = phrase.kind.as_ref().filter(|kind| phrase.is_sure || self.literal(kind))
         {
             if let Some(id) = &phrase.id {
@@ -71,9 +76,18 @@ impl Scene<'_> {
                 _ => self.word(phrase),
             }]));
         }
-        // "list devices in lyon": the kind itself is not a place.
-        kinds.retain(|kind| Some(kind) != own);
+        // "list devices in lyon": the kind itself is not a place, unless there are such things in one: regions.
+        kinds.retain(|kind| Some(kind) != own || offer.nests());
         self.named(offer, phrase, &kinds)
+    }
+
+    /// A thing of the list itself, where another parameter takes what such things are in: a prefix, by its name.
+    fn named_itself(&self, offer: &Offer, phrase: &Phrase) -> Option<Term> {
+        let is_own = phrase.kind.is_some() && phrase.kind == offer.kind && offer.nests();
+        let slot = offer.own_slots().next().filter(|_| is_own && phrase.id.is_none())?;
+        let value = Value::from(phrase.text.as_str());
+        let what = What::Choice { field: slot.name().to_owned(), value };
+        Some(Term { text: phrase.text.clone(), what, negated: phrase.negated })
     }
 
     fn literal(&self, kind: &Kind) -> bool {

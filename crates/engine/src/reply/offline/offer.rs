@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::naming::{described_verb, own_words, shared_word};
+use super::naming::{described_noun, described_verb, own_words, shared_word};
 use super::schema::{Form, Shape, shapes};
 use crate::lexicon::{self, Class, Family, Language};
 use crate::pack::{Check, EntityType, Field, Generic, Kind, PackSet, words_of_identifier};
@@ -56,6 +56,12 @@ impl Offer {
         self.slots.iter().find(of).or_else(|| self.slots.iter().find(own))
     }
 
+    /// Whether things of its kind are in others of that kind, and it can be asked for those: regions.
+    pub fn nests(&self) -> bool {
+        let own = |slot: &Slot| matches!(&slot.means, Means::Thing(kind, _) if self.kind.as_ref() == Some(kind));
+        self.slots.iter().any(own)
+    }
+
     /// Whether it takes arbitrary text.
     pub fn takes_text(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Text && !slot.shape.many)
@@ -64,6 +70,11 @@ impl Offer {
     /// Whether it evaluates arithmetic expressions.
     pub fn takes_sum(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Sum)
+    }
+
+    /// Whether it takes a time zone.
+    pub fn takes_zone(&self) -> bool {
+        self.slots.iter().any(|slot| slot.means == Means::Zone)
     }
 
     /// The slots that identify the thing it is about.
@@ -138,6 +149,9 @@ pub(super) fn offers(
 fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> Option<Kind> {
     let english = lexicon::english();
     let words = own_words(tool, tools);
+    if let Some((known, _)) = told_by_pack(tool, packs) {
+        return Some(known.kind.clone());
+    }
     let known = packs.type_of_tool(&tool.tool.name);
     // "task" is a countermeasure only on a server that uses other words of that pack.
     let same = |other: &&ToolDefinition| other.tool.server == tool.tool.server;
@@ -149,11 +163,22 @@ fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> 
     if let Some(known) = known.filter(says) {
         return Some(known.kind.clone());
     }
+    if let Some(noun) = described_noun(tool, tools) {
+        return Some(Kind::new(noun));
+    }
     let is_verb = |at: &usize| words.get(*at).is_some_and(|word| english.family(word).is_some());
     let verb = [0, words.len().saturating_sub(1)].into_iter().find(is_verb)?;
     let rest = words.iter().enumerate().filter(|(at, _)| *at != verb);
     let noun: Vec<String> = rest.map(|(_, word)| english.singular(word)).collect();
     (!noun.is_empty()).then(|| Kind::new(noun.join("_")))
+}
+
+/// The type that a pack names a tool for, and what the tool does with it.
+fn told_by_pack<'p>(tool: &ToolDefinition, packs: &'p PackSet) -> Option<(&'p EntityType, Family)> {
+    packs.types().iter().find_map(|known| {
+        let (does, _) = known.tools.iter().find(|(_, name)| **name == tool.tool.name)?;
+        Some((known, if does == "list" { Family::List } else { Family::Show }))
+    })
 }
 
 fn typed(
@@ -169,6 +194,7 @@ fn typed(
     let own = name.iter().find_map(|word| english.family(word));
     let described = described_verb(tool).filter(|_| own.is_none());
     let family = own.or(described.as_ref().map(|(_, family)| *family));
+    let family = told_by_pack(tool, packs).map(|(_, family)| family).or(family);
     let mut slots: Vec<Slot> = Vec::new();
     for shape in shapes(&tool.input_schema) {
         let means = means(&shape, kind.as_ref(), family, nouns, packs);

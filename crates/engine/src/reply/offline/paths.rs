@@ -12,9 +12,10 @@ use super::read::{Literal, Part, Role};
 use super::scene::Scene;
 use crate::entity::Number;
 use crate::lexicon::{self, Class};
-use crate::pack::words_of_identifier;
+use crate::pack::{Kind, words_of_identifier};
 use crate::session::dialogue::Want;
 use crate::session::record::{CallRecord, TurnRecord};
+use crate::tool::ToolDefinition;
 
 /// Tools of one server from which on a parameter that all of them need is one of the conversation.
 const SHARING_MIN: usize = 3;
@@ -39,7 +40,11 @@ fn named_in(call: &CallRecord) -> Vec<(String, String)> {
     {
         let folder = folder.trim_end_matches('/');
         let lines = output.text.lines().map(|line| line.split_once("] ").map_or(line, |l| l.1));
-        let names = lines.map(str::trim).filter(|name| name.contains('.') && !name.contains('/'));
+        let named = |name: &&str| !name.is_empty() && !name.contains('/');
+        let folders = output.text.lines().filter_map(|line| line.trim().strip_prefix("[DIR] "));
+        let folders: Vec<&str> = folders.map(str::trim).filter(named).collect();
+        let is_named = |name: &&str| name.contains('.') || folders.contains(name);
+        let names = lines.map(str::trim).filter(named).filter(is_named);
         found.extend(names.map(|name| (name.to_owned(), format!("{folder}/{name}"))));
     }
     found
@@ -50,18 +55,80 @@ fn is_whole(path: &str) -> bool {
     path.starts_with(['/', '~', '.', '\\']) || path.contains(":\\")
 }
 
+/// Gives tools the value of a parameter that every tool of their server needs, from the last call to it.
+pub(super) fn recall(offers: &mut [Offer], tools: &[ToolDefinition], recent: &[Arc<TurnRecord>]) {
+    for offer in offers {
+        let server = offer.tool.tool.server.clone();
+        for slot in &mut offer.slots {
+            if !is_context(tools, &server, slot) {
+                continue;
+            }
+            if let Some(value) = last_value(recent, &server, slot.name()) {
+                offer.fixed.insert(slot.name().to_owned(), value.clone());
+                slot.shape.required = false;
+            }
+        }
+    }
+}
+
+/// Whether every tool of a server needs a parameter, so that it says nothing about what is wanted.
+fn is_context(tools: &[ToolDefinition], server: &str, slot: &Slot) -> bool {
+    let own = tools.iter().filter(|tool| tool.tool.server == server);
+    let needs = |schema: &Value| {
+        let needed = schema.get("required").and_then(Value::as_array);
+        needed.is_some_and(|needed| needed.iter().any(|name| name == slot.name()))
+    };
+    slot.means == Means::Path
+        && own.clone().count() >= SHARING_MIN
+        && own.clone().all(|tool| needs(&tool.input_schema))
+}
+
+/// What a parameter was in the last call to a server.
+fn last_value<'r>(recent: &'r [Arc<TurnRecord>], server: &str, name: &str) -> Option<&'r Value> {
+    let calls = recent.iter().rev().flat_map(|turn| turn.calls.iter().rev());
+    let own = |call: &&CallRecord| call.ok() && call.tool.server == server;
+    calls.filter(own).find_map(|call| call.arguments.get(name))
+}
+
 impl Scene<'_> {
     /// The parts with what the conversation knows in the place of names without folders and of references.
     pub fn completed(&self, parts: Vec<Part>) -> Vec<Part> {
         let last = self.last_path().filter(|_| self.dialogue.open.is_none());
         let mut completed: Vec<Part> = Vec::new();
-        for mut part in parts {
+        let all = parts.clone();
+        let mut named = 0;
+        for (at, mut part) in parts.into_iter().enumerate() {
+            if at < named {
+                continue;
+            }
+            if let Some((count, role)) = self.latest(&all, at) {
+                part.span.end = all[at + count - 1].span.end;
+                part.text = self.message[part.span.start..part.span.end].to_owned();
+                (part.role, part.lower) = (role, part.text.to_lowercase());
+                named = at + count;
+                completed.push(part);
+                continue;
+            }
             match &part.role {
                 Role::Literal(Literal::Path) if !is_whole(&part.text) => {
+                    let first = part.text.split_whitespace().next().unwrap_or_default();
                     let known = self.files.iter().find(|(name, _)| *name == part.text);
+                    let called = |(name, _): &&(String, String)| name == first;
+                    let short = |(name, _): &&(String, String)| {
+                        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+                        part.text.contains(' ') && stem.eq_ignore_ascii_case(first)
+                    };
+                    let known = known.or_else(|| self.files.iter().find(called));
+                    let known = known.or_else(|| self.files.iter().find(short));
                     part.text = known.map_or(part.text, |(_, path)| path.clone());
                 }
-                Role::Literal(Literal::Zone) => part.text = capitalised(&part.text),
+                Role::Literal(Literal::Zone) => {
+                    let zone = super::zones::zone_of(&part.text).map(str::to_owned);
+                    part.text = zone.unwrap_or_else(|| capitalised(&part.text));
+                }
+                Role::Literal(Literal::Time) => {
+                    part.text = super::zones::clock(&part.text).unwrap_or(part.text);
+                }
                 Role::Pointer { number: Number::One, kinds: None, .. } => {
                     if let Some(path) = &last {
                         (part.role, part.text) = (Role::Literal(Literal::Path), path.clone());
@@ -69,24 +136,32 @@ impl Scene<'_> {
                 }
                 // "the last 2 commits", where nothing was listed: a number.
                 Role::Pointer { number: Number::Counted { count, .. }, .. }
-                    if self.listed().is_empty()
-                        && part.text.contains(|c: char| c.is_ascii_digit()) =>
+                    if self.listed().is_empty() && self.says_number(&part.lower, *count) =>
                 {
+                    let count = *count;
                     let words: Vec<String> =
                         part.lower.split_whitespace().map(str::to_owned).collect();
-                    let count = count.to_string();
-                    for word in words.iter().filter(|word| **word != count) {
-                        let lower = word.clone();
-                        completed.push(Part { role: Role::Filler, lower, ..part.clone() });
+                    for word in words {
+                        let is_number = self.says_number(&word, count);
+                        let role = if is_number { Role::Number } else { Role::Filler };
+                        let lower = if is_number { count.to_string() } else { word };
+                        let text = if is_number { lower.clone() } else { part.text.clone() };
+                        completed.push(Part { role, lower, text, ..part.clone() });
                     }
-                    (part.role, part.lower) = (Role::Number, count.clone());
-                    part.text = count;
+                    continue;
                 }
                 _ => {}
             }
             completed.push(part);
         }
         completed
+    }
+
+    /// Whether one of the words is a number, in digits or letters.
+    fn says_number(&self, words: &str, number: usize) -> bool {
+        let is =
+            |word: &str| word.parse() == Ok(number) || self.language.cardinal(word) == Some(number);
+        words.split_whitespace().any(is)
     }
 
     /// The one path of the last call, where nothing else has been spoken of since.
@@ -104,22 +179,36 @@ impl Scene<'_> {
 
     /// Whether every tool of a server needs a parameter, so that it says nothing about what is wanted.
     pub fn is_context(&self, offer: &Offer, slot: &Slot) -> bool {
-        let own = self.tools.iter().filter(|tool| tool.tool.server == offer.tool.tool.server);
-        let needs = |schema: &Value| {
-            let needed = schema.get("required").and_then(Value::as_array);
-            needed.is_some_and(|needed| needed.iter().any(|name| name == slot.name()))
-        };
-        slot.means == Means::Path
-            && own.clone().count() >= SHARING_MIN
-            && own.clone().all(|tool| needs(&tool.input_schema))
+        is_context(self.tools, &offer.tool.tool.server, slot)
     }
 
     /// What the parameter was in the last call to its server.
     pub fn context_value(&self, offer: &Offer, slot: &Slot) -> Option<Value> {
-        let calls = self.recent.iter().rev().flat_map(|turn| turn.calls.iter().rev());
-        let own = |call: &&CallRecord| call.ok() && call.tool.server == offer.tool.tool.server;
-        let known = calls.filter(own).find_map(|call| call.arguments.get(slot.name()));
+        let known = last_value(self.recent, &offer.tool.tool.server, slot.name());
         known.filter(|_| self.is_context(offer, slot)).cloned()
+    }
+
+    /// The latest thing of a kind, where a server has a name for it: the last commit is "HEAD".
+    fn latest(&self, parts: &[Part], at: usize) -> Option<(usize, Role)> {
+        let name = |kind: &Kind| {
+            let id = Some(self.known(kind)?.latest.clone()?);
+            Some(Role::Name { kind: Some(kind.clone()), is_sure: true, id })
+        };
+        match &parts[at].role {
+            Role::Pointer { number: Number::Counted { from: 0, count: 1 }, kinds, .. } => {
+                let [kind] = kinds.as_deref()? else { return None };
+                Some((1, name(kind)?))
+            }
+            Role::Content | Role::Filler => {
+                let latest = self.language.is(Class::Latest, &parts[at].lower)
+                    && self.language.ordinal(&parts[at].lower).is_none_or(|place| place == 0);
+                let Role::Kind { kind, many: false, .. } = &parts.get(at + 1)?.role else {
+                    return None;
+                };
+                latest.then(|| name(kind)).flatten().map(|role| (2, role))
+            }
+            _ => None,
+        }
     }
 
     /// Whether the user's own words hold the folder of a path.

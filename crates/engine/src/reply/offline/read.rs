@@ -129,6 +129,8 @@ pub(super) struct Reader<'a> {
     pub servers: &'a [Span],
     /// Whether a tool evaluates arithmetic expressions.
     pub sums: bool,
+    /// Whether a tool takes time zones.
+    pub zones: bool,
     /// Files that the conversation knows, with their paths.
     pub files: &'a [(String, String)],
 }
@@ -182,8 +184,14 @@ impl Reader<'_> {
         if self.files.iter().any(|(name, _)| name == token.text && name.contains('.')) {
             return (1, Role::Literal(Literal::Path), start);
         }
+        if let Some(words) = self.known_path(tokens, at, before) {
+            return (words, Role::Literal(Literal::Path), start);
+        }
         if let Some((literal, from)) = self.literal(token) {
             return (1, Role::Literal(literal), from);
+        }
+        if let Some((words, literal)) = self.zoned(&tokens[at..]) {
+            return (words, Role::Literal(literal), start);
         }
         if let Some(span) = self.sum(token) {
             return (covered(span), Role::Literal(Literal::Sum), span.start);
@@ -238,6 +246,19 @@ impl Reader<'_> {
             matches!(part.role, Role::Filler)
                 || matches!(part.role, Role::Word(Class::Continue | Class::And | Class::Only))
         });
+        // "good evening, list the sites": a greeting before a comma.
+        let agrees = [Class::Yes, Class::No, Class::Wait, Class::Sorry];
+        if before.iter().all(|part| part.role == Role::Filler)
+            && !agrees.iter().any(|class| self.language.is(*class, &token.lower))
+            && let Some(count) = self.language.starts(Class::SmallTalk, words())
+            && tokens.get(at + count).is_some_and(|next| next.gap != Gap::Space)
+        {
+            return (count, Role::Filler, start);
+        }
+        // "patch panels" is a kind, though "patch" is a verb.
+        if let Some((words, role)) = self.kind_at(words()).filter(|(count, _)| *count > 1) {
+            return (words, role, start);
+        }
         // "change the owner": a verb comes first, whatever else the word is.
         if let Some(family) = self.language.family(&token.lower).filter(|_| leads) {
             return (1, Role::Verb(family), start);
@@ -308,6 +329,26 @@ impl Reader<'_> {
         })
     }
 
+    /// A listed folder next to a word that says so, or a listed file without its ending: "in notes", "the seeds file".
+    fn known_path(&self, tokens: &[Token<'_>], at: usize, before: &[Part]) -> Option<usize> {
+        let text = tokens[at].text;
+        let english = lexicon::english();
+        let is = |class: Class, at: Option<usize>| {
+            at.and_then(|at| tokens.get(at)).is_some_and(|token| english.is(class, &token.lower))
+        };
+        let beside = is(Class::Folder, Some(at + 1)) || is(Class::Folder, at.checked_sub(1));
+        let inside = before.last().is_some_and(|part| part.is(Class::In));
+        let folder = |(name, _): &&(String, String)| name == text && !name.contains('.');
+        if (beside || inside) && self.files.iter().any(|file| folder(&file)) {
+            return Some(if is(Class::Folder, Some(at + 1)) { 2 } else { 1 });
+        }
+        let mut stems = self.files.iter().filter(|(name, _)| {
+            name.rsplit_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case(text))
+        });
+        let file = is(Class::File, Some(at + 1)) && stems.next().is_some();
+        file.then_some(2)
+    }
+
     /// A literal and its start: paths start with characters that words lose.
     fn literal(&self, token: &Token<'_>) -> Option<(Literal, usize)> {
         let text = token.text;
@@ -355,6 +396,26 @@ impl Reader<'_> {
         (zone || matches!(text, "UTC" | "GMT")).then_some((Literal::Zone, token.span.start))
     }
 
+    /// A place that stands for its time zone, or a time such as "9 am", where a tool takes zones.
+    fn zoned(&self, tokens: &[Token<'_>]) -> Option<(usize, Literal)> {
+        let rest = tokens.iter().enumerate();
+        let rest = rest.take_while(|(at, token)| *at == 0 || token.gap == Gap::Space);
+        let words = rest.map(|(_, token)| token.lower.as_str());
+        if !self.zones {
+            return None;
+        }
+        if let Some(count) = super::zones::place_at(words.clone()) {
+            return Some((count, Literal::Zone));
+        }
+        let half = |word: &str| word.ends_with("am") || word.ends_with("pm");
+        [1, 2].into_iter().find_map(|count| {
+            let said: Vec<&str> = words.clone().take(count).collect();
+            let fits = said.len() == count && said.last().is_some_and(|word| half(word));
+            let time = super::zones::clock(&said.join("")).filter(|_| fits);
+            time.map(|_| (count, Literal::Time))
+        })
+    }
+
     /// The expression that starts at a token, or with parentheses before it.
     fn sum(&self, token: &Token<'_>) -> Option<Span> {
         let start = self.message[..token.span.start].trim_end_matches('(').len();
@@ -378,6 +439,10 @@ impl Reader<'_> {
         }
         let known = |(name, _): &(String, String)| *name == self.message[span.start..span.end];
         if !matches!(role, Role::Literal(Literal::Path)) || self.files.iter().any(known) {
+            return span;
+        }
+        let said = &self.message[span.start..span.end];
+        if said.contains(' ') || !said.contains(['/', '.', '\\', '~']) {
             return span;
         }
         let rest = &self.message[span.start..];

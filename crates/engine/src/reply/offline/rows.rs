@@ -57,6 +57,32 @@ pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain)).ok().map(Cow::Owned)
 }
 
+/// The records of a text: "Commit: …", "Author: …" and so on, each beginning with the same key.
+pub(super) fn records(text: &str) -> Option<Value> {
+    let mut records: Vec<Map<String, Value>> = Vec::new();
+    let mut first: Option<String> = None;
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once(": ").filter(|(key, _)| is_key(key)) else {
+            continue;
+        };
+        let (key, value) = (key.to_lowercase(), value.trim().trim_matches(['\'', '"']));
+        let begins = first.as_ref().is_none_or(|first| *first == key);
+        if begins {
+            first.get_or_insert_with(|| key.clone());
+            records.push(Map::new());
+        }
+        records.last_mut()?.entry(key).or_insert_with(|| value.into());
+    }
+    let whole = records.iter().all(|record| record.len() > 1);
+    let rows = records.into_iter().map(Value::Object).collect();
+    (whole && first.is_some()).then_some(Value::Array(rows))
+}
+
+/// Whether a text before a colon is the key of a record: one word that begins with a capital letter.
+fn is_key(text: &str) -> bool {
+    text.starts_with(char::is_uppercase) && text.chars().all(char::is_alphanumeric)
+}
+
 /// The rows of a result, and the total number.
 pub(super) fn rows(json: &Value) -> Option<(Vec<&Value>, usize)> {
     let list = match json {

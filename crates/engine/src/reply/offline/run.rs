@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use super::find::Found;
 use super::narrow::thing_value;
 use super::offer::{Means, Offer, Slot};
 use super::rows;
@@ -45,7 +46,7 @@ impl Scene<'_> {
             Ok(more) => terms.extend(more),
             Err(record) => return Ok(self.failed(&record)),
         }
-        let mut table = Table { rows: Vec::new(), count: 0, text: None };
+        let mut table = Table::default();
         let mut local = Vec::new();
         for run in self.runs(offer, &terms) {
             let (mut arguments, left) = self.arguments(offer, &run);
@@ -56,6 +57,7 @@ impl Scene<'_> {
             match self.table(offer, &arguments, only_count)? {
                 Ok(found) => {
                     table.count += found.count;
+                    table.is_cut |= found.is_cut;
                     table.rows.extend(found.rows);
                     table.text = found.text.or(table.text);
                 }
@@ -70,12 +72,33 @@ impl Scene<'_> {
             table = self.looser(offer, &terms)?.unwrap_or(table);
         }
         for term in &local {
-            table = match self.filter(table, term, &kind, offer) {
+            table = match self.filter(table, term, query.narrower.as_deref(), offer) {
                 Ok(table) => table,
-                Err(said) => return Ok(self.with_question(*said, query, term)),
+                Err(said) => {
+                    let named = self.as_named(offer, term)?;
+                    let at = query.terms.iter().position(|own| own == term);
+                    if let (Some(named), Some(at)) = (named, at) {
+                        query.terms[at] = named;
+                        return self.run_list(query);
+                    }
+                    return Ok(self.with_question(*said, query, term));
+                }
             };
         }
         Ok(self.told_list(query, &kind, &table))
+    }
+
+    /// A word that no row has as a value, as the thing that it names: "devices made by juniper".
+    fn as_named(&self, offer: &Offer, term: &Term) -> Flow<Option<Term>> {
+        if term.what != What::Word {
+            return Ok(None);
+        }
+        let mut kinds = super::find::narrowing_kinds(offer);
+        kinds.retain(|kind| Some(kind) != offer.kind.as_ref());
+        Ok(match self.find(&term.text, &kinds, None)? {
+            Found::One(thing) => Some(Term { what: What::Thing(thing), ..term.clone() }),
+            _ => None,
+        })
     }
 
     /// The call for what belongs to one thing, if the list of its kind cannot be narrowed by it and another tool
@@ -277,9 +300,10 @@ impl Scene<'_> {
         &self,
         mut table: Table,
         term: &Term,
-        kind: &Kind,
+        narrower: Option<&str>,
         offer: &Offer,
     ) -> Result<Table, Box<Said>> {
+        let Some(kind) = offer.kind.as_ref() else { return Ok(table) };
         if table.rows.is_empty() {
             // An empty list does not tell what a word would select.
             return match term.what {
@@ -290,7 +314,7 @@ impl Scene<'_> {
         if !table.is_whole() {
             return Err(Box::new(self.read_in_part(kind, &table, &term.text)));
         }
-        let words = term.text.clone();
+        let mut words = term.text.clone();
         let fits: Box<dyn Fn(&Value) -> bool> = match &term.what {
             What::Choice { field, value } => {
                 let (field, wanted) = (field.clone(), rows::parts(&rows::scalar(value)));
@@ -319,11 +343,18 @@ impl Scene<'_> {
                 })
             }
             What::Word => {
-                let key =
-                    table.rows.iter().find_map(|(_, row)| rows::field_with_value(row, &words));
-                let Some(key) = key.map(str::to_owned) else {
+                let key = |words: &str| {
+                    let mut rows = table.rows.iter();
+                    rows.find_map(|(_, row)| rows::field_with_value(row, words).map(str::to_owned))
+                };
+                // "access switches": with the noun it is a value, the role "Access Switch".
+                let whole = narrower.map(|noun| format!("{words} {noun}"));
+                let with_noun = || Some((key(whole.as_deref()?)?, whole.clone()?));
+                let found = key(&words).map(|key| (key, words.clone())).or_else(with_noun);
+                let Some((key, said)) = found else {
                     return Err(Box::new(self.unknown_word(kind, offer, &words, &table)));
                 };
+                words = said;
                 Box::new(move |row| {
                     let own = row.get(&key).map(|value| serde_json::json!({ "only": value }));
                     own.is_some_and(|own| rows::field_with_value(&own, &words).is_some())
@@ -362,7 +393,7 @@ impl Scene<'_> {
                 Some(Thing { row: Some(*at), ..rows::thing(row, kind, known)? })
             })
             .collect();
-        let count = table.count.to_string();
+        let count = table.total();
         let text = match (table.count, query.want) {
             (0, _) => self.say(Say::NoneMatch, &[("kinds", &nouns), ("filters", &filters)]),
             (_, Want::Count) => {

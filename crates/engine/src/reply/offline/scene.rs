@@ -5,6 +5,7 @@
 //!
 //! Invariant: the same scene plans the same step.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -70,17 +71,25 @@ pub(super) struct Scene<'a> {
     pub made: &'a [CallRecord],
 }
 
+#[derive(Default)]
 pub(super) struct Table {
     pub rows: Vec<(RowAt, Value)>,
     /// The total, which may be more.
     pub count: usize,
     /// The result if it is not rows.
     pub text: Option<String>,
+    /// Whether there may be more, because the tool gave as many as it was asked for.
+    pub is_cut: bool,
 }
 
 impl Table {
     pub fn is_whole(&self) -> bool {
-        self.rows.len() >= self.count
+        self.rows.len() >= self.count && !self.is_cut
+    }
+
+    /// The total in words.
+    pub fn total(&self) -> String {
+        if self.is_cut { format!("{}+", self.count) } else { self.count.to_string() }
     }
 }
 
@@ -110,14 +119,19 @@ impl Scene<'_> {
         arguments: &Map<String, Value>,
         only_count: bool,
     ) -> Flow<Result<Table, CallRecord>> {
-        let mut table = Table { rows: Vec::new(), count: 0, text: None };
+        let mut table = Table::default();
         for page in 0..PAGES_MAX {
             let arguments = paged(arguments, offer.page.as_ref(), table.rows.len(), only_count);
+            let limit = offer.page.as_ref().filter(|page| page.offset.is_none());
+            let limit = limit.and_then(|page| limit_of(&offer.tool, page, &arguments));
             let (at, record) = self.call(&offer.tool, arguments, true)?;
             if !record.ok() {
                 return Ok(Err(record.clone()));
             }
             let json = record.output.as_ref().and_then(rows::json_of);
+            let named = offer.kind.as_ref().and_then(|kind| self.known(kind));
+            let written = named.filter(|known| !known.tools.is_empty()).and(record.output.as_ref());
+            let json = json.or_else(|| rows::records(&written?.text).map(Cow::Owned));
             let json = json.as_deref();
             let Some((rows, count)) = json.and_then(rows::rows) else {
                 let text = record.output.as_ref().filter(|_| json.is_none()).map(wording::plain);
@@ -135,6 +149,9 @@ impl Scene<'_> {
             for (row, value) in rows.into_iter().enumerate() {
                 table.rows.push((RowAt { turn: 0, call: at, row }, value.clone()));
             }
+            let counted =
+                json.is_some_and(|json| json.get("count").or(json.get("total")).is_some());
+            table.is_cut = !counted && limit.is_some_and(|limit| added as u64 >= limit);
             let has_pages = offer.page.as_ref().is_some_and(|page| page.offset.is_some());
             if only_count || added == 0 || table.is_whole() || !has_pages || page + 1 == PAGES_MAX {
                 break;
@@ -150,7 +167,12 @@ impl Scene<'_> {
             0 => self.made,
             turn => &self.recent.iter().find(|record| record.turn == turn)?.calls,
         };
-        let json = rows::json_of(calls.get(at.call)?.output.as_ref()?)?;
+        let output = calls.get(at.call)?.output.as_ref()?;
+        let listed = self.known(&thing.kind).is_some_and(|known| {
+            known.tools.get("list") == calls.get(at.call).map(|call| &call.tool.name)
+        });
+        let written = || rows::records(&output.text).filter(|_| listed).map(Cow::Owned);
+        let json = rows::json_of(output).or_else(written)?;
         match rows::rows(&json) {
             Some((rows, _)) => rows.get(at.row).map(|row| (*row).clone()),
             None => Some(wording::unframed(&json).clone()),
@@ -196,6 +218,12 @@ impl Scene<'_> {
     }
 }
 
+/// How many results a tool that cannot page gives at most: as many as asked for, or its default.
+fn limit_of(tool: &ToolDefinition, page: &Page, arguments: &Map<String, Value>) -> Option<u64> {
+    let default = || tool.input_schema.get("properties")?.get(&page.limit)?.get("default");
+    arguments.get(&page.limit).or_else(default).and_then(Value::as_u64)
+}
+
 fn paged(
     arguments: &Map<String, Value>,
     page: Option<&Page>,
@@ -208,7 +236,7 @@ fn paged(
     let given = arguments.contains_key(&page.limit);
     // A tool that cannot page is asked for its longest page.
     let length = if only_count && page.offset.is_some() { 1 } else { page.length };
-    if !given && page.offset.is_some() {
+    if !given && (page.offset.is_some() || only_count) {
         put(&mut arguments, &path(&page.limit), length.into());
     }
     if let Some(offset) = page.offset.as_ref().filter(|_| from > 0) {

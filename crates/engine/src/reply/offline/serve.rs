@@ -8,7 +8,7 @@ use super::rows;
 use super::scene::{Flow, Said, Scene};
 use crate::entity::Number;
 use crate::lexicon::{Class, Family, Say};
-use crate::pack::Kind;
+use crate::pack::{Kind, NamedBefore};
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 /// What the phrases and references of a message mean.
@@ -166,6 +166,14 @@ impl Scene<'_> {
             let query = spoken.query.clone();
             return self.refine(query, ask, meaning, Some(subject)).map(Some);
         }
+        // "what devices do they have?" where nothing was shown.
+        let unshown = ask.of_shown && (ask.counts || self.dialogue.spoken.is_empty());
+        if unshown && meaning.phrases.is_empty() && meaning.things.is_empty() {
+            let text = self.noun(&subject.kind, true);
+            let said = self.say(Say::NoReference, &[("text", text.as_str())]);
+            let query = self.provisional_query(ask, &text);
+            return Ok(Some(self.asked(said, query, Missing::Words, Vec::new())));
+        }
         if !subject.many && !lists && !ask.counts {
             let of_name = |phrase: &&&Phrase| {
                 phrase.placed == Some(Class::Of)
@@ -257,6 +265,20 @@ impl Scene<'_> {
             let ask = Ask { fields: vec!["owner".into()], ..Ask::default() };
             return self.field_of_named(&ask, name, None).map(Some);
         }
+        if let ([name], true) = (named.as_slice(), ask.when && ask.fields.is_empty()) {
+            let ask = Ask { fields: vec!["created".into()], ..Ask::default() };
+            return self.field_of_named(&ask, name, None).map(Some);
+        }
+        // "what is the status of rack R305": a field of what is named.
+        if let ([field, name], None) = (meaning.phrases.as_slice(), ask.follows)
+            && name.placed == Some(Class::Of)
+            && field.placed.is_none()
+            && !looks_named(field)
+            && looks_named(name)
+            && !ask.of_shown
+        {
+            return self.field_of_named(ask, name, None).map(Some);
+        }
         if let (true, Some(base)) = (refines, &base) {
             // "and for ant-core-2?": the same query about another thing.
             if continues && matches!(base.want, Want::Field | Want::Show) {
@@ -300,6 +322,9 @@ impl Scene<'_> {
             ask_fields.extend(meaning.phrases.iter().map(|phrase| phrase.text.clone()));
             return self.fields_query(ask_fields, things, None);
         }
+        if ask.when {
+            return self.fields_query(vec!["created".into()], things, None);
+        }
         let goes_on = ask.follows.is_some() || !ask.questions;
         if let Some(base) = base.filter(|base| goes_on && !shows && base.want == Want::Field) {
             return self.fields_query(base.fields.clone(), things, base.kind.clone());
@@ -324,6 +349,21 @@ impl Scene<'_> {
         things: Vec<Thing>,
         subject: Option<&KindWord>,
     ) -> Flow<Said> {
+        // "which rack is it in": a rack is in a site, not the other way round.
+        let inside = |thing: &Thing| {
+            let within = subject.filter(|subject| !subject.many && ask.placed && !ask.counts);
+            within.and_then(|subject| self.known(&subject.kind)).is_some_and(|known| {
+                known.parents.contains(&thing.kind)
+                    && self.known(&thing.kind).is_some_and(|held| held.place)
+            })
+        };
+        if let (Some(thing), Some(subject)) = (things.iter().find(|one| inside(one)), subject) {
+            let field = self.noun(&subject.kind, false);
+            let with = [("field", field.as_str()), ("thing", thing.label.as_str())];
+            let mut said = self.lost();
+            (said.text, said.unanswered) = (self.say(Say::NoField, &with), Some("question"));
+            return Ok(said);
+        }
         let mut fields = ask.fields.clone();
         let kinds = ask.kinds.iter().map(|word| rows::spoken(word.kind.as_str()));
         fields.extend(kinds.filter(|_| subject.is_some()));
@@ -351,7 +391,12 @@ impl Scene<'_> {
         for kind in
             self.offers.iter().filter(|offer| offer.lists()).filter_map(|offer| offer.kind.as_ref())
         {
+            // Parts of things are not looked for by a bare name; each kind costs the server a query.
+            let named = self
+                .known(kind)
+                .is_none_or(|known| known.bonus > 0.0 || known.named_before == NamedBefore::Any);
             if !kinds.contains(kind)
+                && named
                 && self.offers.iter().any(|o| o.kind.as_ref() == Some(kind) && o.is_free)
             {
                 kinds.push(kind.clone());

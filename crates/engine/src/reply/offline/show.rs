@@ -53,9 +53,14 @@ impl Scene<'_> {
                 .into_iter()
                 .enumerate()
                 .map(|(row, value)| (RowAt { row, ..at }, value.clone()));
-            let table = Table { rows: rows.collect(), count, text: None };
+            let table = Table { rows: rows.collect(), count, ..Table::default() };
             let kind = thing.kind.clone();
             return Ok(self.told_list(query, &kind, &table));
+        }
+        let named = row.as_object().is_some_and(|object| object.len() == 1);
+        let hollow = named || row.as_str() == Some(thing.label.as_str());
+        if let Some(query) = self.opened(&thing).filter(|_| hollow) {
+            return self.carry_out(query, true);
         }
         for term in &mut query.terms {
             if let What::Thing(known) = &mut term.what
@@ -66,6 +71,24 @@ impl Scene<'_> {
         }
         let text = wording::thing_shown(&row);
         Ok(self.told_thing(query, thing, text))
+    }
+
+    /// The list of what is in a thing, where a tool gives that page by page: the records of a table.
+    fn opened(&self, thing: &Thing) -> Option<Query> {
+        let fits = |offer: &&Offer| {
+            let mut needs = offer.slots.iter().filter(|slot| slot.shape.required);
+            let only = needs.next().filter(|_| needs.next().is_none());
+            let takes = |slot: &Slot| matches!(&slot.means, Means::Thing(k, _) if *k == thing.kind);
+            let pages = offer.slots.iter().any(|slot| slot.means == Means::Limit);
+            offer.reads && pages && only.is_some_and(takes)
+        };
+        let offer = self.offers.iter().find(fits)?;
+        let slot = offer.slots.iter().find(|slot| slot.shape.required)?;
+        let mut arguments = offer.fixed.clone();
+        put(&mut arguments, &slot.shape.path, thing_value(slot, thing)?);
+        let call = Some((offer.tool.tool.clone(), arguments));
+        let (want, kind) = (Want::Act(lexicon::Family::List), offer.kind.clone());
+        Some(Query { want, kind, call, ..Query::default() })
     }
 
     pub(super) fn told_thing(&self, query: Query, thing: Thing, text: String) -> Said {
@@ -139,6 +162,12 @@ impl Scene<'_> {
     /// Fields of things, from what is known, else from the server.
     pub(super) fn run_fields(&self, query: Query) -> Flow<Said> {
         let things: Vec<Thing> = query.terms.iter().filter_map(as_thing).cloned().collect();
+        let whole = |thing: &Thing| {
+            query.fields.iter().any(|field| self.attribute(&thing.kind, field) == "*")
+        };
+        if things.first().is_some_and(whole) {
+            return self.run_show(Query { want: Want::Show, fields: Vec::new(), ..query });
+        }
         let mut lines = Vec::new();
         let mut told: Vec<Thing> = Vec::new();
         for thing in &things {

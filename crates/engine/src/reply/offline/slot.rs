@@ -165,6 +165,9 @@ impl Filling<'_, '_> {
     /// The only parameter that still needs a value of this sort.
     pub(super) fn last_resort(&mut self, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         let number = phrase.text.parse::<f64>().is_ok();
+        if self.in_folder(phrase) {
+            return Ok(Ok(true));
+        }
         if number && let Some(slot) = self.counted_slot(phrase) {
             return self.give(&slot, phrase);
         }
@@ -194,6 +197,36 @@ impl Filling<'_, '_> {
         match open.next().cloned() {
             Some(slot) => self.give(&slot, phrase),
             None => Ok(Ok(false)),
+        }
+    }
+
+    /// A name without a folder: the new one of a file that is moved, or of what is made in a folder that is given.
+    fn in_folder(&mut self, phrase: &Phrase) -> bool {
+        let name = phrase.text.as_str();
+        if name.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '\\')) {
+            return false;
+        }
+        let paths = || self.offer.slots.iter().filter(|slot| slot.means == Means::Path);
+        let given = paths().find_map(|slot| {
+            let value = super::schema::get(&self.arguments, &slot.shape.path)?;
+            Some((slot.clone(), value.as_str()?.trim_end_matches('/').to_owned()))
+        });
+        let Some((slot, path)) = given.filter(|(slot, _)| !self.is_free(slot)) else {
+            return false;
+        };
+        let target = paths().find(|slot| slot.shape.required && self.is_free(slot)).cloned();
+        let called = phrase.at.checked_sub(1).is_some_and(|at| self.parts[at].is(Class::Called));
+        match (target, path.rsplit_once('/')) {
+            (Some(target), Some((folder, _))) if phrase.placed == Some(Class::To) => {
+                self.set(&target, format!("{folder}/{name}").into());
+                true
+            }
+            (None, _) if called && self.offer.family == Some(lexicon::Family::Create) => {
+                let path = format!("{path}/{name}");
+                super::schema::put(&mut self.arguments, &slot.shape.path, path.into());
+                true
+            }
+            _ => false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Messages that do not ask a tool: greetings, thanks, withdrawals, questions about abilities.
 
 use super::ask::Ask;
+use super::read::{Part, Role};
 use super::scene::{Said, Scene};
 use crate::fact::gather;
 use crate::lexicon::{Class, Family, Language, Say};
@@ -18,14 +19,35 @@ impl Scene<'_> {
             let rest = &self.message[start..];
             let end = sentence_end(rest);
             let (sentence, after) = rest.split_at(end);
-            let social = self.consists_of(sentence, &[Class::SmallTalk, Class::Filler]);
+            let social = self.consists_of(sentence, &[Class::SmallTalk, Class::Filler])
+                || self.is_idle(start, end) && self.language.asks_for_something(after);
             let cancel = self.cancels(sentence);
             if after.trim().is_empty() || !(social || cancel) || sentence.trim().is_empty() {
-                return (start, cancels);
+                return (self.after_greeting(start), cancels);
             }
             cancels |= cancel;
             start += end;
         }
+    }
+
+    /// Where a sentence starts after a greeting and a comma: "hi, which sites are there?".
+    fn after_greeting(&self, start: usize) -> usize {
+        let Some(comma) = self.message[start..].find(", ") else { return start };
+        let greets = self.consists_of(&self.message[start..start + comma], &[Class::SmallTalk]);
+        if greets { start + comma + 2 } else { start }
+    }
+
+    /// Whether a sentence only tells something that no tool is asked about: "I just started here."
+    fn is_idle(&self, start: usize, end: usize) -> bool {
+        let within = |part: &&Part| part.span.start >= start && part.span.start < start + end;
+        let mut parts = self.parts.iter().filter(within).peekable();
+        let told = self.message[start..start + end].trim_end().ends_with(['.', '!']);
+        let plain = |part: &Part| match &part.role {
+            Role::Filler | Role::Word(_) => true,
+            Role::Content => !part.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit()),
+            _ => false,
+        };
+        told && parts.peek().is_some() && parts.all(plain)
     }
 
     /// Whether a message greets or thanks and neither agrees nor disagrees.
