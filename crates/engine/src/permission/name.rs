@@ -44,7 +44,13 @@ fn changes(words: &[String], at: usize, is_method: bool) -> bool {
     let joined = words[..at].iter().rposition(|word| english.is("conjunctions", word));
     let clause = &words[joined.map_or(0, |joined| joined + 1)..at];
     let read = clause.iter().any(|word| english.reads(word));
-    let about = at == 0 && words[1..].iter().any(|word| english.is("about", word));
+    // `order_status` is about an order; `drop_table` and `post_message` have an object.
+    let is_about = |other: &String| {
+        let object = english.is("objects", other)
+            || (english.is("imperatives", word) && english.is("listed", other));
+        english.is("about", other) && !object
+    };
+    let about = at == 0 && words[1..].iter().any(is_about);
     !read && !about
 }
 
@@ -95,6 +101,11 @@ mod tests {
             "obtener_y_borrar",
             "restartService",
             "account_deletion",
+            "drop_table",
+            "clear_logs",
+            "post_message",
+            "update_records",
+            "set_name",
             "unarchiveThread",
             "usun_konto",
             "ta_bort_post",
@@ -125,6 +136,9 @@ mod tests {
             "get_deleted_users",
             "list_trash",
             "order_status",
+            "order_items",
+            "commit_log",
+            "release_date",
             "release_notes",
             "preview_import",
             "get_close_price",

@@ -109,7 +109,7 @@ impl Unheard<'_> {
         };
         all.iter().any(|word| is_code(word) && !self.taint.is_said(word))
             && !self.taint.is_said(&compact(&folded))
-            && !self.is_said_number(&compact(&folded))
+            && !(is_number(&compact(&folded)) && self.is_said_number(&compact(&folded)))
     }
 
     /// Whether a person said a number, or one that becomes it in another unit.
@@ -137,6 +137,10 @@ impl Unheard<'_> {
         let stem = |word: &String| word.chars().take(5).collect::<String>();
         words.iter().any(widens) && !words.iter().any(|word| self.taint.is_said_like(&stem(word)))
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `2026-11-20`, `17:00`, `2026-11-20T17:00:00Z`.

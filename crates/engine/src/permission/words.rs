@@ -162,7 +162,7 @@ impl English {
         for act in all("acts") {
             verbs.entry(act).or_insert(Verb { form: Form::Base, noun: true, strong: false });
         }
-        const CLASSES: [&str; 16] = [
+        const CLASSES: [&str; 19] = [
             "reading",
             "about",
             "determiners",
@@ -179,6 +179,9 @@ impl English {
             "homographs",
             "places",
             "widening",
+            "objects",
+            "listed",
+            "imperatives",
         ];
         let classes = CLASSES.map(|class| (class, all(class).into_iter().collect()));
         Self { verbs, phrases: all("phrases"), classes: classes.into() }
