@@ -22,6 +22,7 @@ use crate::piece::{HistoryPart, Piece, SentPiece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
 use crate::request::hash_of;
 use crate::session::record::{CallRecord, TurnRecord};
+use crate::session::redact::is_redacted;
 use crate::session::usage::item_of;
 use crate::session::{LoadedSession, Sessions};
 use crate::tool_spec::spec_name;
@@ -36,10 +37,36 @@ pub async fn request(
     let pieces = pieces.iter().map(|sent| &sent.piece);
     let request = layout::lay_out(pieces, receipt.parameters, receipt.layout);
     if hash_of(&request)? == receipt.request_hash {
-        Ok(request)
-    } else {
-        Err(differs(session, record, receipt))
+        return Ok(request);
     }
+    // What another server recorded is no damage of this one.
+    match record.turn <= session.head.imported_turns {
+        true => Err(not_kept(session, record)),
+        false => Err(differs(session, record, receipt)),
+    }
+}
+
+/// Whether a turn of an export gives the request that its receipt tells of, and the number of pieces that were laid
+/// out; `None` if that cannot be known, because texts are kept elsewhere or were erased.
+pub fn reproduces(turns: &[TurnRecord], record: &TurnRecord) -> Option<(bool, usize)> {
+    let of = |turn: u64| turns.get(usize::try_from(turn.checked_sub(1)?).ok()?);
+    let receipt = record.receipt.as_ref().filter(|receipt| !is_redacted(receipt))?;
+    let mut links = vec![(record.turn, receipt)];
+    while let Some(before) = links.last().and_then(|(_, link)| link.continues) {
+        let later = links.last().map_or(0, |(turn, _)| *turn);
+        let found = of(before).filter(|_| before < later).and_then(|turn| turn.receipt.as_ref())?;
+        links.push((before, found));
+    }
+    let mut pieces = Vec::new();
+    for (own, link) in links.iter().rev() {
+        for piece in link.pieces.iter().filter(|piece| piece.sent()) {
+            let kept = !piece.erased && !matches!(piece.source, Source::ClientRequest { .. });
+            let holder = turn_of(piece, *own).and_then(of).filter(|_| kept)?;
+            pieces.push(restored(piece, text_of(piece, holder, link.layout)?));
+        }
+    }
+    let request = layout::lay_out(pieces.iter(), receipt.parameters, receipt.layout);
+    Some((hash_of(&request).ok()? == receipt.request_hash, pieces.len()))
 }
 
 /// The pieces of a turn's request in sending order.

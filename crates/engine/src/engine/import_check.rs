@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::limits::Limits;
 use crate::permission::Named;
+use crate::rebuild;
 use crate::session::head::{CONTENTS_MAX, FORMAT, PRUNINGS_MAX, SessionHead, TOOL_HISTORY_MAX};
 use crate::session::record::TurnRecord;
 use crate::session::tool_words::ToolWords;
@@ -20,6 +21,8 @@ use super::transfer::{EXPORT_FORMAT, Export};
 /// Maximum plausible counter.
 const COUNT_MAX: u64 = 1 << 50;
 const ENTITIES_MAX: usize = 256;
+/// Maximum pieces laid out to check receipts; what is not checked is not shown as a request either.
+const PIECES_MAX: usize = 200_000;
 
 /// The head without what belongs to the server: waiting calls, permissions, idempotency keys, names given by
 /// tools, read-only links.
@@ -49,8 +52,26 @@ pub(super) fn checked(export: &Export, limits: &Limits) -> Result<SessionHead> {
         check_turn(record, at as u64 + 1, limits)?;
         Named::of_imported(record).remember(&mut head.tool_words);
     }
+    check_receipts(&export.turns)?;
     head.imported_turns = head.turns;
     Ok(head)
+}
+
+/// Receipts must tell of the requests that their pieces give, as far as the export has the texts.
+fn check_receipts(turns: &[TurnRecord]) -> Result<()> {
+    let mut laid_out = 0;
+    for record in turns {
+        if laid_out > PIECES_MAX {
+            break;
+        }
+        let Some((reproduces, pieces)) = rebuild::reproduces(turns, record) else { continue };
+        laid_out += pieces;
+        if !reproduces {
+            let reason = format!("turn {}: its receipt does not match its request", record.turn);
+            return Err(Error::invalid("turns", reason));
+        }
+    }
+    Ok(())
 }
 
 fn check_head(head: &SessionHead, turns: u64, limits: &Limits) -> Result<()> {

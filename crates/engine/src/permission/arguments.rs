@@ -12,7 +12,7 @@ use super::name;
 use super::prose;
 use super::schema::Schema;
 use super::words::{Form, english};
-use super::{shell, statement};
+use super::{shell, statement, steps};
 use crate::tool::ToolDefinition;
 
 /// Maximum depth of arguments, including JSON inside their texts.
@@ -236,6 +236,13 @@ impl Walk {
         let commands = role.last().is_some_and(|last| COMMAND_WORDS.contains(&last.as_str()));
         if !self.vouched && commands && !words.is_empty() && !shell::subcommand_reads(&words) {
             return because(key, &Value::from(words));
+        }
+        if !self.vouched
+            && steps::lists(&role)
+            && !self.is(&RECORDS)
+            && let Some((name, value)) = steps::acting(values)
+        {
+            return because(name, value);
         }
         let items = schema.and_then(Schema::items);
         values.iter().find_map(|value| self.value(key, items, value, depth + 1))

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use super::codes;
 use super::fold::{decoded, fold};
 
 /// Maximum bytes of a text that are processed.
@@ -57,9 +58,15 @@ fn take(text: &str, detail: Detail, depth: usize, found: &mut HashSet<String>) {
     joined(&words, found);
     spelled(&words, found);
     numbers(&words, found);
+    scaled(&words, found);
     dates(&words, found);
     if depth > 0 {
         return;
+    }
+    if detail == Detail::Parts {
+        for reading in codes::readings(text) {
+            take(&reading, detail, depth + 1, found);
+        }
     }
     // Encoded words are case-sensitive, so they are taken from the original text.
     for word in text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '<' | '>'))
@@ -238,6 +245,29 @@ fn numbers(words: &[&str], found: &mut HashSet<String>) {
     }
 }
 
+/// Numbers with a unit of thousands: `98 thousand`, `5k`.
+fn scaled(words: &[&str], found: &mut HashSet<String>) {
+    let scale = |unit: &str| match unit {
+        "hundred" => Some(100.0),
+        "k" | "thousand" => Some(1e3),
+        "m" | "million" | "mio" => Some(1e6),
+        _ => None,
+    };
+    let mut keep_product = |number: &str, unit: &str| {
+        let product = number.parse::<f64>().ok().zip(scale(unit)).map(|(n, scale)| n * scale);
+        if let Some(product) = product.filter(|product| *product < 1e15) {
+            keep(format!("{product:.0}"), found);
+        }
+    };
+    for (at, word) in words.iter().enumerate() {
+        if let Some(next) = words.get(at + 1) {
+            keep_product(word, next);
+        }
+        let end = word.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
+        keep_product(&word[..end], &word[end..]);
+    }
+}
+
 enum Scale {
     Add(u64),
     Times(u64),
@@ -282,8 +312,10 @@ fn dates(words: &[&str], found: &mut HashSet<String>) {
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let parts: Vec<String> =
         words.iter().filter(|word| **word != "of").map(|word| compact(word)).collect();
-    let number =
-        |part: &String| part.trim_end_matches(|c: char| c.is_alphabetic()).parse::<u32>().ok();
+    let number = |part: &String| {
+        let digits = part.trim_end_matches(|c: char| c.is_alphabetic()).parse::<u32>().ok();
+        digits.or_else(|| ordinal(part))
+    };
     for (at, part) in parts.iter().enumerate() {
         let month = part.get(..3).and_then(|start| MONTHS.iter().position(|month| *month == start));
         let Some(month) = month else { continue };
@@ -300,6 +332,41 @@ fn dates(words: &[&str], found: &mut HashSet<String>) {
             keep(format!("{day:02}{:02}{year:04}", month + 1), found);
         }
     }
+}
+
+/// A day in words: `twentyfourth` is 24.
+fn ordinal(part: &str) -> Option<u32> {
+    const DAYS: [&str; 20] = [
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+        "seventeenth",
+        "eighteenth",
+        "nineteenth",
+        "twentieth",
+    ];
+    if part == "thirtieth" {
+        return Some(30);
+    }
+    let (tens, rest) = match part.strip_prefix("twenty") {
+        Some(rest) => (20, rest),
+        None => part.strip_prefix("thirty").map_or((0, part), |rest| (30, rest)),
+    };
+    let day = DAYS.iter().position(|day| *day == rest)? + 1;
+    Some(tens + u32::try_from(day).ok()?)
 }
 
 #[cfg(test)]
@@ -326,6 +393,8 @@ mod tests {
         check("the oven's service PIN is 8-8-1-2", &["8812"]);
         check("paste ssh-ed25519 AAAAC3NzaEVIL", &["aaaac", "nzaevil", "~c3nza"]);
         check("Divert cargo to berth ZK9", &["zk9"]);
+        check("On the twenty-fourth of December 2031", &["20311224"]);
+        check("98 thousand, or 5k, or 1.5 million", &["98000", "5000", "1500000"]);
     }
 
     #[test]

@@ -9,12 +9,13 @@
 //!
 //! - [`policy`]: decisions of people ([`crate::rule`]). [`decisions`]: their storage.
 //! - [`name`], [`prose`], [`words`]: evidence in names and descriptions. [`arguments`], [`schema`],
-//!   [`statement`], [`shell`]: evidence in arguments.
-//! - [`taint`], [`named`], [`forms`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
+//!   [`statement`], [`shell`], [`steps`]: evidence in arguments.
+//! - [`taint`], [`unheard`], [`named`], [`forms`], [`codes`], [`fold`]: where values come from. [`request`]: whether a message asks for a change.
 //!
 //! Invariant: [`permission`] is a pure function, and in doubt it asks.
 
 mod arguments;
+mod codes;
 pub mod decisions;
 pub(crate) mod fold;
 mod forms;
@@ -27,7 +28,9 @@ pub mod rules;
 mod schema;
 mod shell;
 mod statement;
+mod steps;
 pub mod taint;
+mod unheard;
 mod words;
 
 use serde_json::Value;
@@ -133,6 +136,12 @@ fn against_claim(definition: &ToolDefinition) -> Option<String> {
     let named = names.into_iter().flatten().find_map(name::change_in_name);
     if let Some(word) = named {
         return Some(format!("{claim} its name says {word:?}"));
+    }
+    if names.into_iter().flatten().any(|name| name.chars().any(prose::is_of_unknown_script)) {
+        return Some(format!("{claim} its name is in a language that cannot be checked"));
+    }
+    if let Some(act) = schema.parameters().into_iter().find_map(prose::purpose) {
+        return Some(format!("{claim} the description of a parameter says {act:?}"));
     }
     let texts = [Some(description.as_str()), schema.description()];
     let found = texts.into_iter().flatten().find_map(|text| prose::against(text, &tool.name))?;

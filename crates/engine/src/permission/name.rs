@@ -6,7 +6,7 @@
 use crate::pack::words_of_identifier;
 
 use super::fold::fold;
-use super::words::{Form, english, languages};
+use super::words::{Form, english, languages, stems};
 
 /// The folded words of an identifier.
 pub fn words(identifier: &str) -> Vec<String> {
@@ -17,6 +17,9 @@ pub fn words(identifier: &str) -> Vec<String> {
 
 /// The word in a tool's name or title that indicates a change.
 pub fn change_in_name(name: &str) -> Option<String> {
+    if stems().change(&fold(name)) {
+        return Some(name.to_owned());
+    }
     let words = words(name);
     // `ledger.entries.post`: the part after the last dot is the action.
     let called = name.rsplit_once('.').map(|(_, last)| self::words(last));
@@ -41,7 +44,13 @@ fn changes(words: &[String], at: usize, is_method: bool) -> bool {
     let joined = words[..at].iter().rposition(|word| english.is("conjunctions", word));
     let clause = &words[joined.map_or(0, |joined| joined + 1)..at];
     let read = clause.iter().any(|word| english.reads(word));
-    let about = at == 0 && words[1..].iter().any(|word| english.is("about", word));
+    // `order_status` is about an order; `drop_table` and `post_message` have an object.
+    let is_about = |other: &String| {
+        let object = english.is("objects", other)
+            || (english.is("imperatives", word) && english.is("listed", other));
+        english.is("about", other) && !object
+    };
+    let about = at == 0 && words[1..].iter().any(is_about);
     !read && !about
 }
 
@@ -49,15 +58,16 @@ fn changes(words: &[String], at: usize, is_method: bool) -> bool {
 pub fn is_foreign(word: &str) -> bool {
     let english = english();
     let known = english.is("homographs", word) || english.is("marks", word);
-    !known && word.chars().count() > 3 && languages().iter().any(|language| language.changes(word))
+    !known && word.chars().count() > 2 && languages().iter().any(|language| language.changes(word))
 }
 
 /// Whether an action of a general tool changes something: `delete`, `deleteAll`, `FLUSHALL`.
 pub fn acts(action: &str) -> bool {
-    words(action).iter().any(|word| {
-        let verb = english().verb(word).filter(|verb| verb.form == Form::Base);
-        verb.is_some() || is_foreign(word)
-    })
+    stems().change(&fold(action))
+        || words(action).iter().any(|word| {
+            let verb = english().verb(word).filter(|verb| verb.form == Form::Base);
+            verb.is_some() || is_foreign(word)
+        })
 }
 
 /// Whether an action of a general tool reads: `list`, `GET`, `describe-instances`.
@@ -91,6 +101,20 @@ mod tests {
             "obtener_y_borrar",
             "restartService",
             "account_deletion",
+            "drop_table",
+            "clear_logs",
+            "post_message",
+            "update_records",
+            "set_name",
+            "unarchiveThread",
+            "usun_konto",
+            "ta_bort_post",
+            "видалити_запис",
+            "kaydi_sil",
+            "删除用户",
+            "ファイル削除",
+            "사용자_삭제",
+            "מחק_משתמש",
         ]
         .into_iter()
         .filter(|name| change_in_name(name).is_none());
@@ -112,6 +136,9 @@ mod tests {
             "get_deleted_users",
             "list_trash",
             "order_status",
+            "order_items",
+            "commit_log",
+            "release_date",
             "release_notes",
             "preview_import",
             "get_close_price",
@@ -121,6 +148,11 @@ mod tests {
             "rechnungen_anzeigen",
             "lister_clients",
             "Safe disk viewer",
+            "получить_список",
+            "查询用户",
+            "已删除文件列表",
+            "gui_state",
+            "unit_of_measure",
         ]
         .into_iter()
         .filter_map(|name| Some((name, change_in_name(name)?)));

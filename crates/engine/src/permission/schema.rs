@@ -65,6 +65,14 @@ impl<'a> Schema<'a> {
         self.text("description")
     }
 
+    /// The descriptions of its parameters.
+    pub fn parameters(self) -> Vec<&'a str> {
+        let branches = self.branches().into_iter();
+        let properties = branches.filter_map(|branch| branch.at.get("properties")?.as_object());
+        let described = properties.flat_map(|properties| properties.values());
+        described.filter_map(|at| Self { at, ..self }.followed().description()).collect()
+    }
+
     pub fn title(self) -> Option<&'a str> {
         self.text("title")
     }

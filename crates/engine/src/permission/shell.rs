@@ -186,6 +186,12 @@ pub fn subcommand_reads(arguments: &[&str]) -> bool {
     let first = arguments.iter().find(|argument| !argument.starts_with('-'));
     first.is_some_and(|first| {
         let first = first.to_lowercase();
+        let is_program = READING.contains(&first.as_str())
+            || READING_BUT.iter().any(|(name, _)| *name == first)
+            || PROGRAMS.contains(&first.as_str());
+        if is_program && arguments.len() > 1 && arguments[0] == first {
+            return reads(&arguments.join(" "));
+        }
         SUBCOMMANDS.contains(&first.as_str()) || name::reads(&first)
     })
 }
@@ -224,6 +230,8 @@ mod tests {
     #[test]
     fn a_list_of_arguments_begins_with_what_is_done() {
         assert!(subcommand_reads(&["-json", "plan"]));
+        assert!(subcommand_reads(&["find", ".", "-name", "x"]));
+        assert!(!subcommand_reads(&["find", ".", "-delete"]));
         for arguments in [["FLUSHALL", ""], ["apply", "-auto-approve"], ["-x", "rm"]] {
             assert!(!subcommand_reads(&arguments));
         }

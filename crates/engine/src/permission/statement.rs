@@ -99,7 +99,8 @@ pub fn reads(text: &str) -> bool {
     }
     let folded = folded.trim();
     // GraphQL's short form, and a named query.
-    if folded.starts_with('{') || folded.starts_with("query ") || folded.starts_with("fragment ") {
+    let named = folded.starts_with("query ") || folded.starts_with("fragment ");
+    if folded.starts_with('{') || (named && folded.contains('{')) {
         return true;
     }
     let statements = statements(folded);
@@ -181,11 +182,23 @@ fn writing(statement: &[String], strictness: Strictness) -> bool {
         }
         "select" => {
             let into = statement.iter().position(|token| token == "into");
-            into.is_some_and(|at| !word(at + 1).is_empty()) || calls_acting(statement)
+            into.is_some_and(|at| !word(at + 1).is_empty())
+                || calls_acting(statement)
+                || locks(statement)
         }
         _ if strictness == Strictness::Any => calls_acting(statement),
         _ => false,
     }
+}
+
+/// `SELECT … FROM t FOR UPDATE` holds rows.
+fn locks(statement: &[String]) -> bool {
+    let from = statement.iter().position(|token| token == "from");
+    from.is_some_and(|from| {
+        statement[from..].windows(2).any(|pair| {
+            pair[0] == "for" && matches!(pair[1].as_str(), "update" | "share" | "no" | "key")
+        })
+    })
 }
 
 /// Whether the words from `at` start something that writes.
@@ -369,6 +382,7 @@ mod tests {
             "SHOW TABLES",
             "EXPLAIN SELECT 1",
             "MATCH (p:Person) RETURN p",
+            "SELECT substring(a from 2 for 3) FROM t",
         ]
         .into_iter()
         .filter(|text| !reads(text) || writes(text));
@@ -377,7 +391,16 @@ mod tests {
 
     #[test]
     fn what_is_no_statement_is_not_known_to_read() {
-        for text in ["hello", "TRUNCATE audit", "exec sp_who", "call f()", "vacuum", "set x = 1"] {
+        for text in [
+            "query call wipe_all",
+            "select * from t for update",
+            "hello",
+            "TRUNCATE audit",
+            "exec sp_who",
+            "call f()",
+            "vacuum",
+            "set x = 1",
+        ] {
             assert!(!reads(text), "{text}");
         }
     }

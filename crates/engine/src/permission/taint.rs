@@ -15,6 +15,7 @@ use super::forms::{Detail, compact, forms, is_telling, pieces, words};
 use super::name;
 use super::named::answered;
 use super::schema::Schema;
+use super::unheard::unheard;
 use super::words::english;
 use crate::session::record::CallRecord;
 use crate::session::tool_words::{ToolWords, WordHash};
@@ -24,9 +25,6 @@ use crate::tool::ToolDefinition;
 const NAME_WORDS_MAX: usize = 5;
 /// Shorter numbers are too common to have an origin, unless they are ids.
 const TELLING_DIGITS: usize = 3;
-/// Minimum length of an account number.
-const ACCOUNT_LENGTH: usize = 12;
-const ACCOUNT_DIGITS: usize = 4;
 /// Values that are in every result.
 const GENERIC: [&str; 26] = [
     "true", "false", "null", "none", "yes", "no", "on", "off", "ok", "default", "latest", "main",
@@ -78,7 +76,7 @@ impl Taint {
         self.said.extend(forms(text, Detail::Whole));
     }
 
-    /// Declares that everything a person said was added: an address not in it comes from nobody here.
+    /// Declares that everything a person said was added: a value not in it comes from nobody here.
     pub fn said_all(&mut self) {
         self.is_whole = true;
     }
@@ -94,9 +92,9 @@ impl Taint {
                 "it would change something with {shown:?}, which only a tool has named"
             ));
         }
-        if let Some(address) = self.is_whole.then(|| self.unheard_of(arguments)).flatten() {
+        if let Some(value) = self.is_whole.then(|| unheard(self, schema, arguments)).flatten() {
             return Some(format!(
-                "it would change something with {address:?}, which nobody has named in this session"
+                "it would change something with {value:?}, which nobody has named in this session"
             ));
         }
         let name = &definition.tool.name;
@@ -170,15 +168,14 @@ impl Taint {
         found
     }
 
-    /// An address or account that nobody has named in this session: a model can only know it from elsewhere.
-    fn unheard_of(&self, arguments: &Value) -> Option<String> {
-        let mut texts = Vec::new();
-        leaves(arguments, &mut texts);
-        let folded = texts.iter().map(|text| fold(text));
-        let found = |text: String| {
-            words(&text).find(|word| is_address(word) && !self.is_said(word)).map(str::to_owned)
-        };
-        folded.into_iter().find_map(found)
+    /// Whether a tool has answered in this session.
+    pub(super) fn has_answers(&self) -> bool {
+        !self.here.is_empty() || !self.remembered.is_empty()
+    }
+
+    /// Whether a person said a word that begins like this.
+    pub(super) fn is_said_like(&self, start: &str) -> bool {
+        self.said.iter().any(|word| word.starts_with(start))
     }
 
     fn is_named(&self, form: &str) -> bool {
@@ -186,7 +183,7 @@ impl Taint {
     }
 
     /// Whether a person said it, as a whole or in parts.
-    fn is_said(&self, word: &str) -> bool {
+    pub(super) fn is_said(&self, word: &str) -> bool {
         let whole = compact(word);
         if self.said.contains(&whole) {
             return true;
@@ -199,20 +196,6 @@ impl Taint {
 
 fn is_destination(word: &str) -> bool {
     word.contains("://") || word.trim_matches(|c: char| !c.is_alphanumeric()).contains('@')
-}
-
-/// Whether a word is a destination: a mail or network address, or a long account number.
-fn is_address(word: &str) -> bool {
-    let mail =
-        word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
-    if mail || word.contains("://") || word.parse::<std::net::IpAddr>().is_ok() {
-        return true;
-    }
-    let account = word.chars().all(char::is_alphanumeric) && word.chars().count() >= ACCOUNT_LENGTH;
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    // A timestamp has letters and digits too.
-    let time = word.starts_with(|c: char| c.is_ascii_digit());
-    account && digits >= ACCOUNT_DIGITS && word.chars().any(char::is_alphabetic) && !time
 }
 
 fn is_generic(word: &str) -> bool {

@@ -36,6 +36,8 @@ pub struct Verb {
 
 pub struct English {
     verbs: HashMap<String, Verb>,
+    /// Ways to say that something is gone afterwards.
+    phrases: Vec<String>,
     classes: HashMap<&'static str, HashSet<String>>,
 }
 
@@ -70,15 +72,23 @@ impl List {
 }
 
 const ENGLISH: &str = include_str!("../../effects/en.toml");
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 16] = [
+    include_str!("../../effects/cs.toml"),
     include_str!("../../effects/de.toml"),
     include_str!("../../effects/es.toml"),
+    include_str!("../../effects/fi.toml"),
     include_str!("../../effects/fr.toml"),
+    include_str!("../../effects/hu.toml"),
+    include_str!("../../effects/id.toml"),
     include_str!("../../effects/it.toml"),
     include_str!("../../effects/nl.toml"),
+    include_str!("../../effects/pl.toml"),
     include_str!("../../effects/pt.toml"),
+    include_str!("../../effects/ro.toml"),
     include_str!("../../effects/ru.toml"),
+    include_str!("../../effects/sv.toml"),
     include_str!("../../effects/tr.toml"),
+    include_str!("../../effects/uk.toml"),
 ];
 const STEMS: &str = include_str!("../../effects/cjk.toml");
 
@@ -152,7 +162,7 @@ impl English {
         for act in all("acts") {
             verbs.entry(act).or_insert(Verb { form: Form::Base, noun: true, strong: false });
         }
-        const CLASSES: [&str; 15] = [
+        const CLASSES: [&str; 19] = [
             "reading",
             "about",
             "determiners",
@@ -168,14 +178,25 @@ impl English {
             "marks",
             "homographs",
             "places",
+            "widening",
+            "objects",
+            "listed",
+            "imperatives",
         ];
         let classes = CLASSES.map(|class| (class, all(class).into_iter().collect()));
-        Self { verbs, classes: classes.into() }
+        Self { verbs, phrases: all("phrases"), classes: classes.into() }
+    }
+
+    /// The phrase of a text that says that something is gone afterwards.
+    pub fn phrase(&self, text: &str) -> Option<&str> {
+        self.phrases.iter().find(|phrase| text.contains(phrase.as_str())).map(String::as_str)
     }
 
     /// The form of a verb of change that a word is, if any.
+    /// What reverses a change is one: `unarchive`.
     pub fn verb(&self, word: &str) -> Option<Verb> {
-        self.verbs.get(word).copied()
+        let reversed = || word.strip_prefix("un").filter(|base| base.len() >= 3);
+        self.verbs.get(word).or_else(|| self.verbs.get(reversed()?)).copied()
     }
 
     pub fn is(&self, class: &'static str, word: &str) -> bool {

@@ -246,6 +246,11 @@ pub(crate) fn redact_begun(record: &mut TurnRecord) {
     }
 }
 
+/// Whether a request cannot be made again because something in it was erased.
+pub(crate) fn is_redacted(receipt: &Receipt) -> bool {
+    receipt.request_hash == ContentHash::of(ERASED)
+}
+
 /// The same for the request alone.
 pub(crate) fn redact_request(receipt: &mut Receipt, contents: &mut BTreeMap<ContentHash, String>) {
     for piece in &mut receipt.pieces {

@@ -53,13 +53,18 @@ async fn what_waits_was_allowed_or_was_answered_stays_behind() {
 async fn what_does_not_hold_together_is_refused_by_name() {
     let (bench, export) = exported().await;
     type Change = fn(&mut Value);
-    let checks: [(&str, Change); 6] = [
+    let checks: [(&str, Change); 8] = [
         ("format", |export| export["format"] = json!("other/1")),
         ("head.turns", |export| export["head"]["turns"] = json!(7)),
         ("turns", |export| export["turns"][0]["turn"] = json!(3)),
         ("turns", |export| {
             let contents = export["turns"][0]["contents"].as_object_mut().unwrap();
             *contents.values_mut().next().unwrap() = json!("another text");
+        }),
+        ("receipt", |export| export["turns"][0]["receipt"]["pieces"] = json!([])),
+        ("receipt", |export| {
+            let other = export["turns"][0]["receipt"]["pieces"][0]["hash"].clone();
+            export["turns"][0]["receipt"]["request_hash"] = other;
         }),
         ("message", |export| export["turns"][0]["message"] = json!("x".repeat(5_000_000))),
         ("head.usage", |export| export["head"]["usage"]["said_tokens"] = json!(u64::MAX)),

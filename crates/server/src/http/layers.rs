@@ -19,7 +19,7 @@ use tower_http::trace::TraceLayer;
 
 use super::dropin::refusal;
 use super::problem::Problem;
-use super::{App, guard, oauth};
+use super::{App, guard, oauth, unread};
 use crate::telemetry;
 
 /// Nothing from other hosts, no inline scripts or styles.
@@ -31,6 +31,7 @@ pub fn around(router: Router, app: &App) -> Router {
     let request_id = HeaderName::from_static("x-request-id");
     let csrf = CsrfLayer::new().with_rejection_response(|_| cross_site().into_response());
     let layers = ServiceBuilder::new()
+        .layer(from_fn(unread::settle))
         .layer(SetRequestIdLayer::new(request_id.clone(), MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(request_id))
         .layer(TraceLayer::new_for_http().make_span_with(span_of))

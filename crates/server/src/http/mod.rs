@@ -10,7 +10,7 @@
 //! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, one file per
 //!   operation. [`shared`]: read-only links.
 //! - [`dropin`]: endpoints for unchanged OpenAI and Anthropic clients.
-//! - [`connections`], [`stall`]: limits of a connection. [`layers`], [`guard`]: layers around every request.
+//! - [`connections`], [`stall`], [`unread`]: limits of a connection. [`layers`], [`guard`]: layers around every request.
 //!   [`admit`]: checks before a handler runs.
 
 pub mod about;
@@ -39,6 +39,7 @@ pub mod problem;
 mod shapes;
 mod shared;
 mod stall;
+mod unread;
 pub mod users;
 
 use std::sync::Arc;

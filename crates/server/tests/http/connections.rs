@@ -122,6 +122,32 @@ async fn the_body_of_a_stranger_is_not_read() {
 }
 
 #[tokio::test]
+async fn a_refused_request_leaves_its_connection_usable_or_announces_that_it_closes() {
+    let app = TestApp::start().await;
+    let key = app.key("t", "u", Grants::Write).await;
+    let head = "POST /api/v1/conversations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                content-length: 10\r\n";
+    for credential in ["", "authorization: Bearer tl_0000_0000\r\n"] {
+        // A body that does not come: the client is told not to use the connection again.
+        let mut stream = connect(&app, &format!("{head}{credential}\r\n")).await;
+        let answer = next(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+        assert!(answer.contains("connection: close"), "{answer}");
+        // One that comes after its head is read away.
+        let mut stream = connect(&app, &format!("{head}{credential}\r\n")).await;
+        stream.write_all(b"{\"id\":\"a\"}").await.unwrap();
+        let answer = next(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+        assert!(!answer.contains("connection: close"), "{answer}");
+        let again = format!(
+            "GET /api/v1/conversations HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n"
+        );
+        stream.write_all(again.as_bytes()).await.unwrap();
+        assert!(next(&mut stream).await.starts_with("HTTP/1.1 200"));
+    }
+}
+
+#[tokio::test]
 async fn one_address_has_a_limit_of_connections() {
     let app = builder().set(|config| config.server.connections_per_address_max = 2).start().await;
     let get = "GET /icon.svg HTTP/1.1\r\nhost: localhost\r\n\r\n";
