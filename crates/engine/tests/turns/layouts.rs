@@ -35,6 +35,9 @@ fn written(request: &ModelRequest) -> String {
                 Block::Text { text, cache_breakpoint } => {
                     writeln!(out, "--- {role}\n{text}{}", mark(*cache_breakpoint))
                 }
+                Block::Image { media_type, data } => {
+                    writeln!(out, "--- {role} shows a picture, {media_type}\n{data}")
+                }
                 Block::ToolUse { id, name, input } => {
                     writeln!(out, "--- {role} calls {name} as {id}\n{input}")
                 }

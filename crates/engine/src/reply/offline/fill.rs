@@ -145,7 +145,7 @@ impl Filling<'_, '_> {
     }
 
     /// Fills parameters that a thing's row has under the same name: the project of a countermeasure.
-    fn from_row(&mut self, thing: &Thing) {
+    fn fill_from_row(&mut self, thing: &Thing) {
         let row = self.scene.row_of(thing);
         let open = |slot: &&Slot| {
             slot.shape.required && self.is_free(slot) && matches!(slot.means, Means::Thing(..))
@@ -303,7 +303,7 @@ impl Filling<'_, '_> {
                     let value = thing_value(slot, &thing).or_else(|| slot.shape.value(text));
                     if let Some(value) = value {
                         self.set(slot, value);
-                        self.from_row(&thing);
+                        self.fill_from_row(&thing);
                         return Ok(Ok(true));
                     }
                 }
