@@ -309,6 +309,8 @@ pub enum Say {
     Told,
     /// An earlier statement of the user is related but may not answer the message: `{what}`.
     ToldNear,
+    /// The message asks for something about the user that was never stated.
+    NotTold,
     /// Where it was stated: `{session}`, `{turn}`.
     ToldIn,
     /// What was forgotten: `{what}`.

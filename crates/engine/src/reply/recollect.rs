@@ -71,6 +71,12 @@ pub fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
     quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>())
 }
 
+/// The reply to a question that only a statement of the user could answer, and none does.
+pub fn not_told(asked: &ReplyRequest<'_>) -> Option<String> {
+    let closed = gather::asked(asked.message).iter().any(Question::is_closed);
+    closed.then(|| say(asked, Say::NotTold, &[]))
+}
+
 /// The reply to a request to forget something, and whether it was done.
 pub fn forgetting(asked: &ReplyRequest<'_>) -> Option<(String, bool)> {
     let listed = |texts: &Vec<String>| format!("\"{}\"", texts.join("\", \""));

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use throughline_engine::access::Caller;
 use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
+use throughline_engine::piece::IncludeMode;
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::head::Settings;
 use throughline_engine::session::record::TurnStatus;
@@ -14,7 +15,7 @@ use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::across;
-use crate::bench::{Bench, bench};
+use crate::bench::{Bench, bench, rule};
 
 #[derive(Deserialize)]
 struct Row {
@@ -140,4 +141,19 @@ async fn a_question_about_the_last_or_first_message_is_told_from_one_about_a_top
         let (reply, answered) = ask(&bench, caller, "s", question).await;
         assert!(answered && reply.contains(words), "{question}: {reply}");
     }
+}
+
+#[tokio::test]
+async fn what_the_user_never_told_is_not_known_whatever_rules_say() {
+    let rule = rule("naming", IncludeMode::Always, "Say the name of what you changed.");
+    let bench = bench().rule(rule).start().await;
+    for (message, reply) in [
+        ("What is my name?", "I don't know that: you have not told me."),
+        ("Wie heiße ich?", "Das weiß ich nicht: Du hast es mir nicht gesagt."),
+    ] {
+        let answer = ask(&bench, &bench.caller, "first", message).await;
+        assert_eq!(answer, (reply.to_owned(), false), "{message}");
+    }
+    let (reply, _) = ask(&bench, &bench.caller, "first", "Who are you?").await;
+    assert!(reply.starts_with("I can "), "{reply}");
 }

@@ -39,10 +39,15 @@ fn memories_are_taken_out_and_brought_in_and_all_are_forgotten_only_on_a_clear_w
     assert_eq!(place.fails(&["memory", "export", "memories.json"]).0, 1, "an existing file stays");
     assert_eq!(place.fails(&["memory", "forget", "--all"]).0, 2);
     assert_eq!(place.json(&["memory", "forget", "--all", "--yes", "--json"])["memories"], 1);
+    let report = |imported: u32, forgotten: u32| json!({"imported": imported, "known": 0, "superseded": 0, "contradicting": 0, "forgotten": forgotten});
     let import = ["memory", "import", "memories.json", "--json"];
-    let report =
-        json!({"imported": 1, "known": 0, "superseded": 0, "contradicting": 0, "forgotten": 0});
-    assert_eq!(place.json(&import), report);
+    assert_eq!(
+        place.json(&import),
+        report(0, 1),
+        "what was forgotten does not come back by itself"
+    );
+    let brought_back = ["memory", "import", "memories.json", "--with-forgotten", "--json"];
+    assert_eq!(place.json(&brought_back), report(1, 0));
     assert_eq!(place.json(&import)["known"], 1);
     let (code, error) = place.fails(&["memory", "add", &"x".repeat(100_000)]);
     assert_eq!(code, 1);

@@ -402,10 +402,15 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     } else if let (Some("no_tool"), Some(told)) = (unanswered, recollect::told_before(asked)) {
         (answer.text, unanswered) = (told, None);
     } else if answer.text.is_empty() {
-        let written = recollect::written(asked).await;
+        // No rule knows the user's name, whatever its words.
+        let not_told = recollect::not_told(asked);
+        let written = match not_told {
+            None => recollect::written(asked).await,
+            Some(_) => None,
+        };
         unanswered = unanswered.filter(|_| written.is_none());
         let hint = missing.as_deref().unwrap_or(&said.hint);
-        let found = written.or_else(|| recollect::told_near(asked));
+        let found = written.or_else(|| recollect::told_near(asked)).or(not_told);
         answer.text = found.unwrap_or_else(|| recollect::said_earlier(asked, why, hint));
     } else if let Some(missing) = missing {
         answer.text = format!("{} {missing}", answer.text);

@@ -99,6 +99,10 @@ impl Scene<'_> {
         }
         let talk = [Class::SmallTalk, Class::Filler, Class::Yes, Class::No];
         let words = lower_words(text);
+        // First, because "who are you?" has only words of small talk.
+        if self.begins(&words, Class::Abilities) {
+            return said(self.say(Say::Abilities, &[("what", &self.abilities())]), dialogue);
+        }
         let greets = (0..words.len()).any(|at| {
             let rest = || words[at..].iter().map(String::as_str);
             [Class::SmallTalk, Class::Yes, Class::No]
@@ -107,9 +111,6 @@ impl Scene<'_> {
         });
         if greets && self.consists_of(text, &talk) {
             return said(self.say(Say::SmallTalk, &[]), dialogue);
-        }
-        if self.begins(&words, Class::Abilities) {
-            return said(self.say(Say::Abilities, &[("what", &self.abilities())]), dialogue);
         }
         // "What did I say about the dentist?" is not about the last message.
         let is_known = |word: &String| {
