@@ -228,6 +228,12 @@ impl Scene<'_> {
                 if with.is_empty() { String::new() } else { format!(" ({})", with.join(", ")) };
             let kinds = wording::subject(&tool.name);
             said.text = self.say(Say::NoneMatch, &[("kinds", &kinds), ("filters", &filters)]);
+            // A question that was turned into a search is not answered by finding nothing.
+            let sought = |part: &Part| matches!(part.role, Role::Verb(_) | Role::Command);
+            let guessed = arguments.values().any(|v| v.as_str().is_some_and(|t| t.contains(' ')));
+            if searches && guessed && !self.parts.iter().any(sought) {
+                said.unanswered = Some("not_understood");
+            }
         }
         said.dialogue.open = None;
         said.dialogue.speak(Spoken { turn: 0, query, shown, count: None });

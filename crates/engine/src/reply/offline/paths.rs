@@ -40,8 +40,13 @@ fn named_in(call: &CallRecord) -> Vec<(String, String)> {
     {
         let folder = folder.trim_end_matches('/');
         let lines = output.text.lines().map(|line| line.split_once("] ").map_or(line, |l| l.1));
+        // Sizes follow in a column of their own.
+        let lines = lines.map(|line| line.trim().split_once("  ").map_or(line, |(name, _)| name));
         let named = |name: &&str| !name.is_empty() && !name.contains('/');
-        let folders = output.text.lines().filter_map(|line| line.trim().strip_prefix("[DIR] "));
+        let folders = output.text.lines().filter_map(|line| {
+            let name = line.trim().strip_prefix("[DIR] ")?;
+            Some(name.split_once("  ").map_or(name, |(name, _)| name))
+        });
         let folders: Vec<&str> = folders.map(str::trim).filter(named).collect();
         let is_named = |name: &&str| name.contains('.') || folders.contains(name);
         let names = lines.map(str::trim).filter(named).filter(is_named);
@@ -197,7 +202,9 @@ impl Scene<'_> {
         match &parts[at].role {
             Role::Pointer { number: Number::Counted { from: 0, count: 1 }, kinds, .. } => {
                 let [kind] = kinds.as_deref()? else { return None };
-                Some((1, name(kind)?))
+                // "the last 1 commit" is a list of one.
+                let counted = self.says_number(&parts[at].lower, 1);
+                Some((1, name(kind).filter(|_| !counted)?))
             }
             Role::Content | Role::Filler => {
                 let latest = self.language.is(Class::Latest, &parts[at].lower)

@@ -24,7 +24,12 @@ impl Scene<'_> {
         };
         let listed = self.listed();
         match pointer.number {
-            Number::One => self.one(&fits),
+            Number::One => {
+                let newest = self.dialogue.focus.first().filter(|_| pointer.is_possessive);
+                let held = newest.filter(|one| !fits(one)).and_then(|t| self.held_by(t, &fits));
+                // "its circuits" of a device: of its tenant rather than of one spoken of before.
+                held.map_or_else(|| self.one(&fits), |thing| Meant::Things(vec![thing]))
+            }
             Number::Many | Number::Both => {
                 let things: Vec<Thing> =
                     listed.iter().filter(|thing| fits(thing)).cloned().collect();
