@@ -172,6 +172,10 @@ fn check_content(
                 words_seen = true;
                 check_text(block, &at)?;
             }
+            ("user", "image") => {
+                only(block, &["type", "source", "cache_control"], &at)?;
+                only(&block["source"], &["type", "media_type", "data"], &at)?;
+            }
             ("assistant", "tool_use") => {
                 only(block, &["type", "id", "name", "input", "cache_control"], &at)?;
                 let id = block["id"].as_str().unwrap_or_default();

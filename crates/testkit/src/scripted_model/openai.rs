@@ -97,7 +97,9 @@ fn check_messages(messages: &[Value]) -> Result<(), Problem> {
         match role {
             "system" | "user" => {
                 only(message, &["role", "content"], &at)?;
-                if !words || (role == "system" && place > 0) {
+                let parts = list(&message["content"]);
+                let seen = role == "user" && !parts.is_empty() && parts.iter().all(is_part);
+                if !(words || seen) || (role == "system" && place > 0) {
                     return bad(&format!(
                         "{at}: content must not be empty, and the system speaks first"
                     ));

@@ -29,12 +29,16 @@ pub struct ModelCallBody {
     /// Name of the tool in the prepared request, such as `inventory__get_site`, `find_tools` or `call_tool`.
     name: String,
     /// The arguments; default: none.
-    #[serde(default)]
+    #[serde(default = "none")]
     #[schema(value_type = Object)]
     arguments: Value,
     /// Whether the call may run even if it needs approval; default: false.
     #[serde(default)]
     approve: bool,
+}
+
+fn none() -> Value {
+    json!({})
 }
 
 /// Makes a tool call for the application's own model. A tool that fails, or arguments that do not match its schema, are
@@ -51,7 +55,6 @@ pub async fn call(
     body: Body<ModelCallBody>,
 ) -> Result<Json<ToolExecution>, Problem> {
     let ModelCallBody { name, arguments, approve } = body.value;
-    let arguments = if arguments.is_null() { json!({}) } else { arguments };
     if !arguments.is_object() {
         return Err(Problem::invalid("arguments", "they are not an object"));
     }
