@@ -215,7 +215,7 @@ test('operations show the figures that matter, live and over time', async () => 
     const turns = Number(await figure('Turns').innerText());
     await server.api('POST', '/chat', { message: 'List the sites', conversation_id: id });
     await page.waitForFunction((before) => Number([...document.querySelectorAll('.figures-row > div')].find((box) => box.textContent.startsWith('Turns')).querySelector('strong').textContent) > before, turns);
-    for (const chart of ['What a cache can serve', 'Tokens', 'Request time', 'Each second', 'Look-ups', 'Errors']) await page.getByRole('img', { name: new RegExp(`^${chart}`) }).waitFor();
+    for (const chart of ['What a cache can serve', 'Effective tokens', 'Request time', 'Each second', 'Look-ups', 'Errors']) await page.getByRole('img', { name: new RegExp(`^${chart}`) }).waitFor();
     assert.match(await page.locator('.card', { has: page.getByRole('heading', { name: 'Store' }) }).innerText(), /sqlite/i);
     const stats = await server.api('GET', '/memory/stats');
     assert.ok(stats.jobs_done > 0, 'work was done after turns');

@@ -134,6 +134,16 @@ fn check_messages(messages: &[Value]) -> Result<(), Problem> {
     }
 }
 
+/// Whether a part of a user's message is a text or a picture.
+fn is_part(part: &Value) -> bool {
+    let text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    match part["type"].as_str() {
+        Some("text") => text(&part["text"]),
+        Some("image_url") => text(&part["image_url"]["url"]),
+        _ => false,
+    }
+}
+
 fn check_calls<'a>(message: &'a Value, at: &str) -> Result<Vec<&'a str>, Problem> {
     let mut ids = Vec::new();
     for call in list(&message["tool_calls"]) {
