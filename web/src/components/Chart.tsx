@@ -48,7 +48,7 @@ export function Chart({ title, unit, times, lines }: ChartProps) {
   return (
     <figure class="chart">
       <figcaption><strong>{title}</strong> <span class="legend">{lines.map((line) => <span key={line.label}><i class="swatch" style={{ background: `var(${line.colour})` }} />{line.label}</span>)}</span></figcaption>
-      <div ref={box} role="img" aria-label={`${title}: ${last}`} />
+      <div ref={box} role="img" style={{ minHeight: `${HEIGHT}px` }} aria-label={`${title}: ${last}`} />
     </figure>
   );
 }
