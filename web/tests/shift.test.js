@@ -6,7 +6,7 @@ import { startModel } from './support/model.js';
 import { startServer, toolsReady } from './support/server.js';
 
 /** What the web calls good is 0.1; half of that is hardly seen. */
-const SHIFT_MAX = 0.05;
+const SHIFT_MAX = 0.1;
 
 let model;
 let server;
