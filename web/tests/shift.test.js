@@ -5,7 +5,7 @@ import { launch, openPage, say, SIZES } from './support/browser.js';
 import { startModel } from './support/model.js';
 import { startServer, toolsReady } from './support/server.js';
 
-/** What the web calls good is 0.1; half of that is hardly seen. */
+/** What the web calls good. */
 const SHIFT_MAX = 0.1;
 
 let model;
