@@ -53,7 +53,8 @@ def test_a_session_from_its_creation_to_its_erasure(client, name):
     prepared = client.sessions.prepare(name, "Where is the rack?", budget_tokens=4000)
     assert prepared["request"]["messages"][-1]["content"][-1] == {"type": "text", "text": "Where is the rack?"}
     wire = client.sessions.prepare(name, "Where is the rack?", format="openai")["request"]
-    assert (wire["messages"][-1], "system" in wire) == ({"role": "user", "content": "Where is the rack?"}, False)
+    last = wire["messages"][-1]
+    assert (last["role"], last["content"].endswith("\n\nWhere is the rack?"), "system" in wire) == ("user", True, False)
     wire = client.sessions.prepare(name, "Where is the rack?", format="anthropic")["request"]
     assert {block["type"] for block in wire["system"]} == {"text"}
     recorded = client.sessions.record(name, "Where is the rack?", "In hall 3.", receipt=prepared, metadata={"k": [1]})
