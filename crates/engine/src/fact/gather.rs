@@ -12,6 +12,7 @@ mod prose;
 mod question;
 mod subject;
 
+pub use lexicon::warm_up;
 use lexicon::{Form, Language, ValueRule};
 use prose::Sentence;
 pub(crate) use question::{Question, Unwanted, asked, unwanted};
@@ -37,8 +38,8 @@ pub struct Statement {
 
 /// The lasting statements in `message`, in order.
 pub fn stated(message: &str) -> Vec<Statement> {
-    let languages = lexicon::languages();
-    let sentences = own_sentences(languages, before_quote(languages, message));
+    let languages = lexicon::languages_of(message);
+    let sentences = own_sentences(&languages, before_quote(&languages, message));
     let is_task = languages.iter().any(|language| language.never_message.is_match(message));
     let mut statements: Vec<Statement> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
@@ -57,7 +58,7 @@ pub fn stated(message: &str) -> Vec<Statement> {
     statements
 }
 
-fn own_sentences<'m>(languages: &[Language], message: &'m str) -> Vec<Sentence<'m>> {
+fn own_sentences<'m>(languages: &[&Language], message: &'m str) -> Vec<Sentence<'m>> {
     prose::own_sentences(message, |line| {
         languages.iter().any(|language| {
             [
@@ -75,7 +76,7 @@ fn own_sentences<'m>(languages: &[Language], message: &'m str) -> Vec<Sentence<'
 /// The message up to words that introduce somebody's text: "here is the customer's message: …".
 ///
 /// Nothing marks where such a text ends, so it continues to the end of the message.
-fn before_quote<'m>(languages: &[Language], message: &'m str) -> &'m str {
+fn before_quote<'m>(languages: &[&Language], message: &'m str) -> &'m str {
     let starts = languages.iter().filter_map(|language| language.quoting.find(message));
     &message[..starts.map(|found| found.start()).min().unwrap_or(message.len())]
 }
@@ -101,7 +102,7 @@ pub(super) fn subject_of(text: &str) -> Option<String> {
 
 /// What somebody wrote of "the user", in the user's own words.
 pub(super) fn in_own_words(text: &str) -> Option<String> {
-    let told_of = lexicon::languages().iter().flat_map(|language| &language.told_of);
+    let told_of = lexicon::languages_of(text).into_iter().flat_map(|language| &language.told_of);
     told_of.into_iter().find_map(|(says, own)| {
         let mut words = String::new();
         says.captures(text.trim())?.expand(own, &mut words);
@@ -120,9 +121,10 @@ fn one_subject(text: &str) -> Option<String> {
 
 /// The subject of a single clause that has a form, whatever the value: "my scooter is red".
 fn named(text: &str) -> Option<String> {
-    let sentences = own_sentences(lexicon::languages(), text);
+    let languages = lexicon::languages_of(text);
+    let sentences = own_sentences(&languages, text);
     let [sentence] = sentences.as_slice() else { return None };
-    lexicon::languages().iter().filter(|_| !sentence.is_question).find_map(|language| {
+    languages.into_iter().filter(|_| !sentence.is_question).find_map(|language| {
         let clauses = clauses(language, sentence.text);
         let [clause] = clauses.as_slice() else { return None };
         let named = language.forms.iter().filter(|form| form.subject.contains("{what}"));

@@ -22,6 +22,8 @@ use crate::tombstone;
 
 /// Threads read, written or erased concurrently.
 pub(super) const AT_ONCE: usize = 16;
+/// Threads erased at the same time: a store writes those that wait together.
+const ERASED_AT_ONCE: usize = 64;
 /// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
@@ -106,19 +108,18 @@ impl Threads {
 
     /// Erases threads, leaving tombstones; returns what was removed.
     pub async fn erase(&self, keys: &[Key]) -> Result<Erased> {
+        let now = self.clock.now();
+        let noting = stream::iter(keys.to_vec()).map(|key| async move {
+            tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, now, None).await
+        });
+        noting.buffer_unordered(ERASED_AT_ONCE).try_collect::<Vec<_>>().await?;
         let erasing =
-            stream::iter(keys.to_vec()).map(|key| async move { self.erase_one(&key).await });
-        let erased: Vec<Erased> = erasing.buffer_unordered(AT_ONCE).try_collect().await?;
+            stream::iter(keys.to_vec()).map(|key| async move { self.store.erase(&key).await });
+        let erased: Vec<Erased> = erasing.buffer_unordered(ERASED_AT_ONCE).try_collect().await?;
         Ok(erased.into_iter().fold(Erased::default(), |mut sum, one| {
             sum.add(one);
             sum
         }))
-    }
-
-    async fn erase_one(&self, key: &Key) -> Result<Erased> {
-        let now = self.clock.now();
-        tombstone::write(self.store.as_ref(), self.clock.as_ref(), key, now, None).await?;
-        Ok(self.store.erase(key).await?)
     }
 
     /// Removes threads that were just created and never reported to anybody.

@@ -7,8 +7,8 @@
 //! Like a locale, the lexicon is global and fixed before the first message. Each message is read in the language
 //! that most of its function words belong to ([`of`]).
 //!
-//! Two other word lists have their own files: those for gathering facts (`fact/gather`) and for effects of tools
-//! (`effects/`).
+//! The folder `lexicon/` holds all words: a file per language here, and one for each of two other readers, in
+//! `lexicon/facts/` (what states a fact) and `lexicon/effects/` (what a tool may change).
 
 mod class;
 mod cue;

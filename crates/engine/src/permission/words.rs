@@ -1,4 +1,4 @@
-//! The words that indicate a change, one file per language in `effects/`.
+//! The words that indicate a change, one file per language in `lexicon/effects/`.
 //!
 //! English verbs are inflected here; other languages list their forms. A superfluous word costs a question, a
 //! missing one may cost more.
@@ -71,26 +71,26 @@ impl List {
     }
 }
 
-const ENGLISH: &str = include_str!("../../effects/en.toml");
+const ENGLISH: &str = include_str!("../../lexicon/effects/en.toml");
 const OTHERS: [&str; 16] = [
-    include_str!("../../effects/cs.toml"),
-    include_str!("../../effects/de.toml"),
-    include_str!("../../effects/es.toml"),
-    include_str!("../../effects/fi.toml"),
-    include_str!("../../effects/fr.toml"),
-    include_str!("../../effects/hu.toml"),
-    include_str!("../../effects/id.toml"),
-    include_str!("../../effects/it.toml"),
-    include_str!("../../effects/nl.toml"),
-    include_str!("../../effects/pl.toml"),
-    include_str!("../../effects/pt.toml"),
-    include_str!("../../effects/ro.toml"),
-    include_str!("../../effects/ru.toml"),
-    include_str!("../../effects/sv.toml"),
-    include_str!("../../effects/tr.toml"),
-    include_str!("../../effects/uk.toml"),
+    include_str!("../../lexicon/effects/cs.toml"),
+    include_str!("../../lexicon/effects/de.toml"),
+    include_str!("../../lexicon/effects/es.toml"),
+    include_str!("../../lexicon/effects/fi.toml"),
+    include_str!("../../lexicon/effects/fr.toml"),
+    include_str!("../../lexicon/effects/hu.toml"),
+    include_str!("../../lexicon/effects/id.toml"),
+    include_str!("../../lexicon/effects/it.toml"),
+    include_str!("../../lexicon/effects/nl.toml"),
+    include_str!("../../lexicon/effects/pl.toml"),
+    include_str!("../../lexicon/effects/pt.toml"),
+    include_str!("../../lexicon/effects/ro.toml"),
+    include_str!("../../lexicon/effects/ru.toml"),
+    include_str!("../../lexicon/effects/sv.toml"),
+    include_str!("../../lexicon/effects/tr.toml"),
+    include_str!("../../lexicon/effects/uk.toml"),
 ];
-const STEMS: &str = include_str!("../../effects/cjk.toml");
+const STEMS: &str = include_str!("../../lexicon/effects/cjk.toml");
 
 static WORDS: LazyLock<English> = LazyLock::new(|| English::read(&lists(ENGLISH)));
 static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {

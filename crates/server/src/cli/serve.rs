@@ -50,6 +50,7 @@ impl Serve {
         let listener = listen(config.server.bind).await?;
         // In parallel, so that the first turn need not wait for it.
         tokio::task::spawn_blocking(throughline_engine::tokens::warm_up);
+        tokio::task::spawn_blocking(throughline_engine::fact::gather::warm_up);
         // With port 0 the system has chosen one.
         config.server.bind = listener.local_addr()?;
         announce(&listener, &assembled)?;

@@ -1,11 +1,12 @@
-//! The words and patterns of each language for `gather`, read from the files next to this one.
+//! The words and patterns of each language for `gather`, read from `lexicon/facts/`.
 //!
 //! A language is data: to add one, add a file and list it in `FILES`.
 //!
 //! Invariant: every built-in file is valid; a test reads them all.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Deref;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 use serde::Deserialize;
@@ -13,10 +14,10 @@ use serde::Deserialize;
 use crate::fact::FactKind;
 
 const FILES: [&str; 4] = [
-    include_str!("en.toml"),
-    include_str!("de.toml"),
-    include_str!("fr.toml"),
-    include_str!("es.toml"),
+    include_str!("../../../lexicon/facts/en.toml"),
+    include_str!("../../../lexicon/facts/de.toml"),
+    include_str!("../../../lexicon/facts/fr.toml"),
+    include_str!("../../../lexicon/facts/es.toml"),
 ];
 
 static LANGUAGES: LazyLock<Vec<Language>> =
@@ -27,53 +28,88 @@ pub fn languages() -> &'static [Language] {
     &LANGUAGES
 }
 
+/// The languages that a text may be in: English, and those of which it has a word. To read every message in every
+/// language would cost four times as much.
+pub fn languages_of(text: &str) -> Vec<&'static Language> {
+    let lower = text.to_lowercase();
+    let words = || lower.split(|letter: char| !letter.is_alphabetic());
+    let is_in = |language: &&Language| {
+        language.marks.is_empty() || words().any(|word| language.marks.contains(word))
+    };
+    languages().iter().filter(is_in).collect()
+}
+
+/// Compiles the English patterns, which every message needs: that takes a while.
+pub fn warm_up() {
+    for pattern in LANGUAGES.iter().take(1).flat_map(Language::patterns) {
+        let _: &Regex = pattern;
+    }
+}
+
+/// A regular expression that is compiled when it is first used.
+pub struct Pattern {
+    text: String,
+    compiled: OnceLock<Regex>,
+}
+
+impl Deref for Pattern {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        self.compiled
+            .get_or_init(|| Regex::new(&self.text).expect("a test compiles every built-in pattern"))
+    }
+}
+
 pub struct Language {
+    /// Words by which a text is recognised as perhaps in this language; empty if every text may be.
+    pub marks: HashSet<String>,
     /// A word or phrase at the start of a clause that says nothing itself: "by the way,".
-    pub lead: Regex,
+    pub lead: Pattern,
     /// The joint of two clauses; the group `next` is the first word of the next clause.
-    pub joint: Regex,
+    pub joint: Pattern,
     /// The end of a joint after which the subject of the clause before goes on: "they calm me and always make …".
-    pub elided: Regex,
+    pub elided: Pattern,
     /// Pleasantries at the end of a sentence.
-    pub tail: Regex,
+    pub tail: Pattern,
     /// A message that is a task about a text or a fictional world.
-    pub never_message: Regex,
+    pub never_message: Pattern,
     /// Words that introduce somebody's text, which continues to the end of the message.
-    pub quoting: Regex,
+    pub quoting: Pattern,
     /// A sentence that states nothing, though it can be an instruction: "if I ask …".
-    pub never_condition: Regex,
+    pub never_condition: Pattern,
     /// A sentence that states nothing: reported speech, irony, injected instructions.
-    pub never_sentence: Regex,
+    pub never_sentence: Pattern,
     /// A predicate that is temporary, uncertain, negated or past.
-    pub never_clause: Regex,
+    pub never_clause: Pattern,
     /// A value that says nothing by itself: "it", "broken".
-    pub never_value: Regex,
+    pub never_value: Pattern,
     /// Things not worth storing: "my question is …".
-    pub never_what: Regex,
+    pub never_what: Pattern,
     /// An instruction that applies to this session only.
-    pub never_instruction: Regex,
+    pub never_instruction: Pattern,
     /// Words that ask to remember what follows; a possessive at the end belongs to the statement.
-    pub explicit_lead: Regex,
+    pub explicit_lead: Pattern,
     /// An `explicit_lead` that is advice as often as a request, so what follows must have a form.
-    pub advice_lead: Regex,
+    pub advice_lead: Pattern,
     /// A whole sentence that asks to remember its neighbour: "remember that".
-    pub explicit_trailer: Regex,
+    pub explicit_trailer: Pattern,
     /// A request that is a question in form only: "could you remember that …?"
-    pub explicit_asks: Regex,
+    pub explicit_asks: Pattern,
     /// Words that announce a statement: "for your information,".
-    pub tell_lead: Regex,
+    pub tell_lead: Pattern,
     /// What follows `tell_lead` is news, not a lasting statement.
-    pub tell_reject: Regex,
+    pub tell_reject: Pattern,
     /// What follows `explicit_lead` or `tell_lead` is not a statement.
-    pub explicit_reject: Regex,
+    pub explicit_reject: Pattern,
     /// Words that make what follows a lasting instruction: "from now on".
-    pub instruction_lead: Regex,
+    pub instruction_lead: Pattern,
     /// The start of what can follow `instruction_lead`.
-    pub instruction_body: Regex,
+    pub instruction_body: Pattern,
     /// A whole clause that is a lasting instruction.
-    pub instruction_form: Regex,
+    pub instruction_form: Pattern,
     /// Topics of instructions: subject and pattern.
-    pub topics: Vec<(String, Regex)>,
+    pub topics: Vec<(String, Pattern)>,
     /// Indefinite articles.
     pub indefinite: Vec<String>,
     /// Other words omitted from a subject.
@@ -83,15 +119,53 @@ pub struct Language {
     /// Common things of which people speak in several languages: the word, and the English one.
     pub english: BTreeMap<String, String>,
     /// How other products refer to the user, and the user's own wording.
-    pub told_of: Vec<(Regex, String)>,
+    pub told_of: Vec<(Pattern, String)>,
     /// Forms that state something, in order of precedence.
     pub forms: Vec<Form>,
     /// Forms that ask for something stated.
     pub questions: Vec<Question>,
     /// A whole message that asks to forget what was just said.
-    pub forget_that: Regex,
+    pub forget_that: Pattern,
     /// A whole message that asks to forget the group `what`.
-    pub forget: Vec<Regex>,
+    pub forget: Vec<Pattern>,
+}
+
+impl Language {
+    /// All patterns.
+    fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        let own = [
+            &self.lead,
+            &self.joint,
+            &self.elided,
+            &self.tail,
+            &self.never_message,
+            &self.quoting,
+            &self.never_condition,
+            &self.never_sentence,
+            &self.never_clause,
+            &self.never_value,
+            &self.never_what,
+            &self.never_instruction,
+            &self.explicit_lead,
+            &self.advice_lead,
+            &self.explicit_trailer,
+            &self.explicit_asks,
+            &self.tell_lead,
+            &self.tell_reject,
+            &self.explicit_reject,
+            &self.instruction_lead,
+            &self.instruction_body,
+            &self.instruction_form,
+            &self.forget_that,
+        ];
+        let forms = self.forms.iter().flat_map(|form| [Some(&form.says), form.never.as_ref()]);
+        own.into_iter()
+            .chain(self.topics.iter().map(|(_, says)| says))
+            .chain(self.told_of.iter().map(|(says, _)| says))
+            .chain(forms.flatten())
+            .chain(self.questions.iter().map(|question| &question.asks))
+            .chain(&self.forget)
+    }
 }
 
 /// A form that asks for something a user stated.
@@ -102,7 +176,7 @@ pub struct Question {
     /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
     pub near: bool,
     /// Matches the whole message.
-    pub asks: Regex,
+    pub asks: Pattern,
 }
 
 /// A form that states something lasting.
@@ -113,9 +187,9 @@ pub struct Form {
     /// What the group `value` must be.
     pub value: ValueRule,
     /// Starts of a `value` with which the form states nothing lasting.
-    pub never: Option<Regex>,
+    pub never: Option<Pattern>,
     /// Matches the whole clause. A group `since` tells from when on it holds, which makes it no passing state.
-    pub says: Regex,
+    pub says: Pattern,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -166,6 +240,8 @@ struct Forget {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Key {
+    #[serde(default)]
+    marks: HashSet<String>,
     indefinite: Vec<String>,
     articles: Vec<String>,
     prepositions: Vec<String>,
@@ -242,7 +318,7 @@ struct FormEntry {
     says: String,
 }
 
-fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
+fn read(file: &str) -> Result<Language, toml::de::Error> {
     let file: File = toml::from_str(file)?;
     let words = &file.words;
     let any = |patterns: &[String]| pattern(words, &patterns.join("|"));
@@ -263,32 +339,30 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
         false => format!(r"(?:{})\b", file.instruction.bodies.join("|")),
     };
     let forms = file.form.into_iter().map(|entry| {
-        let says = pattern(words, &format!("^(?:{})$", entry.says))?;
+        let says = pattern(words, &format!("^(?:{})$", entry.says));
         let never = entry.never.map(|never| pattern(words, &format!(r"^(?:{never})\b")));
-        let never = never.transpose()?;
-        Ok(Form { kind: entry.kind, subject: entry.subject, value: entry.value, never, says })
+        Form { kind: entry.kind, subject: entry.subject, value: entry.value, never, says }
     });
-    let forms = forms.collect::<Result<_, regex::Error>>()?;
+    let forms = forms.collect();
     let questions = file.question.into_iter().map(|entry| {
-        let asks = pattern(words, &format!("^(?:{})$", entry.asks))?;
-        Ok(Question { subject: entry.subject, near: entry.near, asks })
+        let asks = pattern(words, &format!("^(?:{})$", entry.asks));
+        Question { subject: entry.subject, near: entry.near, asks }
     });
     let forget = file.forget.what.iter().map(|what| pattern(words, &format!("^(?:{what})$")));
     let told_of = file.told_of.into_iter();
-    let told_of =
-        told_of.map(|told| Ok((pattern(words, &format!("^(?:{})$", told.says))?, told.own)));
-    let topics = file.topics.iter().map(|(topic, says)| Ok((topic.clone(), pattern(words, says)?)));
+    let told_of = told_of.map(|told| (pattern(words, &format!("^(?:{})$", told.says)), told.own));
+    let topics = file.topics.iter().map(|(topic, says)| (topic.clone(), pattern(words, says)));
     Ok(Language {
-        lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|")))?,
-        joint: pattern(words, &joint)?,
-        elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided)))?,
-        tail: pattern(words, &tail)?,
-        never_message: any(&file.never.message)?,
-        quoting: pattern(words, &any_of(&file.never.quoting))?,
-        never_condition: any(&file.never.condition)?,
-        never_sentence: any(&file.never.sentence)?,
-        never_clause: any(&file.never.clause)?,
-        never_value: pattern(words, &format!(r"^(?:{})\b", file.never.value.join("|")))?,
+        lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|"))),
+        joint: pattern(words, &joint),
+        elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided))),
+        tail: pattern(words, &tail),
+        never_message: any(&file.never.message),
+        quoting: pattern(words, &any_of(&file.never.quoting)),
+        never_condition: any(&file.never.condition),
+        never_sentence: any(&file.never.sentence),
+        never_clause: any(&file.never.clause),
+        never_value: pattern(words, &format!(r"^(?:{})\b", file.never.value.join("|"))),
         never_what: pattern(
             words,
             &format!(
@@ -296,36 +370,37 @@ fn read(file: &str) -> Result<Language, Box<dyn std::error::Error>> {
                 file.never.which.join("|"),
                 file.never.what.join("|"),
             ),
-        )?,
-        never_instruction: any(&file.never.instruction)?,
-        explicit_lead: pattern(words, &format!("^(?:{})", file.explicit.leads.join("|")))?,
-        advice_lead: pattern(words, &format!("^(?:{})$", any_of(&file.explicit.advice)))?,
+        ),
+        never_instruction: any(&file.never.instruction),
+        explicit_lead: pattern(words, &format!("^(?:{})", file.explicit.leads.join("|"))),
+        advice_lead: pattern(words, &format!("^(?:{})$", any_of(&file.explicit.advice))),
         explicit_trailer: pattern(
             words,
             &format!(r"^(?:{})[.!]*$", file.explicit.trailers.join("|")),
-        )?,
-        explicit_asks: any(&file.explicit.asks)?,
-        tell_lead: pattern(words, &format!("^(?:{})", file.explicit.tell.join("|")))?,
-        tell_reject: any(&file.explicit.tell_reject)?,
-        explicit_reject: any(&file.explicit.reject)?,
-        instruction_lead: pattern(words, &format!("^(?:{})", file.instruction.leads.join("|")))?,
-        instruction_body: pattern(words, &format!(r"^(?:{})", bodies))?,
-        instruction_form: pattern(words, &format!("^(?:{})$", file.instruction.forms.join("|")))?,
-        topics: topics.collect::<Result<_, regex::Error>>()?,
+        ),
+        explicit_asks: any(&file.explicit.asks),
+        tell_lead: pattern(words, &format!("^(?:{})", file.explicit.tell.join("|"))),
+        tell_reject: any(&file.explicit.tell_reject),
+        explicit_reject: any(&file.explicit.reject),
+        instruction_lead: pattern(words, &format!("^(?:{})", file.instruction.leads.join("|"))),
+        instruction_body: pattern(words, &format!(r"^(?:{})", bodies)),
+        instruction_form: pattern(words, &format!("^(?:{})$", file.instruction.forms.join("|"))),
+        topics: topics.collect(),
+        marks: file.key.marks,
         indefinite: file.key.indefinite,
         articles: file.key.articles,
         prepositions: file.key.prepositions,
         english: file.key.english,
-        told_of: told_of.collect::<Result<_, regex::Error>>()?,
-        questions: questions.collect::<Result<_, regex::Error>>()?,
-        forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that)))?,
-        forget: forget.collect::<Result<_, regex::Error>>()?,
+        told_of: told_of.collect(),
+        questions: questions.collect(),
+        forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that))),
+        forget: forget.collect(),
         forms,
     })
 }
 
-/// Compiles `text` after inserting its named words; an apostrophe also matches the curly one and may be omitted.
-fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Result<Regex, regex::Error> {
+/// The pattern of `text` with its named words; an apostrophe also matches the curly one and may be omitted.
+fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Pattern {
     let mut text = text.to_owned();
     // Words may refer to other words, one level deep.
     for (name, alternatives) in words.iter().chain(words) {
@@ -339,7 +414,7 @@ fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Result<Regex, r
         .replace("'s", "[‘’]s")
         .replace('\'', "['’]?")
         .replace("[‘’]s", "['’]s");
-    Regex::new(&format!("(?i){text}"))
+    Pattern { text: format!("(?i){text}"), compiled: OnceLock::new() }
 }
 
 #[cfg(test)]
@@ -349,7 +424,9 @@ mod tests {
     #[test]
     fn every_built_in_file_is_valid() {
         for file in FILES {
-            read(file).map(|_| ()).unwrap();
+            for pattern in read(file).unwrap().patterns() {
+                Regex::new(&pattern.text).unwrap();
+            }
         }
     }
 }

@@ -69,7 +69,9 @@ impl Question {
 
 /// What a message asks about the user's own statements; empty if it asks for something else.
 pub fn asked(message: &str) -> Vec<Question> {
-    let found = lexicon::languages().iter().flat_map(|language| questions(language, message));
+    let found = lexicon::languages_of(message)
+        .into_iter()
+        .flat_map(|language| questions(language, message));
     let mut found: Vec<Question> = found.collect();
     if found.iter().any(Question::is_closed) {
         found.retain(Question::is_closed);
@@ -92,7 +94,7 @@ fn questions(language: &Language, text: &str) -> Vec<Question> {
 
 /// What a message asks to forget, if it asks for nothing else.
 pub fn unwanted(message: &str) -> Option<Unwanted> {
-    lexicon::languages().iter().find_map(|language| {
+    lexicon::languages_of(message).into_iter().find_map(|language| {
         let text = bare(language, message);
         if language.forget_that.is_match(text) {
             return Some(Unwanted::JustSaid);
