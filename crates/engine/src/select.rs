@@ -8,6 +8,7 @@
 //! search.
 
 mod found;
+mod indexed;
 mod listing;
 
 use std::collections::{BTreeSet, HashMap};
@@ -26,13 +27,14 @@ use crate::item::{ItemName, SessionItem};
 use crate::limits::Limits;
 use crate::piece::{IncludeMode, Piece};
 use crate::receipt::DropReason;
-use crate::search::{Calibration, ItemHit, ItemIndex, Steering, tool_text};
+use crate::search::{Calibration, ItemHit, Steering, tool_text};
 use crate::tool::{ToolDefinition, ToolName};
 use crate::tool_choice::{self, Candidate, ToolOffer};
 use crate::tool_spec::spec_name;
 
 use found::{Found, brief_piece, missing_piece, piece_of};
 pub use found::{reference_text, rule_text};
+use indexed::Indexed;
 use listing::ToolList;
 
 /// Items ranked for a message: tools that only need naming are cheap.
@@ -250,31 +252,6 @@ impl Selector {
                 }
             }
         }
-    }
-}
-
-/// Indexed items, and the definitions of the tools among them, so that unchanged ones are not hashed again.
-struct Indexed {
-    index: ItemIndex,
-    tools: HashMap<ToolName, ToolDefinition>,
-}
-
-impl Indexed {
-    fn new(calibration: Calibration) -> Self {
-        Self { index: ItemIndex::new(calibration), tools: HashMap::new() }
-    }
-
-    fn holds(&self, id: &str, text: &str) -> bool {
-        self.index.holds(id, ContentHash::of(text).as_str())
-    }
-
-    fn keep_only(&mut self, ids: &BTreeSet<String>) {
-        let gone: Vec<String> =
-            self.index.ids().filter(|id| !ids.contains(*id)).map(str::to_owned).collect();
-        for id in gone {
-            self.index.remove(&id);
-        }
-        self.tools.retain(|tool, _| ids.contains(&tool_id(tool)));
     }
 }
 

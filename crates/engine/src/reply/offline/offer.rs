@@ -5,7 +5,9 @@
 //!
 //! Invariant: every required parameter of a tool is a slot or fixed.
 
-use serde_json::{Map, Value, json};
+mod generic;
+
+use serde_json::{Map, Value};
 
 use super::naming::{described_noun, described_verb, own_words, shared_word};
 use super::schema::{Form, Shape, shapes};
@@ -138,8 +140,8 @@ pub(super) fn offers(
     }
     for (generic, types) in generic {
         for known in types {
-            offers.extend(listed(generic, known, tools, freedom));
-            offers.extend(shown(generic, known, tools, freedom));
+            offers.extend(generic::listed(generic, known, tools, freedom));
+            offers.extend(generic::shown(generic, known, tools, freedom));
         }
     }
     offers
@@ -333,116 +335,6 @@ fn without_field(words: &[String]) -> (Vec<String>, Option<Field>) {
 
 fn singular(words: &[String], language: &Language) -> Vec<String> {
     words.iter().map(|word| language.singular(word)).collect()
-}
-
-/// The list of a type on a generic server.
-fn listed(
-    generic: &Generic,
-    known: &EntityType,
-    tools: &[ToolDefinition],
-    freedom: &dyn Freedom,
-) -> Option<Offer> {
-    let objects = &known.objects;
-    let own_tool = objects.list_tool.as_deref();
-    let name = own_tool.unwrap_or(&generic.list);
-    let tool = tools.iter().find(|tool| tool.tool.name == name)?;
-    let mut fixed = Map::new();
-    if own_tool.is_none() {
-        fixed.insert(generic.type_parameter.clone(), objects.object.clone()?.into());
-        if !objects.fields.is_empty() {
-            fixed.insert(generic.fields.clone(), json!(objects.fields));
-        }
-    }
-    fixed.insert(generic.filters.clone(), json!({}));
-    let filter = |key: &str, means: Means| Slot {
-        words: words_of_identifier(key),
-        shape: filter_shape(&[generic.filters.as_str(), key], &means, objects.choices.get(key)),
-        means,
-    };
-    let mut slots = vec![filter(&objects.name_filter, Means::Own(Some(Field::Name)))];
-    slots
-        .extend(objects.number_filter.as_ref().map(|key| filter(key, Means::Own(Some(Field::Id)))));
-    for (kind, key) in &objects.filters {
-        let field = if key.ends_with("_id") { Field::Id } else { Field::Name };
-        slots.push(match kind.as_str() {
-            "*" => filter(key, Means::AnyName),
-            kind => filter(key, Means::Thing(Kind::new(kind), Some(field))),
-        });
-    }
-    slots.extend(objects.choices.keys().map(|key| filter(key, Means::Choice)));
-    slots.extend(
-        objects
-            .flags
-            .iter()
-            .map(|(word, key)| Slot { words: vec![word.clone()], ..filter(key, Means::Flag) }),
-    );
-    let page = own_tool.is_none().then(|| Page {
-        limit: generic.limit.clone(),
-        offset: Some(generic.offset.clone()),
-        length: generic.page.into(),
-    });
-    Some(Offer {
-        family: Some(Family::List),
-        kind: Some(known.kind.clone()),
-        words: words_of_identifier(known.kind.as_str()),
-        shared: None,
-        acts: None,
-        described: Vec::new(),
-        fixed,
-        slots,
-        page,
-        is_free: freedom.is_free(tool),
-        reads: true,
-        tool: tool.clone(),
-    })
-}
-
-/// One thing of a type on a generic server, by id.
-fn shown(
-    generic: &Generic,
-    known: &EntityType,
-    tools: &[ToolDefinition],
-    freedom: &dyn Freedom,
-) -> Option<Offer> {
-    let tool = tools.iter().find(|tool| tool.tool.name == generic.get)?;
-    let mut fixed = Map::new();
-    fixed.insert(generic.type_parameter.clone(), known.objects.object.clone()?.into());
-    let means = Means::Own(Some(Field::Id));
-    let mut shape = filter_shape(&[generic.id.as_str()], &means, None);
-    (shape.form, shape.required) = (Form::Integer, true);
-    Some(Offer {
-        family: Some(Family::Show),
-        kind: Some(known.kind.clone()),
-        words: words_of_identifier(known.kind.as_str()),
-        shared: None,
-        acts: None,
-        described: Vec::new(),
-        fixed,
-        slots: vec![Slot { words: words_of_identifier(&generic.id), shape, means }],
-        page: None,
-        is_free: freedom.is_free(tool),
-        reads: true,
-        tool: tool.clone(),
-    })
-}
-
-fn filter_shape(path: &[&str], means: &Means, choices: Option<&Vec<String>>) -> Shape {
-    Shape {
-        path: path.iter().map(|part| (*part).to_owned()).collect(),
-        form: match means {
-            Means::Flag => Form::Flag,
-            Means::Thing(_, Some(Field::Id)) => Form::Integer,
-            _ => Form::Any,
-        },
-        // A list as a value means any of them.
-        many: false,
-        choices: choices.into_iter().flatten().map(|choice| Value::from(choice.as_str())).collect(),
-        format: None,
-        minimum: None,
-        maximum: None,
-        required: false,
-        description: String::new(),
-    }
 }
 
 /// Whether things of a type are recognised by form and need no look-up: addresses.

@@ -3,6 +3,8 @@
 //! Invariant: an answer covers everything that was asked. What a tool cannot filter by is filtered here, on
 //! complete lists only, and what cannot be filtered at all is asked about.
 
+mod filter;
+
 use serde_json::{Map, Value};
 
 use super::find::Found;
@@ -293,88 +295,6 @@ impl Scene<'_> {
         });
         table.count = table.rows.len();
         Ok(Some(table))
-    }
-
-    /// The rows that match a term, or a question if that cannot be decided.
-    pub(super) fn filter(
-        &self,
-        mut table: Table,
-        term: &Term,
-        narrower: Option<&str>,
-        offer: &Offer,
-    ) -> Result<Table, Box<Said>> {
-        let Some(kind) = offer.kind.as_ref() else { return Ok(table) };
-        if table.rows.is_empty() {
-            // An empty list does not tell what a word would select.
-            return match term.what {
-                What::Word => Err(Box::new(self.unknown_word(kind, offer, &term.text, &table))),
-                _ => Ok(table),
-            };
-        }
-        if !table.is_whole() {
-            return Err(Box::new(self.read_in_part(kind, &table, &term.text)));
-        }
-        let mut words = term.text.clone();
-        let fits: Box<dyn Fn(&Value) -> bool> = match &term.what {
-            What::Choice { field, value } => {
-                let (field, wanted) = (field.clone(), rows::parts(&rows::scalar(value)));
-                Box::new(move |row| {
-                    let own = rows::field(row, &field).map(|(_, value)| value);
-                    let value = own.map(|own| own.get("value").unwrap_or(own));
-                    value.is_some_and(|value| rows::parts(&rows::shown(value)) == wanted)
-                })
-            }
-            What::Thing(thing) => {
-                let key =
-                    table.rows.iter().find_map(|(_, row)| self.key_of_kind(row, kind, &thing.kind));
-                let Some(key) = key else {
-                    return Err(Box::new(self.not_by(kind, offer, &self.noun(&thing.kind, false))));
-                };
-                let thing = thing.clone();
-                Box::new(move |row| {
-                    let own = row.get(&key);
-                    let id = own.and_then(|own| own.get("id")).map(rows::scalar);
-                    match (id, &thing.id) {
-                        (Some(one), Some(two)) => one == *two,
-                        _ => own.is_some_and(|own| {
-                            rows::fit(&rows::shown(own), &thing.label).is_some()
-                        }),
-                    }
-                })
-            }
-            What::Word => {
-                let key = |words: &str| {
-                    let mut rows = table.rows.iter();
-                    rows.find_map(|(_, row)| rows::field_with_value(row, words).map(str::to_owned))
-                };
-                // "access switches": with the noun it is a value, the role "Access Switch".
-                let whole = narrower.map(|noun| format!("{words} {noun}"));
-                let with_noun = || Some((key(whole.as_deref()?)?, whole.clone()?));
-                let found = key(&words).map(|key| (key, words.clone())).or_else(with_noun);
-                let Some((key, said)) = found else {
-                    return Err(Box::new(self.unknown_word(kind, offer, &words, &table)));
-                };
-                words = said;
-                Box::new(move |row| {
-                    let own = row.get(&key).map(|value| serde_json::json!({ "only": value }));
-                    own.is_some_and(|own| rows::field_with_value(&own, &words).is_some())
-                })
-            }
-        };
-        table.rows.retain(|(_, row)| fits(row) != term.negated);
-        table.count = table.rows.len();
-        Ok(table)
-    }
-
-    /// The key of a row that contains a thing of a kind.
-    pub(super) fn key_of_kind(&self, row: &Value, own: &Kind, kind: &Kind) -> Option<String> {
-        let keys =
-            row.as_object()?.iter().filter(|(_, value)| value.is_object() || value.is_string());
-        let mut of_kind = keys.filter(|(key, _)| {
-            let known = self.packs.type_of_key_in(Some(own), key).map(|known| &known.kind);
-            known == Some(kind) || key.as_str() == kind.as_str()
-        });
-        of_kind.next().map(|(key, _)| key.clone())
     }
 
     pub(super) fn told_list(&self, query: Query, kind: &Kind, table: &Table) -> Said {

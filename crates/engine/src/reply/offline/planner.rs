@@ -1,0 +1,173 @@
+//! Plans the answer to one request: reads it once, then takes one step after the other.
+
+use super::super::call::Verdict;
+use super::super::{Answer, ReplyRequest};
+use super::offer::{self, Offer};
+use super::read::{Part, Reader};
+use super::requests::{self, Split};
+use super::scene::{Said, Scene, Step};
+use super::{CALLS_MAX, call, first_message, paths, server, social, unavailable};
+use crate::entity::{Noticed, Span};
+use crate::lexicon::{self, Language, Say};
+use crate::pack::Kind;
+use crate::session::dialogue::Dialogue;
+use crate::session::pending::AwaitedCall;
+use crate::session::record::CallRecord;
+use crate::tool::ToolDefinition;
+
+/// A parsed message and the means to answer it.
+pub(super) struct Planner {
+    tools: Vec<ToolDefinition>,
+    offers: Vec<Offer>,
+    pub parts: Vec<Part>,
+    pub dialogue: Dialogue,
+    language: &'static Language,
+    pub first_message: Option<String>,
+    /// Files that the conversation knows, with their paths.
+    files: Vec<(String, String)>,
+    /// The message to answer: this one, or the previous one if this one only names a server for it.
+    pub message: String,
+    /// Servers with the same tools, if none was named.
+    undecided: Vec<String>,
+    /// The reply if a server is named that is unavailable.
+    down: Option<String>,
+}
+
+impl Planner {
+    pub(super) async fn new(asked: &ReplyRequest<'_>) -> Self {
+        Self::of(asked, None, None).await
+    }
+
+    /// Reads a piece of the message, or all of it, after this dialogue.
+    pub(super) async fn of(
+        asked: &ReplyRequest<'_>,
+        piece: Option<Span>,
+        dialogue: Option<Dialogue>,
+    ) -> Self {
+        let packs = &asked.ports.packs;
+        let text = piece.map_or(asked.message, |piece| &asked.message[piece.start..piece.end]);
+        let usable = asked.tools.iter().filter(|known| known.pin.refusal().is_none());
+        let mut tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
+        let down = server::names_one(text, asked.unavailable.iter().map(|(name, _)| name));
+        let down = down.and_then(|_| unavailable(asked));
+        let language = lexicon::of(text);
+        let recent = &asked.assembled.recent;
+        let servers = server::choose(&mut tools, text, language, recent);
+        let mut offers = offer::offers(&tools, packs, asked.policy);
+        paths::recall(&mut offers, &tools, recent);
+        let nouns: Vec<Kind> = offers
+            .iter()
+            .filter_map(|offer| offer.kind.clone())
+            .filter(|kind| packs.entity_type(kind).is_none())
+            .collect();
+        let files = paths::seen(recent);
+        let commands = offers.iter().filter_map(Offer::command).collect();
+        let message = servers.instead.unwrap_or_else(|| text.to_owned());
+        let language = lexicon::of(&message);
+        // Mentions have their positions in the message itself.
+        let noticed = &asked.assembled.understanding.noticed;
+        let noticed = match piece {
+            _ if message != text => Noticed::default(),
+            Some(piece) => requests::noticed_in(noticed, piece),
+            None => noticed.clone(),
+        };
+        let reader = Reader {
+            message: &message,
+            language,
+            noticed: &noticed,
+            packs,
+            nouns: &nouns,
+            commands,
+            servers: &servers.spans,
+            sums: offers.iter().any(Offer::takes_sum),
+            zones: offers.iter().any(Offer::takes_zone),
+            files: &files,
+        };
+        let before = || asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
+        let dialogue = dialogue.unwrap_or_else(before);
+        let first_message = match social::asks_for_first(asked.message, language) {
+            true => first_message(asked).await,
+            false => None,
+        };
+        let undecided = servers.undecided.into_iter().collect();
+        let parts = reader.parts();
+        Self {
+            parts,
+            tools,
+            offers,
+            dialogue,
+            language,
+            first_message,
+            files,
+            message,
+            undecided,
+            down,
+        }
+    }
+
+    /// The requests of the message, if there are several.
+    pub(super) fn requests(&self) -> Option<(Split, Vec<Span>)> {
+        let commands: Vec<String> = self.offers.iter().filter_map(Offer::command).collect();
+        requests::requests(&self.message, self.language, &commands)
+    }
+
+    /// The reply, after the calls that it needs; or the call that waits for approval.
+    pub(super) async fn answer(
+        &self,
+        asked: &ReplyRequest<'_>,
+        answer: &mut Answer,
+    ) -> Result<Said, Box<AwaitedCall>> {
+        while answer.calls.len() < CALLS_MAX {
+            match self.step(asked, &answer.calls) {
+                Step::Say(said) => return Ok(*said),
+                Step::Call(planned) => match call(asked, *planned).await {
+                    Verdict::Ready(ready) => answer.calls.push(asked.calls().make(ready).await),
+                    Verdict::Refused(record) => answer.calls.push(*record),
+                    Verdict::Waits(awaited) => return Err(Box::new(awaited)),
+                },
+            }
+        }
+        let dialogue = self.dialogue.clone();
+        Ok(Said { unanswered: Some("too_many_calls"), dialogue, ..Said::default() })
+    }
+
+    /// The step after the calls that were made.
+    pub(super) fn step(&self, asked: &ReplyRequest<'_>, made: &[CallRecord]) -> Step {
+        if let Some(text) = self.down.clone() {
+            let unanswered = Some("unavailable");
+            let dialogue = self.dialogue.clone();
+            return Step::Say(Box::new(Said { text, unanswered, dialogue, ..Said::default() }));
+        }
+        let scene = Scene {
+            message: &self.message,
+            language: self.language,
+            packs: &asked.ports.packs,
+            offers: &self.offers,
+            tools: &self.tools,
+            freedom: asked.policy,
+            parts: &self.parts,
+            dialogue: &self.dialogue,
+            first_message: self.first_message.as_deref(),
+            files: &self.files,
+            recent: &asked.assembled.recent,
+            made,
+        };
+        match scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said))) {
+            Step::Call(planned)
+                if server::has_copies(&planned.tool, &self.tools)
+                    && !self
+                        .dialogue
+                        .open
+                        .as_ref()
+                        .is_some_and(|open| open.calls(&planned.tool.tool)) =>
+            {
+                let servers = self.undecided.join(", ");
+                let mut said = scene.lost();
+                said.text = scene.say(Say::WhichServer, &[("servers", &servers)]);
+                said.unanswered = Some("question");
+                Step::Say(Box::new(said))
+            }
+            step => step,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Values recognised by their form: paths, times, dates, zones, expressions, numbered names.
+
+use super::super::sum::sum_at;
+use super::super::zones;
+use super::{Literal, Part, Reader, Role};
+use crate::entity::Span;
+use crate::entity::token::{Gap, Token};
+use crate::lexicon::{self, Class};
+
+impl Reader<'_> {
+    /// A listed folder next to a word that says so, or a listed file without its ending: "in notes", "the seeds file".
+    pub(super) fn known_path(
+        &self,
+        tokens: &[Token<'_>],
+        at: usize,
+        before: &[Part],
+    ) -> Option<usize> {
+        let text = tokens[at].text;
+        let english = lexicon::english();
+        let is = |class: Class, at: Option<usize>| {
+            at.and_then(|at| tokens.get(at)).is_some_and(|token| english.is(class, &token.lower))
+        };
+        let beside = is(Class::Folder, Some(at + 1)) || is(Class::Folder, at.checked_sub(1));
+        let inside = before.last().is_some_and(|part| part.is(Class::In));
+        let folder = |(name, _): &&(String, String)| name == text && !name.contains('.');
+        if (beside || inside) && self.files.iter().any(|file| folder(&file)) {
+            return Some(if is(Class::Folder, Some(at + 1)) { 2 } else { 1 });
+        }
+        let mut stems = self.files.iter().filter(|(name, _)| {
+            name.rsplit_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case(text))
+        });
+        let file = is(Class::File, Some(at + 1)) && stems.next().is_some();
+        file.then_some(2)
+    }
+
+    /// A literal and its start: paths start with characters that words lose.
+    pub(super) fn literal(&self, token: &Token<'_>) -> Option<(Literal, usize)> {
+        let text = token.text;
+        let before = &self.message[..token.span.start];
+        let lead = before.len() - before.trim_end_matches(['/', '.', '~', '\\']).len();
+        let from = token.span.start - lead;
+        let begins = before[..before.len() - lead]
+            .trim_end_matches('*')
+            .chars()
+            .next_back()
+            .is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '`'));
+        if lead > 0 && begins && before.ends_with(['/', '\\']) {
+            return Some((Literal::Path, from));
+        }
+        let word = text.chars().all(char::is_alphanumeric)
+            && !text.starts_with(|c: char| c.is_ascii_digit());
+        if lead == 1 && begins && word && before.ends_with('.') {
+            return Some((Literal::Ending, from));
+        }
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if let Some((hours, minutes)) = text.split_once(':')
+            && digits(hours)
+            && hours.len() <= 2
+            && minutes.len() == 2
+            && digits(minutes)
+        {
+            return Some((Literal::Time, token.span.start));
+        }
+        let date: Vec<&str> = text.split('-').collect();
+        if let [year, month, day] = date[..]
+            && [year, month, day].iter().all(|part| digits(part))
+            && (year.len(), month.len(), day.len()) == (4, 2, 2)
+        {
+            return Some((Literal::Date, token.span.start));
+        }
+        let capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
+        let letters = |part: &str| part.chars().all(|c| c.is_alphabetic() || c == '_');
+        let zone = text.split_once('/').is_some_and(|(area, place)| {
+            let known = lexicon::english().is(Class::ZoneArea, &area.to_lowercase());
+            known && place.split('/').all(|p| letters(p) && !p.is_empty())
+                || capital(area)
+                    && letters(area)
+                    && place.split('/').all(|p| capital(p) && letters(p))
+        });
+        (zone || matches!(text, "UTC" | "GMT")).then_some((Literal::Zone, token.span.start))
+    }
+
+    /// A place that stands for its time zone, or a time such as "9 am", where a tool takes zones.
+    pub(super) fn zoned(&self, tokens: &[Token<'_>]) -> Option<(usize, Literal)> {
+        let rest = tokens.iter().enumerate();
+        let rest = rest.take_while(|(at, token)| *at == 0 || token.gap == Gap::Space);
+        let words = rest.map(|(_, token)| token.lower.as_str());
+        if !self.zones {
+            return None;
+        }
+        if let Some(count) = zones::place_at(words.clone()) {
+            return Some((count, Literal::Zone));
+        }
+        let half = |word: &str| word.ends_with("am") || word.ends_with("pm");
+        [1, 2].into_iter().find_map(|count| {
+            let said: Vec<&str> = words.clone().take(count).collect();
+            let fits = said.len() == count && said.last().is_some_and(|word| half(word));
+            let time = zones::clock(&said.join("")).filter(|_| fits);
+            time.map(|_| (count, Literal::Time))
+        })
+    }
+
+    /// The expression that starts at a token, or with parentheses before it.
+    pub(super) fn sum(&self, token: &Token<'_>) -> Option<Span> {
+        let start = self.message[..token.span.start].trim_end_matches('(').len();
+        let (length, _) = sum_at(&self.message[start..], self.language).filter(|_| self.sums)?;
+        Some(Span { start, end: start + length })
+    }
+
+    /// A name that contains its kind: "task-2", if tools are about tasks.
+    pub(super) fn numbered(&self, token: &Token<'_>) -> Option<Role> {
+        let (word, number) = token.lower.rsplit_once('-')?;
+        let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let kind = self.nouns.iter().find(|kind| counted && kind.as_str() == word)?.clone();
+        Some(Role::Name { kind: Some(kind), is_sure: true, id: Some(token.text.to_owned()) })
+    }
+
+    /// A path extends to the next space, an expression to its last number.
+    pub(super) fn widened(&self, role: &Role, span: Span) -> Span {
+        if *role == Role::Literal(Literal::Sum) {
+            let sum = sum_at(&self.message[span.start..], self.language);
+            return sum.map_or(span, |(length, _)| Span { end: span.start + length, ..span });
+        }
+        let known = |(name, _): &(String, String)| *name == self.message[span.start..span.end];
+        if !matches!(role, Role::Literal(Literal::Path)) || self.files.iter().any(known) {
+            return span;
+        }
+        let said = &self.message[span.start..span.end];
+        if said.contains(' ') || !said.contains(['/', '.', '\\', '~']) {
+            return span;
+        }
+        let rest = &self.message[span.start..];
+        let end =
+            rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '`')).unwrap_or(rest.len());
+        let text = rest[..end].trim_end_matches(['.', ',', ';', '?', '!', ')', ':']);
+        Span { start: span.start, end: span.start + text.len().max(1) }
+    }
+}
