@@ -60,6 +60,11 @@ pub trait Store: Send + Sync + 'static {
     /// What was found out about the store when it was opened.
     fn facts(&self) -> StoreFacts;
 
+    /// Whether no other process can be using the store now. A store that cannot tell is not alone.
+    fn is_alone(&self) -> bool {
+        !self.facts().many_writers
+    }
+
     /// Fails with the reason if the store cannot be reached.
     async fn ping(&self) -> Result<()>;
 

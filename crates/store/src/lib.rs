@@ -32,6 +32,7 @@ pub mod s3;
 pub mod sabotage;
 pub mod sqlite;
 pub mod url;
+mod users;
 
 pub use open::{exists, lock_exclusively, open, open_shared};
 pub use url::{OpenOptions, StoreUrl};

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::agent::MemoryScope;
 use crate::entity::Entities;
@@ -272,6 +273,9 @@ pub struct AnsweredKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnderWay {
     pub key: ContentHash,
+    /// The server process.
+    #[serde(default)]
+    pub owner: Uuid,
     /// After this time the server is assumed dead.
     pub until: Timestamp,
 }

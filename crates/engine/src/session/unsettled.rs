@@ -51,11 +51,6 @@ pub struct UnsettledCall {
 }
 
 impl UnsettledTurn {
-    /// Whether the server that made the calls has ended.
-    pub fn is_abandoned(&self, here: Uuid, alone: bool, now: Timestamp) -> bool {
-        self.until <= now || (alone && self.owner != here)
-    }
-
     /// Whether the request can be repeated: all its calls are idempotent.
     pub fn is_repeatable(&self) -> bool {
         self.calls.iter().all(|call| call.idempotent)

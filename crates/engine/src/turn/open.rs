@@ -1,7 +1,5 @@
 //! The beginning of a turn: its session, and whether its request was answered already.
 
-use jiff::SignedDuration;
-
 use super::{Pipeline, TurnOutcome, TurnRequest, checks, pause};
 use crate::access::Caller;
 use crate::creation::NewSession;
@@ -35,7 +33,7 @@ impl Pipeline {
         if let Some(pending) = pause::of_key(&session.head, key, self.clock.now())? {
             match pending.resumed {
                 None => return Ok(Opened::Over(TurnOutcome::Paused { session, pending })),
-                Some(resumed) if !self.is_given_up(resumed) => {
+                Some(resumed) if !self.has_ended(resumed.0, resumed.1) => {
                     let shown = key.map(|key| key.shown.clone()).unwrap_or_default();
                     return Err(Error::UnderWay { key: shown });
                 }
@@ -95,18 +93,16 @@ impl Pipeline {
         key: Option<&RequestKey>,
     ) -> Result<LoadedSession> {
         let Some(key) = key else { return Ok(session) };
-        let now = self.clock.now();
-        let seconds = i64::try_from(self.limits.turn_seconds_max).unwrap_or(i64::MAX);
-        let until = now + SignedDuration::from_secs(seconds);
+        let until = self.turn_ends();
         let (session, ()) = self
             .sessions
             .update(&session.key, |head, _| {
                 checks::answered(head, Some(key))?;
-                head.under_way.retain(|work| work.until > now);
+                head.under_way.retain(|work| !self.has_ended(work.owner, work.until));
                 if head.under_way.iter().any(|work| work.key == key.key) {
                     return Err(Error::UnderWay { key: key.shown.clone() });
                 }
-                head.under_way.push(UnderWay { key: key.key, until });
+                head.under_way.push(UnderWay { key: key.key, owner: self.instance, until });
                 Ok(Step::Commit(None, ()))
             })
             .await?;

@@ -145,7 +145,7 @@ impl Pipeline {
     ) -> Result<LoadedSession> {
         for _ in 0..self.limits.commit_attempts_max {
             let Some(pending) = session.head.pending.clone() else { break };
-            if pending.resumed.is_some_and(|resumed| !self.is_given_up(resumed)) {
+            if pending.resumed.is_some_and(|resumed| !self.has_ended(resumed.0, resumed.1)) {
                 break;
             }
             let refused = reply::refused(&pending, self.clock.now());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
 
 use super::{Pipeline, TurnOutcome};
 use crate::error::{Error, Result};
@@ -25,19 +26,13 @@ impl Pipeline {
         self.clock.now() + SignedDuration::from_secs(seconds)
     }
 
-    /// Whether no other server can be using this store.
-    fn is_alone(&self) -> bool {
-        !self.sessions.store().facts().many_writers
-    }
-
     pub(super) fn is_abandoned(&self, turn: &UnsettledTurn) -> bool {
-        turn.is_abandoned(self.instance, self.is_alone(), self.clock.now())
+        self.has_ended(turn.owner, turn.until)
     }
 
-    /// Whether a turn resumed after an approval was left behind.
-    pub(super) fn is_given_up(&self, resumed: (uuid::Uuid, Timestamp)) -> bool {
-        let (owner, until) = resumed;
-        until <= self.clock.now() || (self.is_alone() && owner != self.instance)
+    /// Whether a server that began something, to be finished by `until`, has ended.
+    pub(super) fn has_ended(&self, owner: Uuid, until: Timestamp) -> bool {
+        until <= self.clock.now() || (owner != self.instance && self.sessions.store().is_alone())
     }
 
     /// Records the turns that were left behind.

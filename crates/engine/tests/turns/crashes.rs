@@ -84,18 +84,36 @@ async fn a_call_that_was_under_way_is_in_the_record_and_the_retry_does_not_repea
     assert_eq!(second.turn("Are you there?").await.turn, 2);
 }
 
+enum Ends {
+    TimeIsOver,
+    OthersHaveGone,
+}
+
 #[tokio::test]
 async fn where_others_may_be_at_work_a_turn_is_given_up_when_its_time_is_over() {
+    check_given_up(Ends::TimeIsOver).await;
+}
+
+#[tokio::test]
+async fn where_nobody_else_has_the_store_open_a_turn_is_given_up_at_once() {
+    check_given_up(Ends::OthersHaveGone).await;
+}
+
+async fn check_given_up(ends: Ends) {
     let folder = peer::folder();
     let path = folder.path().join("crash.db");
     let store: Arc<dyn Store> =
         Arc::new(Sqlite::open(&path, Duration::from_secs(5)).await.unwrap());
     let first = hanging(&store, true).await;
     killed(&first, first.ask_with(MESSAGE, key())).await;
+    let other = Sqlite::open(&path, Duration::from_secs(5)).await.unwrap();
     let second = next(&store, Duration::from_secs(1)).await;
     let early = second.ask_with(MESSAGE, key()).await;
     assert!(matches!(early, Err(Error::UnderWay { .. })), "{early:?}");
-    second.clock.advance(Duration::from_secs(300));
+    match ends {
+        Ends::TimeIsOver => second.clock.advance(Duration::from_secs(300)),
+        Ends::OthersHaveGone => drop(other),
+    }
     let outcome = second.ask_with(MESSAGE, key()).await.unwrap();
     let TurnOutcome::Finished { record, .. } = outcome else { panic!("it waits") };
     check_unknown(&record);

@@ -131,6 +131,10 @@ impl Store for ErasureLoggingStore {
         self.inner.facts()
     }
 
+    fn is_alone(&self) -> bool {
+        self.inner.is_alone()
+    }
+
     async fn ping(&self) -> Result<()> {
         self.inner.ping().await
     }

@@ -64,6 +64,11 @@ impl Layout {
         self.locks().join("store")
     }
 
+    /// The file that tells who has the folder open.
+    pub(super) fn users_lock(&self) -> PathBuf {
+        self.locks().join("users")
+    }
+
     pub(super) fn place(&self, scope: &Scope, kind: Kind) -> PathBuf {
         place_in(&self.threads(), scope, kind)
     }

@@ -40,6 +40,7 @@ use crate::disk;
 use crate::limit::check_sizes;
 use crate::listing::page_of;
 use crate::replace::{self, StoreLock};
+use crate::users::Users;
 use catalogue::Catalogue;
 use damage::Damage;
 use fault::translate;
@@ -54,6 +55,7 @@ pub struct Files {
     notes: Vec<String>,
     /// The shared lock, held while the folder is open.
     _open: lock::Lock,
+    users: Users,
 }
 
 #[derive(Debug)]
@@ -90,7 +92,8 @@ impl Files {
                 .into(),
         ];
         notes.extend(reports);
-        Ok(Self { shared, notes, _open: open })
+        let users = Users::join(&shared.layout.users_lock());
+        Ok(Self { shared, notes, _open: open, users })
     }
 
     /// Locks the folder exclusively until the returned lock is dropped; fails while it is open elsewhere. Does
@@ -265,6 +268,10 @@ impl Store for Files {
             damaged: self.shared.damage.count(),
             notes: self.notes.clone(),
         }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.users.are_only_us()
     }
 
     async fn ping(&self) -> Result<()> {

@@ -3,11 +3,11 @@
 //! A heuristic from script and function words, not a language detector: it costs microseconds, and a wrong guess
 //! only means that an inflected form is found by its exact spelling.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use rust_stemmers::{Algorithm, Stemmer};
+use rust_stemmers::Algorithm;
+use throughline_engine::search::stem::by_script;
 
 /// Number of words examined to guess a language.
 const WORDS_MAX: usize = 80;
@@ -78,43 +78,6 @@ pub(super) fn guess<'a>(words: impl Iterator<Item = &'a str>) -> Algorithm {
         Some(number) => FUNCTION_WORDS[number].0,
         None => Algorithm::English,
     }
-}
-
-/// The language of a word whose script has only one stemmer.
-pub(super) fn by_script(word: &str) -> Option<Algorithm> {
-    match word.chars().next()? {
-        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Some(Algorithm::Greek),
-        '\u{400}'..='\u{52f}' => Some(Algorithm::Russian),
-        '\u{600}'..='\u{6ff}' => Some(Algorithm::Arabic),
-        '\u{b80}'..='\u{bff}' => Some(Algorithm::Tamil),
-        _ => None,
-    }
-}
-
-/// Maximum words in the cache of stems; a full cache is emptied.
-const STEMS_MAX: usize = 8_192;
-
-thread_local! {
-    /// Stems of English words. Most texts are English and repeat their words, and a stem costs a microsecond.
-    static STEMS: RefCell<HashMap<Box<str>, Box<str>>> = RefCell::default();
-}
-
-pub(super) fn stem(word: &str, language: Algorithm) -> String {
-    let stem = || Stemmer::create(language).stem(word).into_owned();
-    if language != Algorithm::English {
-        return stem();
-    }
-    STEMS.with_borrow_mut(|stems| {
-        if let Some(stem) = stems.get(word) {
-            return stem.to_string();
-        }
-        if stems.len() >= STEMS_MAX {
-            stems.clear();
-        }
-        let stem = stem();
-        stems.insert(word.into(), stem.as_str().into());
-        stem
-    })
 }
 
 #[cfg(test)]

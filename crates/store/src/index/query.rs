@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use throughline_engine::index::{QUERY_TERMS_MAX, Words};
+use throughline_engine::search::stem::by_script;
 
 use super::language;
 use super::words::{self, Unit};
@@ -68,7 +69,7 @@ impl ParsedQuery {
             is_prefix = false;
             for (unit, lower) in units.iter().zip(&lower) {
                 if !unit.is_run {
-                    let language = language::by_script(lower).unwrap_or(language);
+                    let language = by_script(lower).unwrap_or(language);
                     terms.push(words::term_of(lower, language));
                     is_prefix = false;
                     continue;

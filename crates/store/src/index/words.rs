@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use rust_stemmers::Algorithm;
+use throughline_engine::search::stem::{by_script, stem_in};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -72,7 +73,7 @@ pub(super) fn terms(text: &str) -> Vec<Term> {
             terms.extend(pairs(text, unit));
             continue;
         }
-        let term = term_of(lower, language::by_script(lower).unwrap_or(language));
+        let term = term_of(lower, by_script(lower).unwrap_or(language));
         terms.push(Term { text: term, range: unit.range.clone() });
     }
     terms.retain(|term| !term.text.is_empty() && term.text.len() <= TERM_BYTES_MAX);
@@ -101,7 +102,7 @@ pub(super) fn term_of(lower: &str, language: Algorithm) -> String {
     if lower.bytes().any(|byte| byte.is_ascii_digit()) {
         return folded(lower);
     }
-    let term = folded(&language::stem(lower, language));
+    let term = folded(&stem_in(lower, language));
     match language::prefix(language) {
         Some(prefix) if !term.is_empty() => format!("{prefix}{term}"),
         _ => term,

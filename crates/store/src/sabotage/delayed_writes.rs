@@ -121,6 +121,10 @@ impl Store for DelayedWrites {
         self.store.facts()
     }
 
+    fn is_alone(&self) -> bool {
+        self.store.is_alone()
+    }
+
     async fn ping(&self) -> Result<()> {
         self.store.ping().await
     }

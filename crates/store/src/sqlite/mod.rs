@@ -34,8 +34,10 @@ use throughline_engine::store::{
 };
 use tokio::sync::oneshot;
 
+use crate::disk;
 use crate::limit::check_sizes;
 use crate::replace::{self, StoreLock};
+use crate::users::Users;
 pub use backup::{Copied, CopyProgress};
 
 use apply::Failure;
@@ -43,7 +45,7 @@ use fault::{Outcome, translate};
 use idle::IdleConnections;
 use schema::Purpose;
 use worker::Workers;
-use writer::{Commit, Request, Writer};
+use writer::{Commit, Erasure, Request, Writer};
 
 /// Attempts to open a file that is being replaced.
 const ATTEMPTS_MAX: usize = 5;
@@ -63,6 +65,7 @@ pub struct Sqlite {
     readers: Workers,
     writer: Writer,
     notes: Vec<String>,
+    users: Users,
 }
 
 impl Sqlite {
@@ -116,7 +119,8 @@ impl Sqlite {
             "WAL, synchronous=FULL, secure_delete".into(),
         ];
         notes.extend(kept.map(|kept| replace::finished(&kept)));
-        Ok(Self { path, busy, idle, readers, writer, notes })
+        let users = Users::join(&disk::beside(&path, "-users"));
+        Ok(Self { path, busy, idle, readers, writer, notes, users })
     }
 
     pub fn path(&self) -> &Path {
@@ -262,7 +266,7 @@ impl Store for Sqlite {
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
         let (answer, answered) = oneshot::channel();
-        self.write(Request::Erase { key: key.clone(), answer }, answered).await
+        self.write(Request::Erase(Erasure { key: key.clone(), answer }), answered).await
     }
 
     fn facts(&self) -> StoreFacts {
@@ -274,6 +278,10 @@ impl Store for Sqlite {
             damaged: 0,
             notes: self.notes.clone(),
         }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.users.are_only_us()
     }
 
     async fn ping(&self) -> Result<()> {

@@ -36,7 +36,7 @@ const TRUNCATE_PAUSE: Duration = Duration::from_secs(2);
 /// A request to the writer thread.
 pub(crate) enum Request {
     Commit(Commit),
-    Erase { key: Key, answer: oneshot::Sender<Result<Erased>> },
+    Erase(Erasure),
     Probe { answer: oneshot::Sender<Result<()>> },
 }
 
@@ -46,6 +46,12 @@ pub(crate) struct Commit {
     pub(crate) expected: Expected,
     pub(crate) change: Change,
     pub(crate) answer: oneshot::Sender<Result<Version>>,
+}
+
+/// A thread to be erased.
+pub(crate) struct Erasure {
+    pub(crate) key: Key,
+    pub(crate) answer: oneshot::Sender<Result<Erased>>,
 }
 
 impl Commit {
@@ -126,9 +132,10 @@ impl WriterState {
         let mut held: Option<Request> = None;
         while let Some(request) = held.take().or_else(|| waiting.blocking_recv()) {
             match request {
-                Request::Erase { key, answer } => {
-                    // Erase even if the caller is gone.
-                    let _ = answer.send(self.erase(&key));
+                Request::Erase(first) => {
+                    let (group, next) = gather_erasures(first, &mut waiting);
+                    held = next;
+                    self.erase(group);
                 }
                 Request::Probe { answer } => {
                     let _ = answer.send(self.probe());
@@ -171,25 +178,40 @@ impl WriterState {
         }
     }
 
-    fn erase(&mut self, key: &Key) -> Result<Erased> {
+    /// Erases a group of threads in one transaction, and empties the WAL once for all of them. Erases even if a
+    /// caller is gone.
+    fn erase(&mut self, group: Vec<Erasure>) {
         let mut outcome = Outcome::Unchanged;
-        let mut erased = (|| {
+        let erased = (|| {
             let transaction = begin(&mut self.connection)?;
-            let erased = apply::erase(&transaction, key)?;
+            let erased: Vec<Erased> = group
+                .iter()
+                .map(|erasure| apply::erase(&transaction, &erasure.key))
+                .collect::<rusqlite::Result<_>>()?;
             outcome = Outcome::Unknown;
             transaction.commit()?;
             Ok(erased)
-        })()
-        .map_err(|error| translate(&self.path, outcome, &error))?;
+        })();
+        let erased: Vec<Erased> = match erased {
+            Ok(erased) => erased,
+            Err(error) => {
+                for erasure in group {
+                    let _ = erasure.answer.send(Err(translate(&self.path, outcome, &error)));
+                }
+                return;
+            }
+        };
         // Also where nothing was there: an erasure that was cut short is asked for again.
         self.truncate = Truncate::Due;
         self.checkpoint();
-        if erased.records > 0 && self.truncate != Truncate::Done {
-            erased.left = 1;
-            let note = "erased data stays in the write-ahead log until its readers are done";
-            erased.notes.push(note.into());
+        for (erasure, mut erased) in group.into_iter().zip(erased) {
+            if erased.records > 0 && self.truncate != Truncate::Done {
+                erased.left = 1;
+                let note = "erased data stays in the write-ahead log until its readers are done";
+                erased.notes.push(note.into());
+            }
+            let _ = erasure.answer.send(Ok(erased));
         }
-        Ok(erased)
     }
 
     /// Takes the lock that a commit takes, and checks that the disk accepts a file beside the database.
@@ -264,6 +286,22 @@ fn gather(first: Commit, waiting: &mut mpsc::Receiver<Request>) -> (Vec<Commit>,
                 bytes += commit.bytes();
                 group.push(commit);
             }
+            Ok(request) => return (group, Some(request)),
+            Err(_) => break,
+        }
+    }
+    (group, None)
+}
+
+/// Collects waiting erasures; a request of another kind ends the group and comes next.
+fn gather_erasures(
+    first: Erasure,
+    waiting: &mut mpsc::Receiver<Request>,
+) -> (Vec<Erasure>, Option<Request>) {
+    let mut group = vec![first];
+    while group.len() < GROUP_CHANGES_MAX {
+        match waiting.try_recv() {
+            Ok(Request::Erase(erasure)) => group.push(erasure),
             Ok(request) => return (group, Some(request)),
             Err(_) => break,
         }
