@@ -14,7 +14,7 @@ mod items;
 mod order;
 mod sittings;
 mod speakers;
-mod stem;
+pub mod stem;
 pub mod thesaurus;
 mod turns;
 mod unit;

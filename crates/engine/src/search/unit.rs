@@ -13,7 +13,7 @@ use super::vectors::Packed;
 use super::words::{WordHash, counted, stems};
 
 /// Version of the derivation. Units of another version are rebuilt.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnUnit {
