@@ -4,6 +4,7 @@
 //! and checks the responses against them.
 
 mod pieces;
+mod things;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 pub use pieces::{ChangedPieceView, MovedPieceView, ReplayTokens, SourceView};
+pub use things::{EntityShape, RuleView, SummaryView, WorkflowView};
 
 /// Who wrote the reply, and why no model did.
 #[derive(Serialize, ToSchema)]
@@ -105,8 +107,12 @@ pub struct SessionTokens {
     request_tokens: u64,
     /// Of the request tokens, those in a prefix that equals the previous request.
     stable_tokens: u64,
+    /// Tokens of all requests, with those of the stable prefix counted as a tenth.
+    effective_tokens: f64,
     /// What sending the whole conversation each time would have taken.
     replay: ReplayTokens,
+    /// The same, with tokens of the stable prefix counted as a tenth.
+    replay_effective_tokens: f64,
 }
 
 /// Tokens of a turn, by this server's count.
@@ -178,17 +184,6 @@ pub struct ModeCounts {
     manual: u32,
     /// Items chosen for this request by search.
     agent: u32,
-}
-
-/// Number of items in a request, by type and include mode.
-#[derive(Serialize, ToSchema)]
-pub struct ItemCounts {
-    /// Number of rules.
-    rules: ModeCounts,
-    /// Number of references.
-    references: ModeCounts,
-    /// Number of tools.
-    tools: ModeCounts,
 }
 
 /// A rule, a reference or a tool of a session.

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use throughline_engine::engine::SharedPage;
 use throughline_engine::error::Error;
-use throughline_engine::session::record::TurnRecord;
+use throughline_engine::session::record::{TurnRecord, TurnStatus};
 use throughline_engine::share::ShareToken;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -21,7 +21,6 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::conversations::HistoryParameters;
-use super::conversations::view::{Raw, json};
 use super::part::{Path, Query};
 use super::problem::Problem;
 
@@ -60,7 +59,7 @@ pub struct SharedTurn {
     pub reply: String,
     /// `complete`, `partial`, `failed` or `refused`.
     #[schema(value_type = String)]
-    pub status: Raw,
+    pub status: TurnStatus,
     /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
 }
@@ -85,7 +84,7 @@ impl From<&TurnRecord> for SharedTurn {
             at: record.at,
             message: record.message.clone(),
             reply: record.reply.clone(),
-            status: json(&record.status),
+            status: record.status,
             tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
         }
     }

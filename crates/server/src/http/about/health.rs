@@ -6,11 +6,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
-use throughline_upstream::mcp::ServerState;
+use throughline_engine::store::StoreFacts;
+use throughline_upstream::mcp::{ServerState, ServerStatus};
 use utoipa::ToSchema;
 
 use crate::http::App;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::shapes;
 use crate::telemetry::figures::ContextStatistics;
 
@@ -24,12 +24,12 @@ pub struct Health {
     pub version: &'static str,
     /// The store and its guarantees.
     #[schema(value_type = shapes::StoreFactsView)]
-    pub store: Raw,
+    pub store: StoreFacts,
     /// Names of the configured models; if empty, replies are made without a model.
     pub models: Vec<String>,
     /// Connection states of the MCP servers.
     #[schema(value_type = Vec<shapes::ServerStatusView>)]
-    pub servers: Raw,
+    pub servers: Vec<ServerStatus>,
     /// Use of the context window by the last turns.
     pub context: ContextStatistics,
     /// What is wrong, one sentence each.
@@ -105,9 +105,9 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let health = Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
-        store: json(&facts),
+        store: facts,
         models: app.engine().model_names(),
-        servers: json(&servers),
+        servers,
         context,
         warnings,
     };

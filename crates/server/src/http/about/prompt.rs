@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use throughline_engine::engine::SessionQuery;
 use throughline_engine::error::Error;
 use throughline_engine::id::SessionId;
+use throughline_engine::receipt::BudgetReport;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Query;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -42,9 +42,9 @@ pub struct PromptInfo {
     pub mode_why: String,
     /// Token budget.
     #[schema(value_type = shapes::BudgetView)]
-    pub budget: Raw,
+    pub budget: BudgetReport,
     /// Tokens sent by part, such as `instructions`, `history` or `tools`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub tokens_by_part: BTreeMap<&'static str, u64>,
     /// Tokens of the prefix that equals the previous request.
     pub stable_prefix_tokens: u32,
@@ -79,7 +79,7 @@ pub async fn info(
         turn,
         mode: receipt.mode.as_str().into(),
         mode_why: receipt.mode_why.clone(),
-        budget: json(&receipt.budget),
+        budget: receipt.budget,
         tokens_by_part: tokens_by_part(
             receipt.pieces.iter().filter(|p| p.sent()).map(|piece| (&piece.source, piece.tokens)),
         ),

@@ -5,13 +5,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use throughline_engine::access::{Action, authorize};
+use throughline_engine::engine::AgentItem;
 use throughline_engine::error::Error;
 use throughline_engine::id::AgentName;
 use utoipa::ToSchema;
 
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -51,7 +51,7 @@ pub struct AgentView {
 pub struct Items {
     /// Rules, references and tools.
     #[schema(value_type = Vec<shapes::OfferedItem>)]
-    pub items: Raw,
+    pub items: Vec<AgentItem>,
 }
 
 /// Lists the agents.
@@ -85,7 +85,7 @@ pub async fn items(
     Path(name): Path<AgentName>,
 ) -> Result<Json<Items>, Problem> {
     let items = app.engine().agent_items(&caller, &name).await.map_err(as_missing)?;
-    Ok(Json(Items { items: json(&items) }))
+    Ok(Json(Items { items }))
 }
 
 /// An unknown agent in the path is 404, while in a body it is 400.

@@ -4,18 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use throughline_engine::catalog::KnownTool;
 use throughline_engine::engine::{DecisionScope, permission_name};
 use throughline_engine::permission::Permission;
 use throughline_engine::pin::{Pin, PinState};
 use throughline_engine::rule::{Decision, Rule};
-use throughline_engine::tool::ToolName;
+use throughline_engine::tool::{ToolEffects, ToolName};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -42,10 +42,10 @@ pub struct ToolView {
     pub description: String,
     /// JSON Schema of the arguments.
     #[schema(value_type = Object)]
-    pub input_schema: Raw,
+    pub input_schema: Value,
     /// Effects, as declared by the server.
     #[schema(value_type = shapes::EffectsView)]
-    pub effects: Raw,
+    pub effects: ToolEffects,
     /// Whether the current definition may be called.
     pub approved: bool,
     /// Why it may not be called; null if it may.
@@ -71,7 +71,7 @@ pub struct Pinned {
     pub description: String,
     /// JSON Schema of the arguments.
     #[schema(value_type = Object)]
-    pub input_schema: Raw,
+    pub input_schema: Value,
     /// When it was approved.
     pub approved_at: jiff::Timestamp,
     /// Who approved it.
@@ -83,7 +83,7 @@ impl From<&Pin> for Pinned {
         Self {
             title: pin.definition.title.clone(),
             description: pin.definition.description.clone(),
-            input_schema: json(&pin.definition.input_schema),
+            input_schema: pin.definition.input_schema.clone(),
             approved_at: pin.approved_at,
             approved_by: pin.approved_by.clone(),
         }
@@ -148,8 +148,8 @@ impl From<KnownTool> for ToolView {
         let definition = known.definition;
         Self {
             fingerprint: definition.fingerprint(),
-            input_schema: json(&definition.input_schema),
-            effects: json(&definition.effects),
+            input_schema: definition.input_schema,
+            effects: definition.effects,
             server: definition.tool.server,
             name: definition.tool.name,
             title: definition.title,

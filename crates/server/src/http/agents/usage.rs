@@ -11,13 +11,12 @@ use serde::{Deserialize, Serialize};
 use throughline_engine::engine::{self, AgentUsage};
 use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::item::ItemName;
-use throughline_engine::session::usage::ItemUsage;
+use throughline_engine::session::usage::{ItemTotal, ItemUsage};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::as_missing;
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -48,15 +47,15 @@ pub enum UsageFormat {
 pub struct SessionUsageView {
     /// All items that were sent.
     #[schema(value_type = Vec<shapes::ItemUsageView>)]
-    pub items: Raw,
+    pub items: Vec<ItemUsage>,
     /// Items of the session that were sent at least five times and never used; candidates for removal.
     #[schema(value_type = Vec<shapes::ItemUsageView>)]
-    pub unused: Raw,
+    pub unused: Vec<ItemUsage>,
 }
 
 impl From<&engine::SessionUsage> for SessionUsageView {
     fn from(usage: &engine::SessionUsage) -> Self {
-        Self { items: json(&usage.items), unused: json(&usage.unused) }
+        Self { items: usage.items.clone(), unused: usage.unused.clone() }
     }
 }
 
@@ -67,12 +66,12 @@ pub struct AgentUsageView {
     pub sessions: usize,
     /// All items that were sent.
     #[schema(value_type = Vec<shapes::ItemUsageView>)]
-    pub items: Raw,
+    pub items: Vec<ItemTotal>,
 }
 
 impl From<&AgentUsage> for AgentUsageView {
     fn from(usage: &AgentUsage) -> Self {
-        Self { sessions: usage.sessions, items: json(&usage.items) }
+        Self { sessions: usage.sessions, items: usage.items.clone() }
     }
 }
 

@@ -4,10 +4,9 @@ use axum::response::sse::Event;
 use serde::Serialize;
 use serde_json::json;
 use throughline_engine::events::TurnEvent;
-use throughline_engine::receipt::Receipt;
+use throughline_engine::receipt::{BudgetReport, Receipt};
 use utoipa::ToSchema;
 
-use crate::http::conversations::view::{self, Raw};
 use crate::http::shapes;
 
 /// What the model saw, in brief; `…/turns/{turn}/context` has the details.
@@ -23,7 +22,7 @@ pub struct ContextBrief {
     pub mode_why: String,
     /// Token budget.
     #[schema(value_type = shapes::BudgetView)]
-    pub budget: Raw,
+    pub budget: BudgetReport,
     /// Tokens of the prefix that equals the previous request.
     pub stable_prefix_tokens: u32,
 }
@@ -35,7 +34,7 @@ impl From<&Receipt> for ContextBrief {
             summary: receipt.summary(),
             mode: receipt.mode.as_str().into(),
             mode_why: receipt.mode_why.clone(),
-            budget: view::json(&receipt.budget),
+            budget: receipt.budget,
             stable_prefix_tokens: receipt.stable_prefix_tokens,
         }
     }
@@ -61,6 +60,6 @@ pub fn wire(event: &TurnEvent) -> Event {
 
 /// An event with a name and JSON data.
 pub fn named(name: &str, data: &impl Serialize) -> Event {
-    // Serialised JSON has no raw line break, so one data line suffices.
-    Event::default().event(name).data(view::json(data).get())
+    let event = Event::default().event(name);
+    event.json_data(data).expect("the data of events has text keys and serialises")
 }

@@ -8,7 +8,8 @@ use throughline_engine::events::Events;
 use throughline_engine::id::{AgentName, SessionId};
 use throughline_engine::notice::mentions;
 use throughline_engine::request::TurnInput;
-use throughline_engine::session::record::TurnStatus;
+use throughline_engine::session::pending::AwaitedCall;
+use throughline_engine::session::record::{EntityMention, TurnStatus};
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use utoipa::ToSchema;
 
@@ -17,7 +18,6 @@ use super::run;
 use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -53,12 +53,12 @@ pub struct QueryReply {
     pub tool_server: Option<String>,
     /// Entities recognised in the query; `confidence` below 0.7 should be confirmed.
     #[schema(value_type = Vec<shapes::MentionView>)]
-    pub entities: Raw,
+    pub entities: Vec<EntityMention>,
     /// Number of the turn; null while a call waits for approval.
     pub turn: Option<u64>,
     /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
-    pub awaiting_approval: Raw,
+    pub awaiting_approval: Vec<AwaitedCall>,
 }
 
 /// Selects one tool using the history, calls it, and answers from its result. The exchange is stored even if it
@@ -101,9 +101,9 @@ impl From<&TurnOutcome> for QueryReply {
                         .map(|call| call.tool.server.clone())
                         .filter(|server| !server.is_empty()),
                     error,
-                    entities: json(&record.entities),
+                    entities: record.entities.clone(),
                     turn: Some(record.turn),
-                    awaiting_approval: json(&[(); 0]),
+                    awaiting_approval: Vec::new(),
                 }
             }
             TurnOutcome::Paused { session, pending } => {
@@ -115,9 +115,9 @@ impl From<&TurnOutcome> for QueryReply {
                     tool_name: call.map(|call| call.tool.name.clone()),
                     tool_server: call.map(|call| call.tool.server.clone()),
                     error: Some("the call waits for approval".into()),
-                    entities: json(&mentions(&pending.noticed)),
+                    entities: mentions(&pending.noticed),
                     turn: None,
-                    awaiting_approval: json(&pending.undecided().collect::<Vec<_>>()),
+                    awaiting_approval: pending.undecided().cloned().collect(),
                 }
             }
         }

@@ -5,7 +5,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use throughline_engine::events::Events;
+use throughline_engine::model::Usage;
 use throughline_engine::notice::mentions;
+use throughline_engine::session::pending::AwaitedCall;
+use throughline_engine::session::record::{EntityMention, ReplyForm, TurnError};
+use throughline_engine::store::Durability;
 use throughline_engine::turn::TurnOutcome;
 use utoipa::ToSchema;
 
@@ -16,7 +20,6 @@ use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
 use crate::http::conversations::turn::ToolExecution;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::idempotency::IdempotencyKey;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -33,52 +36,51 @@ pub struct ChatReply {
     /// The assistant's reply, or the part of it so far.
     pub reply: String,
     /// `complete`, `partial`, `failed`, `refused` or `awaiting_approval`.
-    #[schema(value_type = String)]
-    pub status: Raw,
+    pub status: &'static str,
     /// Why it failed; null if it did not.
     #[schema(value_type = Option<shapes::TurnFailure>)]
-    pub error: Raw,
+    pub error: Option<TurnError>,
     /// Who wrote the reply; null while a call waits for approval.
-    #[schema(value_type = shapes::ReplyForm)]
-    pub form: Raw,
+    #[schema(value_type = Option<shapes::ReplyForm>)]
+    pub form: Option<ReplyForm>,
     /// Entities recognised in the message; `confidence` below 0.7 should be confirmed.
     #[schema(value_type = Vec<shapes::MentionView>)]
-    pub entities: Raw,
+    pub entities: Vec<EntityMention>,
     /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
     /// Tool calls with their results, in order.
     pub tool_executions: Vec<ToolExecution>,
     /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
-    pub awaiting_approval: Raw,
+    pub awaiting_approval: Vec<AwaitedCall>,
     /// Tokens as counted by the provider; null if no model was asked.
     #[schema(value_type = Option<shapes::TokenUsage>)]
-    pub usage: Raw,
+    pub usage: Option<Usage>,
     /// What the model saw, in brief; null without a receipt.
     pub context: Option<ContextBrief>,
     /// Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`.
     #[schema(value_type = String)]
-    pub durability: Raw,
+    pub durability: Durability,
 }
 
 impl ChatReply {
     /// The view of an outcome.
     pub fn of(app: &App, outcome: &TurnOutcome) -> Self {
-        let durability = json(&app.engine().store().facts().durability);
+        let durability = app.engine().store().facts().durability;
         match outcome {
             TurnOutcome::Finished { session, record, .. } => Self {
                 conversation_id: session.head.id.to_string(),
                 version: session.version.number,
                 turn: Some(record.turn),
                 reply: record.reply.clone(),
-                status: json(&record.status),
-                error: json(&record.error),
-                form: json(&record.form),
-                entities: json(&record.entities),
+                status: record.status.as_str(),
+                error: record.error.clone(),
+                form: Some(record.form.clone()),
+                entities: record.entities.clone(),
                 tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
                 tool_executions: record.calls.iter().map(Into::into).collect(),
-                awaiting_approval: json(&[(); 0]),
-                usage: json(&record.usage),
+                awaiting_approval: Vec::new(),
+                usage: record.usage,
                 context: record.receipt.as_ref().map(Into::into),
                 durability,
             },
@@ -87,14 +89,14 @@ impl ChatReply {
                 version: session.version.number,
                 turn: None,
                 reply: pending.said.clone(),
-                status: json(&"awaiting_approval"),
-                error: json(&()),
-                form: json(&()),
-                entities: json(&mentions(&pending.noticed)),
+                status: "awaiting_approval",
+                error: None,
+                form: None,
+                entities: mentions(&pending.noticed),
                 tools_used: pending.calls.iter().map(|call| call.tool.to_string()).collect(),
                 tool_executions: pending.calls.iter().map(Into::into).collect(),
-                awaiting_approval: json(&pending.undecided().collect::<Vec<_>>()),
-                usage: json(&()),
+                awaiting_approval: pending.undecided().cloned().collect(),
+                usage: None,
                 context: Some((&pending.receipt).into()),
                 durability,
             },

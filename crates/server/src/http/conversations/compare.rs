@@ -4,11 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use throughline_engine::id::SessionId;
-use throughline_engine::receipt_diff::ReceiptDiff;
+use throughline_engine::receipt_diff::{ChangedPiece, MovedPiece, ReceiptDiff};
 use utoipa::{IntoParams, ToSchema};
 
 use super::context::PieceView;
-use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::part::{Path, Query};
@@ -35,10 +34,10 @@ pub struct Comparison {
     pub only_second: Vec<PieceView>,
     /// Pieces that one turn sent and the other dropped, or that both dropped for different reasons.
     #[schema(value_type = Vec<shapes::MovedPieceView>)]
-    pub moved: Raw,
+    pub moved: Vec<MovedPiece>,
     /// Pieces of the same source whose text differs.
     #[schema(value_type = Vec<shapes::ChangedPieceView>)]
-    pub changed: Raw,
+    pub changed: Vec<ChangedPiece>,
     /// Number of pieces that are equal.
     pub same: usize,
     /// Tokens sent in the first and in the second turn.
@@ -52,8 +51,8 @@ impl From<&ReceiptDiff> for Comparison {
         Self {
             only_first: diff.only_first.iter().map(Into::into).collect(),
             only_second: diff.only_second.iter().map(Into::into).collect(),
-            moved: json(&diff.moved),
-            changed: json(&diff.changed),
+            moved: diff.moved.clone(),
+            changed: diff.changed.clone(),
             same: diff.same,
             used_tokens: diff.used_tokens,
             same_request: diff.same_request,

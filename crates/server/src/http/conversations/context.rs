@@ -10,15 +10,16 @@ use serde_json::Value;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::id::SessionId;
 use throughline_engine::model::ModelRequest;
-use throughline_engine::piece::{Position, Rank, Source};
+use throughline_engine::piece::{IncludeMode, Position, Rank, Source};
 use throughline_engine::rebuild;
-use throughline_engine::receipt::{DropReason, Receipt, ReceiptPiece};
+use throughline_engine::receipt::{
+    BudgetReport, DropReason, ModeCounts, Parameters, Receipt, ReceiptPiece,
+};
 use throughline_engine::request::encode;
 use throughline_engine::session::record::{CallRecord, ReplyForm, TurnRecord};
 use throughline_upstream::model::{self, ModelConfig};
 use utoipa::{IntoParams, ToSchema};
 
-use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::dropin::handed_on;
@@ -48,13 +49,12 @@ pub struct ReceiptView {
     pub mode_why: String,
     /// Token budget.
     #[schema(value_type = shapes::BudgetView)]
-    pub budget: Raw,
+    pub budget: BudgetReport,
     /// Model parameters sent with the request.
     #[schema(value_type = shapes::ParametersView)]
-    pub parameters: Raw,
+    pub parameters: Parameters,
     /// Number of items in the request, by type and include mode.
-    #[schema(value_type = shapes::ItemCounts)]
-    pub counts: Raw,
+    pub counts: ItemCounts,
     /// Rules, references and tools in the request.
     pub items: Vec<RequestItem>,
     /// Every piece that was considered, sent or dropped, in the order of sending.
@@ -75,6 +75,20 @@ pub struct ReceiptView {
     pub window_from: u64,
     /// Version of the layout that turned the pieces into a request.
     pub layout: u32,
+}
+
+/// Number of items in a request, by type and include mode.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ItemCounts {
+    /// Number of rules.
+    #[schema(value_type = shapes::ModeCounts)]
+    rules: ModeCounts,
+    /// Number of references.
+    #[schema(value_type = shapes::ModeCounts)]
+    references: ModeCounts,
+    /// Number of tools.
+    #[schema(value_type = shapes::ModeCounts)]
+    tools: ModeCounts,
 }
 
 /// A tool call of the turn, without its result.
@@ -125,7 +139,7 @@ pub struct RequestItem {
     pub server_name: Option<String>,
     /// `always`, `manual` or `agent`.
     #[schema(value_type = String)]
-    pub include_mode: Raw,
+    pub include_mode: IncludeMode,
     /// Similarity to the message, 0–1; absent if it was not searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity_score: Option<f32>,
@@ -145,7 +159,7 @@ impl RequestItem {
             kind,
             name: name.clone(),
             server_name: server.cloned(),
-            include_mode: json(mode),
+            include_mode: *mode,
             similarity_score: piece.score,
             used: piece.used,
         })
@@ -223,11 +237,9 @@ impl From<&Receipt> for ReceiptView {
             at: receipt.at,
             mode: receipt.mode.as_str().into(),
             mode_why: receipt.mode_why.clone(),
-            budget: json(&receipt.budget),
-            parameters: json(&receipt.parameters),
-            counts: json(&serde_json::json!({
-                "rules": rules, "references": references, "tools": tools
-            })),
+            budget: receipt.budget,
+            parameters: receipt.parameters,
+            counts: ItemCounts { rules, references, tools },
             items: receipt.pieces.iter().filter(|p| p.sent()).filter_map(RequestItem::of).collect(),
             pieces: receipt.pieces.iter().map(piece).collect(),
             stable_prefix_tokens: receipt.stable_prefix_tokens,

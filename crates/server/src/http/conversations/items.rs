@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use throughline_engine::engine::SessionItemView;
 use throughline_engine::id::SessionId;
-use throughline_engine::item::ItemName;
+use throughline_engine::item::{ItemName, SessionItem};
 use throughline_engine::session::LoadedSession;
 use utoipa::ToSchema;
 
-use super::view::{Raw, Versioned, json};
+use super::view::Versioned;
 use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
@@ -65,10 +66,20 @@ pub struct SessionItems {
     pub version: u64,
     /// Rules, references and tools.
     #[schema(value_type = Vec<shapes::SessionItemView>)]
-    pub items: Raw,
+    pub items: ListedItems,
 }
 
-fn answer(loaded: &LoadedSession, items: Raw) -> Versioned<SessionItems> {
+/// Items with or without a check against what the agent offers.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum ListedItems {
+    /// After a change.
+    Plain(Vec<SessionItem>),
+    /// As listed.
+    Checked(Vec<SessionItemView>),
+}
+
+fn answer(loaded: &LoadedSession, items: ListedItems) -> Versioned<SessionItems> {
     let version = loaded.version.number;
     (etag(version), Json(SessionItems { version, items }))
 }
@@ -83,7 +94,7 @@ pub async fn list(
     Path(id): Path<SessionId>,
 ) -> Result<Versioned<SessionItems>, Problem> {
     let (loaded, items) = app.engine().session_items(&caller, &id).await?;
-    Ok(answer(&loaded, json(&items)))
+    Ok(answer(&loaded, ListedItems::Checked(items)))
 }
 
 /// Adds an item that the agent offers, whatever its include mode.
@@ -100,8 +111,7 @@ pub async fn add(
 ) -> Result<Versioned<SessionItems>, Problem> {
     let item = ItemName::try_from(body.value)?;
     let loaded = app.engine().add_item(&caller, &id, item, expected).await?;
-    let items = json(&loaded.head.items);
-    Ok(answer(&loaded, items))
+    Ok(answer(&loaded, ListedItems::Plain(loaded.head.items.clone())))
 }
 
 /// Removes an item from a session.
@@ -119,6 +129,5 @@ pub async fn remove(
 ) -> Result<Versioned<SessionItems>, Problem> {
     let item = ItemName::try_from(body.value)?;
     let loaded = app.engine().remove_item(&caller, &id, &item, expected).await?;
-    let items = json(&loaded.head.items);
-    Ok(answer(&loaded, items))
+    Ok(answer(&loaded, ListedItems::Plain(loaded.head.items.clone())))
 }

@@ -4,29 +4,30 @@
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use throughline_engine::engine::RuleInForce;
 use throughline_engine::id::SessionId;
 use throughline_engine::rule::Rule;
+use throughline_engine::session::pending::AwaitedCall;
 use throughline_engine::tool::ToolName;
 use utoipa::ToSchema;
 
-use super::view::{Conversation, Raw, Versioned, json, versioned};
+use super::view::{Conversation, Versioned, versioned};
 use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
 use crate::http::part::Path;
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// Pending tool calls, and the rules that apply to tools.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Approvals {
-    /// Tool calls that wait for approval, in the form of `AwaitedCallView`.
-    #[schema(value_type = Vec<Object>)]
-    pub awaiting_approval: Raw,
-    /// Rules of tools: `tool`, `rule` (`allow`, `ask`, `deny` or `reads`), `scope` (`operator`, `agent`,
-    /// `everyone`, `user` or `session`), `by`, `at` and `in_force`, which is `false` once the tool's definition
-    /// has changed.
-    #[schema(value_type = Vec<Object>)]
-    pub rules: Raw,
+    /// Tool calls that wait for approval.
+    #[schema(value_type = Vec<shapes::AwaitedCallView>)]
+    pub awaiting_approval: Vec<AwaitedCall>,
+    /// Rules of tools.
+    #[schema(value_type = Vec<shapes::RuleView>)]
+    pub rules: Vec<RuleInForce>,
 }
 
 /// Permission of a tool in one session.
@@ -49,8 +50,8 @@ pub async fn list(
 ) -> Result<Json<Approvals>, Problem> {
     let (session, rules) = app.engine().rules_in_force(&caller, &id).await?;
     let pending = session.head.pending.iter();
-    let waiting: Vec<_> = pending.flat_map(|pending| pending.undecided()).collect();
-    Ok(Json(Approvals { awaiting_approval: json(&waiting), rules: json(&rules) }))
+    let awaiting_approval = pending.flat_map(|pending| pending.undecided()).cloned().collect();
+    Ok(Json(Approvals { awaiting_approval, rules }))
 }
 
 /// Sets the permission of a tool in this session, for its current definition.

@@ -1,16 +1,17 @@
 //! `POST /conversations/{id}/prepare`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use throughline_engine::id::SessionId;
-use throughline_engine::model::ModelRequest;
-use throughline_engine::request::TurnInput;
+use throughline_engine::request::{AssembledRequest, TurnInput};
 use throughline_upstream::model::{self, ModelConfig, Provider};
 use utoipa::ToSchema;
 
 use super::context::ReceiptView;
-use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
@@ -46,20 +47,37 @@ pub enum PreparedFormat {
 
 impl PreparedFormat {
     /// The request without what is the caller's: the model, its temperature and whether it streams.
-    fn of(self, request: &ModelRequest) -> Raw {
+    fn of(self, assembled: Arc<AssembledRequest>) -> PreparedRequest {
         let (provider, fields): (_, &[&str]) = match self {
-            Self::Engine => return json(request),
+            Self::Engine => return PreparedRequest::Engine(assembled),
             Self::OpenAi => (Provider::OpenAi, &["messages", "tools"]),
             Self::Anthropic => {
                 (Provider::Anthropic, &["system", "messages", "tools", "max_tokens"])
             }
         };
-        let mut body = model::body(&ModelConfig::new(provider, ""), request);
+        let mut body = model::body(&ModelConfig::new(provider, ""), &assembled.request);
         if let Some(body) = body.as_object_mut() {
             body.retain(|name, _| fields.contains(&name.as_str()));
         }
-        json(&body)
+        PreparedRequest::Provider(body)
     }
+}
+
+/// A request in the wanted format.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum PreparedRequest {
+    /// The same for every provider.
+    Engine(#[serde(serialize_with = "request_of")] Arc<AssembledRequest>),
+    /// The body of a provider.
+    Provider(Value),
+}
+
+fn request_of<S: Serializer>(
+    assembled: &Arc<AssembledRequest>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    assembled.request.serialize(serializer)
 }
 
 /// A request for the application's own model, and its receipt.
@@ -68,7 +86,7 @@ pub struct PreparedContext {
     /// What is to be sent to the model, in the wanted format. In that of a provider, its fields are those of the
     /// provider's own request.
     #[schema(value_type = Object)]
-    pub request: Raw,
+    pub request: PreparedRequest,
     /// What the request is made of. Its id can be given within 15 minutes when the exchange is recorded.
     pub receipt: ReceiptView,
 }
@@ -87,5 +105,5 @@ pub async fn prepare(
     let input = TurnInput { message, budget_tokens, ..TurnInput::default() };
     let assembled = app.engine().prepare(&caller, &id, &input).await?;
     let receipt = ReceiptView::from(&assembled.receipt);
-    Ok(Json(PreparedContext { request: format.of(&assembled.request), receipt }))
+    Ok(Json(PreparedContext { request: format.of(assembled), receipt }))
 }

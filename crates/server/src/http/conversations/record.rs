@@ -9,11 +9,11 @@ use serde_json::Value;
 use throughline_engine::failure::UpstreamFault;
 use throughline_engine::id::SessionId;
 use throughline_engine::session::record::{CallRecord, TurnError};
+use throughline_engine::store::Durability;
 use throughline_engine::tool::{ToolName, ToolOutput};
 use throughline_engine::turn::RecordedTurn;
 use utoipa::ToSchema;
 
-use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::body::Body;
 use crate::http::caller::Authenticated;
@@ -114,7 +114,7 @@ pub struct RecordedView {
     pub version: u64,
     /// Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`.
     #[schema(value_type = String)]
-    pub durability: Raw,
+    pub durability: Durability,
     /// `kept` if the receipt was stored with the turn, `unknown` if it is no longer known; absent if none was
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ pub async fn record(
     let view = RecordedView {
         turn: recorded.turn,
         version: recorded.version,
-        durability: json(&app.engine().store().facts().durability),
+        durability: app.engine().store().facts().durability,
         receipt: kept.map(|kept| if kept { "kept" } else { "unknown" }),
     };
     let status = if recorded.repeated() { StatusCode::OK } else { StatusCode::CREATED };

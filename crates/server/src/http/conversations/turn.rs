@@ -6,14 +6,17 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use throughline_engine::id::SessionId;
+use throughline_engine::model::Usage;
 use throughline_engine::piece::Source;
 use throughline_engine::receipt::ReceiptPiece;
-use throughline_engine::session::record::{CallRecord, ReplyForm, TurnKind, TurnRecord};
+use throughline_engine::session::record::{
+    CallRecord, EntityMention, MessageKind, ReplyForm, SaidTokens, TurnError, TurnKind, TurnRecord,
+    TurnStatus,
+};
 use throughline_engine::session::withheld::Withheld;
 use throughline_upstream::model::Cost;
 use utoipa::ToSchema;
 
-use super::view::{Raw, json};
 use crate::http::App;
 use crate::http::caller::Authenticated;
 use crate::http::dropin::Upstreams;
@@ -35,44 +38,44 @@ pub struct TurnBrief {
     pub at: Timestamp,
     /// Origin: `recorded`, `chat`, `query`, `drop_in` or `imported`.
     #[schema(value_type = String)]
-    pub kind: Raw,
+    pub kind: TurnKind,
     /// The user's message; empty if erased.
     pub message: String,
     /// The assistant's reply; empty if there is none.
     pub reply: String,
     /// `complete`, `partial`, `failed`, `refused` or `erased`.
     #[schema(value_type = String)]
-    pub status: Raw,
+    pub status: TurnStatus,
     /// Whether requests and searches no longer use it, because a memory that was said in it was forgotten.
     pub withheld: bool,
     /// Why it failed; null if it did not.
     #[schema(value_type = Option<shapes::TurnFailure>)]
-    pub error: Raw,
+    pub error: Option<TurnError>,
     /// Who wrote the reply.
     #[schema(value_type = shapes::ReplyForm)]
-    pub form: Raw,
+    pub form: ReplyForm,
     /// Whether the model was offered tools and called none.
     pub no_tool_called: bool,
     /// Tools that were called, as `server:tool`, in order.
     pub tools_used: Vec<String>,
     /// Entities that the turn is about.
     #[schema(value_type = Vec<shapes::MentionView>)]
-    pub entities: Raw,
+    pub entities: Vec<EntityMention>,
     /// Tokens as counted by the provider; null if no model was asked.
     #[schema(value_type = Option<shapes::TokenUsage>)]
-    pub usage: Raw,
+    pub usage: Option<Usage>,
     /// What those tokens cost; null if no price is configured for the model.
     pub cost: Option<CostView>,
     /// Tokens of message and reply, by this server's count.
     #[schema(value_type = shapes::SaidTokens)]
-    pub tokens: Raw,
+    pub tokens: SaidTokens,
     /// One sentence about what the model was sent and what was dropped; null without a receipt.
     pub context: Option<String>,
     /// Names of the files attached to the message.
     pub attachments: Vec<String>,
     /// Arbitrary data of the application; null if there is none.
     #[schema(value_type = Option<Object>)]
-    pub metadata: Raw,
+    pub metadata: Option<Value>,
 }
 
 /// What a turn cost, at the prices that are configured now.
@@ -119,22 +122,22 @@ impl From<&TurnRecord> for TurnBrief {
         Self {
             turn: record.turn,
             at: record.at,
-            kind: json(&record.kind),
+            kind: record.kind,
             message: record.message.clone(),
             reply: record.reply.clone(),
-            status: json(&record.status),
+            status: record.status,
             withheld: false,
-            error: json(&record.error),
-            form: json(&record.form),
+            error: record.error.clone(),
+            form: record.form.clone(),
             no_tool_called: record.no_tool_called,
             tools_used: record.calls.iter().map(|call| call.tool.to_string()).collect(),
-            entities: json(&record.entities),
-            usage: json(&record.usage),
+            entities: record.entities.clone(),
+            usage: record.usage,
             cost: None,
-            tokens: json(&record.tokens),
+            tokens: record.tokens,
             context: record.receipt.as_ref().map(|receipt| receipt.summary()),
             attachments: attachments(record),
-            metadata: json(&record.metadata),
+            metadata: record.metadata.clone(),
         }
     }
 }
@@ -176,7 +179,7 @@ pub struct Turn {
 pub struct KindOfMessage {
     /// `query`, `response`, `tool_result` or `error`.
     #[schema(value_type = String)]
-    pub kind: Raw,
+    pub kind: MessageKind,
     /// Text of the message.
     pub text: String,
 }
@@ -226,9 +229,7 @@ impl From<&TurnRecord> for Turn {
             tool_executions: record.calls.iter().map(Into::into).collect(),
             took_ms: record.took_ms,
             stages: stages(record, None),
-            messages: messages
-                .map(|(kind, text)| KindOfMessage { kind: json(&kind), text })
-                .collect(),
+            messages: messages.map(|(kind, text)| KindOfMessage { kind, text }).collect(),
         }
     }
 }

@@ -1,19 +1,25 @@
 //! The view of a session.
 
+use std::collections::VecDeque;
+
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use throughline_engine::agent::MemoryScope;
 use throughline_engine::engine::expiry_state;
+use throughline_engine::entity::Topic;
 use throughline_engine::error::Error;
+use throughline_engine::item::SessionItem;
 use throughline_engine::mode::PromptMode;
 use throughline_engine::persona::Persona;
+use throughline_engine::receipt::effective;
 use throughline_engine::session::LoadedSession;
-use throughline_engine::session::head::{SessionHead, Settings};
-use throughline_engine::session::pending::PendingTurn;
+use throughline_engine::session::head::{
+    ForkedFrom, Pruning, SessionHead, Settings, Summary, TokenUsage, ToolExecution,
+};
+use throughline_engine::session::pending::{AwaitedCall, PendingTurn};
 use utoipa::ToSchema;
 
 use crate::http::condition::etag;
@@ -23,9 +29,6 @@ use crate::persona_view::expiry_warning;
 
 /// A response with its version as `ETag`.
 pub type Versioned<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
-
-/// JSON passed through as the engine serialised it, so that numbers keep their digits.
-pub type Raw = Box<RawValue>;
 
 /// A session.
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,36 +63,55 @@ pub struct Conversation {
     pub persona: Option<PersonaBody>,
     /// Rules, references and tools of the session.
     #[schema(value_type = Vec<shapes::SessionItemView>)]
-    pub items: Raw,
+    pub items: Vec<SessionItem>,
     /// What the last turns are about; null if not known.
     #[schema(value_type = Option<shapes::TopicView>)]
-    pub topic: Raw,
-    /// Summary of older turns: `from`, `to`, `text`, `tokens`, `by` and `at`; null if there is none.
-    #[schema(value_type = Option<Object>)]
-    pub summary: Raw,
+    pub topic: Option<Topic>,
+    /// Summary of older turns; null if there is none.
+    #[schema(value_type = Option<shapes::SummaryView>)]
+    pub summary: Option<Summary>,
     /// The last tool calls, at most 20, newest last.
     #[schema(value_type = Vec<shapes::EarlierCall>)]
-    pub tool_history: Raw,
+    pub tool_history: VecDeque<ToolExecution>,
     /// Token counts over the whole session.
     #[schema(value_type = shapes::SessionTokens)]
-    pub usage: Raw,
+    pub usage: SessionTokens,
     /// Tokens of the last request, by this server's count.
     pub context_tokens: u32,
     /// Prompt mode of the last turn: `general`, `creation`, `search`, `modification` or `analysis`.
     pub mode: String,
     /// The last requests whose history did not fit, at most 20, newest last.
     #[schema(value_type = Vec<shapes::PruningView>)]
-    pub prunings: Raw,
+    pub prunings: VecDeque<Pruning>,
     /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
-    pub awaiting_approval: Raw,
+    pub awaiting_approval: Vec<AwaitedCall>,
     /// The turn that waits for those calls; null if none does.
     pub paused: Option<PausedTurn>,
     /// Origin of a forked session; null if it was not forked.
     #[schema(value_type = Option<shapes::ForkedFromView>)]
-    pub forked_from: Raw,
+    pub forked_from: Option<ForkedFrom>,
     /// Number of turns whose content was erased.
     pub erased_turns: u64,
+}
+
+/// Token counts of a session, with those that are derived from them.
+#[derive(Debug, Serialize)]
+pub struct SessionTokens {
+    #[serde(flatten)]
+    counted: TokenUsage,
+    effective_tokens: f64,
+    replay_effective_tokens: f64,
+}
+
+impl From<TokenUsage> for SessionTokens {
+    fn from(counted: TokenUsage) -> Self {
+        Self {
+            counted,
+            effective_tokens: effective(counted.request_tokens, counted.stable_tokens),
+            replay_effective_tokens: counted.replay.effective_tokens(),
+        }
+    }
 }
 
 /// A turn that continues once its tool calls are decided.
@@ -206,26 +228,21 @@ pub fn conversation(loaded: &LoadedSession, now: Timestamp) -> Conversation {
         expiry_warning: expiry_warning(head.expires_at, expiry_state(head, now), now),
         settings: SettingsBody::from(&head.settings),
         persona: head.persona.as_ref().map(PersonaBody::from),
-        items: json(&head.items),
-        topic: json(&head.entities.topic),
-        summary: json(&head.summary),
-        tool_history: json(&head.tool_history),
-        usage: json(&head.usage),
+        items: head.items.clone(),
+        topic: head.entities.topic.clone(),
+        summary: head.summary.clone(),
+        tool_history: head.tool_history.clone(),
+        usage: head.usage.into(),
         context_tokens: head.context_tokens,
         mode: head.mode.as_str().into(),
-        prunings: json(&head.prunings),
-        awaiting_approval: json(
-            &pending.map(|p| p.undecided().collect::<Vec<_>>()).unwrap_or_default(),
-        ),
+        prunings: head.prunings.clone(),
+        awaiting_approval: pending
+            .map(|pending| pending.undecided().cloned().collect())
+            .unwrap_or_default(),
         paused: pending.map(|pending| PausedTurn::from(pending.as_ref())),
-        forked_from: json(&head.forked_from),
+        forked_from: head.forked_from.clone(),
         erased_turns: head.erased_turns,
     }
-}
-
-/// Serialises a value of the engine; null if that fails.
-pub fn json(value: &impl Serialize) -> Raw {
-    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 impl From<&PendingTurn> for PausedTurn {

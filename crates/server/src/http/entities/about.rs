@@ -3,11 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use throughline_engine::engine::RelatedSession;
 use utoipa::ToSchema;
 
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Path;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -17,7 +17,7 @@ use crate::http::shapes;
 pub struct About {
     /// The sessions, most recently changed first.
     #[schema(value_type = Vec<shapes::SessionAbout>)]
-    pub conversations: Raw,
+    pub conversations: Vec<RelatedSession>,
 }
 
 /// Lists the caller's sessions that mention an entity.
@@ -30,8 +30,8 @@ pub async fn entity(
     Authenticated(caller): Authenticated,
     Path((kind, name)): Path<(String, String)>,
 ) -> Result<Json<About>, Problem> {
-    let about = app.engine().sessions_about(&caller, &kind, &name).await?;
-    Ok(Json(About { conversations: json(&about) }))
+    let conversations = app.engine().sessions_about(&caller, &kind, &name).await?;
+    Ok(Json(About { conversations }))
 }
 
 /// Lists the caller's sessions that refer to a workflow.
@@ -43,6 +43,6 @@ pub async fn workflow(
     Authenticated(caller): Authenticated,
     Path(name): Path<String>,
 ) -> Result<Json<About>, Problem> {
-    let about = app.engine().sessions_about(&caller, "workflow", &name).await?;
-    Ok(Json(About { conversations: json(&about) }))
+    let conversations = app.engine().sessions_about(&caller, "workflow", &name).await?;
+    Ok(Json(About { conversations }))
 }

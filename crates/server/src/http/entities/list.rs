@@ -3,14 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use throughline_engine::engine::{EntityList, EntityView};
+use throughline_engine::entity::Reference;
 use throughline_engine::id::SessionId;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::{Path, Query};
 use crate::http::problem::Problem;
+use crate::http::shapes;
 
 /// Entity type of workflows.
 const WORKFLOW: &str = "workflow";
@@ -18,10 +20,9 @@ const WORKFLOW: &str = "workflow";
 /// Entities of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Entities {
-    /// The most relevant entities first: type, name, id, relations, mentions, data, `relevanceScore`, `trust`
-    /// and `active`.
-    #[schema(value_type = Vec<Object>)]
-    pub entities: Raw,
+    /// The most relevant first.
+    #[schema(value_type = Vec<shapes::EntityShape>)]
+    pub entities: Vec<EntityView>,
     /// Current topic; null if not known.
     pub topic: Option<String>,
     /// Number of further entities known from the log.
@@ -31,9 +32,9 @@ pub struct Entities {
 /// Workflows of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Workflows {
-    /// Each with `spec_id`, `name`, `mentioned_at`, `action` and `aliases`.
-    #[schema(value_type = Vec<Object>)]
-    pub workflows: Raw,
+    /// The workflows, last mentioned first.
+    #[schema(value_type = Vec<shapes::WorkflowView>)]
+    pub workflows: Vec<Reference>,
 }
 
 /// Selects workflows.
@@ -55,8 +56,8 @@ pub async fn entities(
     Path(id): Path<SessionId>,
 ) -> Result<Json<Entities>, Problem> {
     let list = app.engine().entities(&caller, &id).await?;
-    let entities = json(&list.entities);
-    Ok(Json(Entities { entities, topic: list.topic, more_known: list.more_known }))
+    let EntityList { entities, topic, more_known } = list;
+    Ok(Json(Entities { entities, topic, more_known }))
 }
 
 /// Lists the workflows that a session refers to.
@@ -69,6 +70,6 @@ pub async fn workflows(
     Path(id): Path<SessionId>,
     Query(query): Query<ReferenceQuery>,
 ) -> Result<Json<Workflows>, Problem> {
-    let found = app.engine().references(&caller, &id, WORKFLOW, query.q.as_deref()).await?;
-    Ok(Json(Workflows { workflows: json(&found) }))
+    let workflows = app.engine().references(&caller, &id, WORKFLOW, query.q.as_deref()).await?;
+    Ok(Json(Workflows { workflows }))
 }

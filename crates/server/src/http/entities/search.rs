@@ -3,11 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use throughline_engine::engine::SearchHit;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::http::App;
 use crate::http::caller::Authenticated;
-use crate::http::conversations::view::{Raw, json};
 use crate::http::part::Query;
 use crate::http::problem::Problem;
 use crate::http::shapes;
@@ -37,7 +37,7 @@ fn limit() -> usize {
 pub struct Found {
     /// The hits, best first.
     #[schema(value_type = Vec<shapes::SearchHitView>)]
-    pub hits: Raw,
+    pub hits: Vec<SearchHit>,
     /// Sessions whose last changes are not indexed yet.
     pub sessions_behind: u64,
 }
@@ -51,5 +51,5 @@ pub async fn search(
     Query(query): Query<SearchQuery>,
 ) -> Result<Json<Found>, Problem> {
     let found = app.engine().search(&caller, &query.q, query.limit, query.offset).await?;
-    Ok(Json(Found { hits: json(&found.hits), sessions_behind: found.sessions_behind }))
+    Ok(Json(Found { hits: found.hits, sessions_behind: found.sessions_behind }))
 }
