@@ -4,6 +4,7 @@
 //! overlaps one. `doubtful` rows, and rows whose wording was known beforehand (`from_brief`), do not count.
 //! `facts-blind.jsonl`: the same, written a second time without knowledge of the code, half of it traps.
 //! `facts-third.jsonl`: a third time, two thirds of it traps; the last rows are talk that was taken for statements.
+//! `facts-fourth.jsonl`: a fourth time, by the words that a right statement has.
 //! `facts-further.jsonl`: the same, written by who wrote the code, mostly traps.
 //! `supersede.jsonl`: messages in order; which clauses hold at the end, and which were superseded.
 
@@ -34,7 +35,16 @@ struct Row {
 #[derive(Deserialize)]
 struct Labelled {
     kind: FactKind,
+    #[serde(default)]
     says: String,
+    /// Words that a right statement has, instead of a clause.
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    also: Vec<FactKind>,
+    /// Right, but not missed if it is not found.
+    #[serde(default)]
+    optional: bool,
 }
 
 #[derive(Default, Debug)]
@@ -49,7 +59,15 @@ fn rows(file: &str) -> Vec<Row> {
     file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn overlaps(statement: &Statement, says: &str) -> bool {
+fn overlaps(statement: &Statement, label: &Labelled) -> bool {
+    let text = statement.text.to_lowercase();
+    match label.words.is_empty() {
+        true => shares(statement, &label.says),
+        false => label.words.iter().all(|word| text.contains(&word.to_lowercase())),
+    }
+}
+
+fn shares(statement: &Statement, says: &str) -> bool {
     let (text, says) = (statement.text.to_lowercase(), says.to_lowercase());
     let says = says.trim_end_matches(['.', '!']);
     text.contains(says) || says.contains(&text)
@@ -73,6 +91,12 @@ fn statements_are_precise_on_a_third_blind_set_and_not_rare() {
 }
 
 #[test]
+fn statements_are_precise_on_a_fourth_blind_set_and_not_rare() {
+    let all = check(include_str!("data/facts-fourth.jsonl"));
+    assert!(all.recalled as f64 >= 0.85 * all.labelled as f64, "recall is below 0.85");
+}
+
+#[test]
 fn statements_are_precise_on_further_messages() {
     check(include_str!("data/facts-further.jsonl"));
 }
@@ -85,7 +109,7 @@ fn check(file: &str) -> Tally {
     for row in rows(file).iter().filter(|row| !row.doubtful && !row.from_brief) {
         let found = stated(&row.text);
         for statement in &found {
-            let label = row.facts.iter().find(|label| overlaps(statement, &label.says));
+            let label = row.facts.iter().find(|label| overlaps(statement, label));
             for key in [format!("{:?}", statement.kind), row.lang.clone(), "all".to_owned()] {
                 let tally = tallies.entry(key).or_default();
                 tally.found += 1;
@@ -93,7 +117,9 @@ fn check(file: &str) -> Tally {
             }
             match label {
                 Some(label)
-                    if label.kind == statement.kind || row.also_kind == Some(statement.kind) =>
+                    if label.kind == statement.kind
+                        || label.also.contains(&statement.kind)
+                        || row.also_kind == Some(statement.kind) =>
                 {
                     kinds_right += 1;
                 }
@@ -103,15 +129,15 @@ fn check(file: &str) -> Tally {
                 None => println!("wrong: {:?} in {:?} ({})", statement.text, row.text, row.note),
             }
         }
-        for label in &row.facts {
-            let is_found = found.iter().any(|statement| overlaps(statement, &label.says));
+        for label in row.facts.iter().filter(|label| !label.optional) {
+            let is_found = found.iter().any(|statement| overlaps(statement, label));
             for key in [format!("{:?}", label.kind), row.lang.clone(), "all".to_owned()] {
                 let tally = tallies.entry(key).or_default();
                 tally.labelled += 1;
                 tally.recalled += usize::from(is_found);
             }
             if !is_found {
-                println!("missed: {:?} in {:?}", label.says, row.text);
+                println!("missed: {:?} {:?} in {:?}", label.says, label.words, row.text);
             }
         }
     }
@@ -144,7 +170,7 @@ fn what_is_superseded_is_about_the_same_thing() {
             for older in known
                 .extract_if(.., |older| supersedes(&newer, older.subject.as_deref(), &older.text))
             {
-                let is_right = row.superseded.iter().any(|says| overlaps(&older, says));
+                let is_right = row.superseded.iter().any(|says| shares(&older, says));
                 claimed += 1;
                 right += usize::from(is_right);
                 if !is_right {

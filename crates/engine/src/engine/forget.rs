@@ -38,7 +38,7 @@ pub struct ForgottenFacts {
 }
 
 impl Engine {
-    /// Forgets a fact with its earlier versions, and the turns that state it.
+    /// Forgets a fact with its earlier versions and the facts it supersedes, and the turns that state them.
     pub async fn forget_fact(
         &self,
         caller: &Caller,
@@ -46,9 +46,11 @@ impl Engine {
         turns: SourceTurns,
     ) -> Result<ForgottenFacts> {
         authorize(caller, Action::Write)?;
-        let fact = self.facts.get(caller, id).await?;
-        let mut said_in = sources([&fact]);
-        self.add_restatements(caller, &fact, &mut said_in).await?;
+        let facts = self.facts.with_superseded(caller, id).await?;
+        let mut said_in = sources(&facts);
+        for fact in &facts {
+            self.add_restatements(caller, fact, &mut said_in).await?;
+        }
         let mut forgotten = self.leave_unused(caller, &mut said_in, turns).await?;
         match self.facts.forget(caller, id).await {
             Ok(more) => forgotten.add(more),

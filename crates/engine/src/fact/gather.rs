@@ -58,6 +58,24 @@ pub fn stated(message: &str) -> Vec<Statement> {
     statements
 }
 
+/// A statement with the value that `message` gives instead of its own: "no wait, 89", "actually it's 89".
+///
+/// Only a number is taken for a number, and a name for a name.
+pub(crate) fn corrected(message: &str, statement: &str) -> Option<String> {
+    let message = message.trim().trim_end_matches(['.', '!', ' ']);
+    let (rest, last) = statement.rsplit_once(' ')?;
+    lexicon::languages_of(message).into_iter().find_map(|language| {
+        let groups = language.correction.captures(message)?;
+        let value = groups.name("value")?.as_str();
+        let fits = match last.contains(|it: char| it.is_ascii_digit()) {
+            true => value.contains(|it: char| it.is_ascii_digit()),
+            false => [last, value].iter().all(|it| it.starts_with(char::is_uppercase)),
+        };
+        let was = groups.name("old").is_none_or(|old| old.as_str().eq_ignore_ascii_case(last));
+        (fits && was).then(|| format!("{rest} {value}"))
+    })
+}
+
 fn own_sentences<'m>(languages: &[&Language], message: &'m str) -> Vec<Sentence<'m>> {
     prose::own_sentences(message, |line| {
         languages.iter().any(|language| {
@@ -295,7 +313,14 @@ fn matched(language: &Language, form: &Form, clause: &str) -> Option<(FactKind, 
     {
         return None;
     }
-    Some((form.kind, Some(subject::from_template(language, &form.subject, &groups))))
+    let subject = subject::from_template(language, &form.subject, &groups);
+    // A profile is in every request, and a password is not for every request.
+    let is_secret = subject.split(' ').any(|word| language.secret.contains(word));
+    let kind = match form.kind {
+        FactKind::Profile if is_secret => FactKind::Fact,
+        kind => kind,
+    };
+    Some((kind, Some(subject)))
 }
 
 fn fits(language: &Language, rule: ValueRule, value: &str) -> bool {

@@ -110,23 +110,28 @@ impl Facts {
     /// The history of a fact: older facts that it supersedes, its own earlier versions, and the current one.
     /// Oldest first.
     pub async fn history(&self, caller: &Caller, id: &str) -> Result<Vec<Fact>> {
-        let fact = self.get(caller, id).await?;
-        let book = self.book(&caller.scope).await?;
-        let mut ids = vec![fact.id.clone()];
-        let mut at = 0;
-        while let Some(id) = ids.get(at).cloned() {
-            let older = book.facts().filter(|fact| fact.superseded_by.as_ref() == Some(&id));
-            let older: Vec<String> =
-                older.map(|fact| fact.id.clone()).filter(|id| !ids.contains(id)).collect();
-            ids.extend(older);
-            at += 1;
-        }
         let mut versions: Vec<Fact> = Vec::new();
-        for id in ids.iter().rev() {
-            versions.extend(self.versions(caller, id).await?);
+        for fact in self.with_superseded(caller, id).await?.iter().rev() {
+            versions.extend(self.versions(caller, &fact.id).await?);
         }
         versions.sort_by_key(|version| version.changed_at);
         Ok(versions)
+    }
+
+    /// A fact and those that it supersedes, directly or through others; newest first.
+    pub(crate) async fn with_superseded(&self, caller: &Caller, id: &str) -> Result<Vec<Fact>> {
+        let mut facts = vec![self.get(caller, id).await?];
+        let book = self.book(&caller.scope).await?;
+        let mut at = 0;
+        while let Some(id) = facts.get(at).map(|fact| fact.id.clone()) {
+            for older in book.facts().filter(|fact| fact.superseded_by.as_ref() == Some(&id)) {
+                if !facts.iter().any(|known| known.id == older.id) {
+                    facts.push(older.clone());
+                }
+            }
+            at += 1;
+        }
+        Ok(facts)
     }
 
     /// A fact's own versions; changes that do not affect its content are skipped.
@@ -242,13 +247,15 @@ impl Facts {
         Ok(AddedFact { fact, known: true, superseded, contradicts })
     }
 
+    /// Forgets a fact, with those that it supersedes: what was true before is not told instead.
     pub async fn forget(&self, caller: &Caller, id: &str) -> Result<Forgotten> {
         authorize(caller, Action::Write)?;
-        let key = self.threads.key(&caller.scope, id)?;
-        if self.threads.read::<Fact>(&key).await?.is_none() {
-            return Err(missing(id));
-        }
-        self.erase(&caller.scope, &[key]).await
+        let facts = self.with_superseded(caller, id).await?;
+        let keys: Vec<Key> = facts
+            .iter()
+            .map(|fact| self.threads.key(&caller.scope, &fact.id))
+            .collect::<Result<_>>()?;
+        self.erase(&caller.scope, &keys).await
     }
 
     pub async fn forget_all(&self, caller: &Caller) -> Result<Forgotten> {

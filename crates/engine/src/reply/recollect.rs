@@ -24,6 +24,8 @@ const WORDS_MIN: usize = 2;
 const SHARED_MIN: usize = 2;
 /// Maximum texts quoted.
 const QUOTED_MAX: usize = 3;
+/// Maximum statements of the user that are quoted if all are asked for.
+const QUOTED_OF_ALL_MAX: usize = 20;
 /// Maximum characters of each.
 const CHARACTERS_MAX: usize = 400;
 
@@ -33,8 +35,11 @@ pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     let questions = gather::asked(asked.message);
     let answers = |fact: &&Fact| questions.iter().any(|question| question.is_answered_by(fact));
     let facts: Vec<&Fact> = facts(asked).filter(answers).collect();
+    if questions.iter().any(Question::is_for_all) && !facts.is_empty() {
+        return quoted(asked, Say::Told, &facts, QUOTED_OF_ALL_MAX);
+    }
     if !facts.is_empty() || questions.iter().any(Question::is_closed) {
-        return quoted(asked, Say::Told, &facts);
+        return quoted(asked, Say::Told, &facts, QUOTED_MAX);
     }
     let language = lexicon::of(asked.message);
     let own = |word: &str| {
@@ -50,7 +55,7 @@ pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     // "my sister's birthday" does not answer "my birthday".
     let other = |fact: &Fact| questions.iter().any(|question| question.is_narrowed_by(fact));
     let facts = self::facts(asked).filter(|fact| !other(fact) && covers(fact, &wanted));
-    quoted(asked, Say::Told, &Vec::from_iter(facts))
+    quoted(asked, Say::Told, &Vec::from_iter(facts), QUOTED_MAX)
 }
 
 /// The user's own statements that have every word of a question that nothing else answers.
@@ -61,14 +66,14 @@ pub fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
         return None;
     }
     let facts = facts(asked).filter(|fact| covers(fact, &wanted));
-    quoted(asked, Say::Told, &Vec::from_iter(facts))
+    quoted(asked, Say::Told, &Vec::from_iter(facts), QUOTED_MAX)
 }
 
 /// The user's own statements about the same thing, which may not answer the message.
 pub fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
     let questions = gather::asked(asked.message);
     let near = |fact: &&Fact| questions.iter().any(|question| question.is_near(fact));
-    quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>())
+    quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>(), QUOTED_MAX)
 }
 
 /// The reply to a question that only a statement of the user could answer, and none does.
@@ -102,7 +107,7 @@ fn covers(fact: &Fact, wanted: &[String]) -> bool {
     wanted.iter().all(|word| held.contains(word)) && held.len() > wanted.len()
 }
 
-fn quoted(asked: &ReplyRequest<'_>, how: Say, facts: &[&Fact]) -> Option<String> {
+fn quoted(asked: &ReplyRequest<'_>, how: Say, facts: &[&Fact], max: usize) -> Option<String> {
     let line = |fact: &&Fact| match &fact.source {
         Some(FactSource { session, turn, sentence }) => {
             let (session, turn) = (session.to_string(), turn.to_string());
@@ -111,7 +116,7 @@ fn quoted(asked: &ReplyRequest<'_>, how: Say, facts: &[&Fact]) -> Option<String>
         }
         None => format!("\"{}\" (memory {})", fact.text, fact.id),
     };
-    let lines: Vec<String> = facts.iter().take(QUOTED_MAX).map(line).collect();
+    let lines: Vec<String> = facts.iter().take(max).map(line).collect();
     (!lines.is_empty()).then(|| say(asked, how, &[("what", &lines.join("; "))]))
 }
 

@@ -133,7 +133,9 @@ impl Pipeline {
         if current.is_empty() {
             return Ok(Vec::new());
         }
-        let always = |fact: &&Fact| matches!(fact.kind, FactKind::Instruction | FactKind::Profile);
+        let all = gather::asked(message.0).iter().any(gather::Question::is_for_all);
+        let always =
+            |fact: &&Fact| all || matches!(fact.kind, FactKind::Instruction | FactKind::Profile);
         let always = current.iter().filter(always).take(FACTS_ALWAYS_MAX);
         let mut facts: Vec<FactHit> =
             always.map(|fact| FactHit { fact: fact.clone(), score: 1.0 }).collect();
@@ -176,7 +178,7 @@ impl Pipeline {
             sentence,
         };
         let stated = gather::stated(&record.message).into_iter();
-        let drafts: Vec<FactDraft> = stated
+        let mut drafts: Vec<FactDraft> = stated
             .map(|statement| FactDraft {
                 text: statement.text,
                 subject: statement.subject,
@@ -186,11 +188,35 @@ impl Pipeline {
             })
             .collect();
         if drafts.is_empty() {
+            drafts.extend(self.corrected_fact(turn, record).await);
+        }
+        if drafts.is_empty() {
             return;
         }
         if let Err(error) = self.facts.add_all(caller, drafts).await {
             tracing::warn!(%error, "cannot store facts from the message");
         }
+    }
+
+    /// The one fact that the turn before stated, with the value that this message gives instead.
+    async fn corrected_fact(&self, turn: &Turn, record: &TurnRecord) -> Option<FactDraft> {
+        let current = self.facts.of_scope(&turn.session.key.scope).await.ok()?;
+        let session = &turn.session.head.id;
+        let mut just_said = current.iter().filter(|fact| {
+            let source = fact.source.as_ref().filter(|source| source.session == *session);
+            source.is_some_and(|source| source.turn + 1 == record.turn)
+        });
+        let (fact, None) = (just_said.next()?, just_said.next()) else { return None };
+        let text = gather::corrected(&record.message, &fact.text)?;
+        let sentence = record.message.trim().to_owned();
+        let source = FactSource { session: session.clone(), turn: record.turn, sentence };
+        Some(FactDraft {
+            text,
+            subject: fact.subject.clone(),
+            kind: fact.kind,
+            trust: Trust::Said,
+            source: Some(source),
+        })
     }
 
     /// A recent enrichment that is still valid.

@@ -119,3 +119,20 @@ async fn notes_on_older_turns_are_made_again_without_it() {
     let notes = notes().await.expect("notes, made again");
     assert!(notes.contains("beans") && !notes.contains("nuts"), "{notes}");
 }
+
+#[tokio::test]
+async fn what_a_forgotten_fact_had_superseded_is_forgotten_with_it() {
+    let bench = bench().indexed().await.start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, "My phone number is 555-0101.").await;
+    say(&bench, caller, &spring, "My phone number is 555-0199.").await;
+    let id = known(&bench).await;
+    let forgotten = bench.engine.forget_fact(caller, &id, SourceTurns::Withheld).await.unwrap();
+    assert_eq!(forgotten.forgotten.facts, 2);
+    assert_eq!(forgotten.said_in, [(spring.clone(), [1, 2].into())].into());
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    let told = text(&exchange(&bench, &summer, "What is my phone number?").await);
+    assert!(!told.contains("555-01"), "{told}");
+    assert!(searched(&bench, "0101").await.is_empty());
+}

@@ -157,3 +157,54 @@ async fn what_the_user_never_told_is_not_known_whatever_rules_say() {
     let (reply, _) = ask(&bench, &bench.caller, "first", "Who are you?").await;
     assert!(reply.starts_with("I can "), "{reply}");
 }
+
+#[tokio::test]
+async fn everything_that_is_known_is_told_when_it_is_asked_for() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    for message in ["I'm a paediatric nurse.", "I hate coriander.", "My bike lock code is 7788."] {
+        ask(&bench, caller, "first", message).await;
+    }
+    let (reply, answered) = ask(&bench, caller, "second", "What do you know about me?").await;
+    assert!(answered, "{reply}");
+    for told in ["paediatric nurse", "coriander", "7788"] {
+        assert!(reply.contains(told), "{told}: {reply}");
+    }
+    let (reply, _) = ask(&bench, caller, "second", "What is my job?").await;
+    assert!(reply.contains("nurse") && !reply.contains("coriander"), "{reply}");
+    let (reply, _) = ask(&bench, caller, "second", "What's my sister's name?").await;
+    assert_eq!(reply, "I don't know that: you have not told me.");
+}
+
+#[tokio::test]
+async fn another_value_for_what_was_just_said_takes_its_place() {
+    for correction in ["Actually it's 89.", "no wait, 89", "I meant 89, not 88"] {
+        let bench = bench().start().await;
+        ask(&bench, &bench.caller, "first", "My locker number is 88.").await;
+        ask(&bench, &bench.caller, "first", correction).await;
+        let facts = bench.engine.facts().current(&bench.caller).await.unwrap();
+        let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
+        assert_eq!(texts, ["My locker number is 89"], "{correction}");
+    }
+    let bench = bench().start().await;
+    ask(&bench, &bench.caller, "first", "My locker number is 88.").await;
+    ask(&bench, &bench.caller, "first", "no thanks").await;
+    assert_eq!(bench.engine.facts().current(&bench.caller).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_secret_is_told_only_to_a_request_about_it() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let first = across::open(&bench, caller, "first", Settings::default()).await;
+    across::say(&bench, caller, &first, "My password is Foo-92").await;
+    across::say(&bench, caller, &first, "I live in Porto").await;
+    let second = across::open(&bench, caller, "second", Settings::default()).await;
+    let input = |message: &str| TurnInput { message: message.into(), ..TurnInput::default() };
+    for (message, told) in [("Suggest a book", false), ("What is my password?", true)] {
+        let request = bench.engine.prepare(caller, &second, &input(message)).await.unwrap();
+        let text = format!("{:?}", request.request.messages);
+        assert!(text.contains("Porto"), "{text}");
+        assert_eq!(text.contains("Foo-92"), told, "{message}: {text}");
+    }
+}

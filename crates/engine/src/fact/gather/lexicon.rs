@@ -70,8 +70,10 @@ pub struct Language {
     pub joint: Pattern,
     /// The end of a joint after which the subject of the clause before goes on: "they calm me and always make …".
     pub elided: Pattern,
-    /// Pleasantries at the end of a sentence.
+    /// Words at the end of a sentence that say nothing themselves.
     pub tail: Pattern,
+    /// A whole message that gives another value for what was just said: the group `value`, instead of `old`.
+    pub correction: Pattern,
     /// A message that is a task about a text or a fictional world.
     pub never_message: Pattern,
     /// Words that introduce somebody's text, which continues to the end of the message.
@@ -110,6 +112,8 @@ pub struct Language {
     pub instruction_form: Pattern,
     /// Topics of instructions: subject and pattern.
     pub topics: Vec<(String, Pattern)>,
+    /// Words of things that only a request about them is told.
+    pub secret: HashSet<String>,
     /// Indefinite articles.
     pub indefinite: Vec<String>,
     /// Other words omitted from a subject.
@@ -138,6 +142,7 @@ impl Language {
             &self.joint,
             &self.elided,
             &self.tail,
+            &self.correction,
             &self.never_message,
             &self.quoting,
             &self.never_condition,
@@ -175,6 +180,10 @@ pub struct Question {
     pub subject: String,
     /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
     pub near: bool,
+    /// Whether nothing but such a fact answers it.
+    pub closed: bool,
+    /// The kind of facts that it asks for, if it asks for one.
+    pub kind: Option<FactKind>,
     /// Matches the whole message.
     pub asks: Pattern,
 }
@@ -227,6 +236,10 @@ struct QuestionEntry {
     subject: String,
     #[serde(default)]
     near: bool,
+    #[serde(default)]
+    closed: bool,
+    #[serde(default)]
+    kind: Option<FactKind>,
     asks: String,
 }
 
@@ -242,6 +255,8 @@ struct Forget {
 struct Key {
     #[serde(default)]
     marks: HashSet<String>,
+    #[serde(default)]
+    secret: HashSet<String>,
     indefinite: Vec<String>,
     articles: Vec<String>,
     prepositions: Vec<String>,
@@ -260,6 +275,11 @@ struct Clause {
     /// Pleasantries at the end of a sentence.
     #[serde(default)]
     tails: Vec<String>,
+    /// The same, without a comma before them.
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    correction: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -332,8 +352,8 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         true => "[^\\s\\S]".to_owned(),
         false => patterns.join("|"),
     };
-    let tails = any_of(&file.clause.tails);
-    let tail = format!(r"\s*[,;]\s+(?:{tails})[.!]*$");
+    let (tails, tags) = (any_of(&file.clause.tails), any_of(&file.clause.tags));
+    let tail = format!(r"(?:\s*[,;]\s+(?:{tails})|\s+(?:{tags}))[.!]*$");
     let bodies = match file.instruction.bodies.is_empty() {
         true => String::new(),
         false => format!(r"(?:{})\b", file.instruction.bodies.join("|")),
@@ -346,7 +366,8 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
     let forms = forms.collect();
     let questions = file.question.into_iter().map(|entry| {
         let asks = pattern(words, &format!("^(?:{})$", entry.asks));
-        Question { subject: entry.subject, near: entry.near, asks }
+        let closed = entry.closed || !entry.subject.contains("{what}");
+        Question { subject: entry.subject, near: entry.near, closed, kind: entry.kind, asks }
     });
     let forget = file.forget.what.iter().map(|what| pattern(words, &format!("^(?:{what})$")));
     let told_of = file.told_of.into_iter();
@@ -357,6 +378,7 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         joint: pattern(words, &joint),
         elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided))),
         tail: pattern(words, &tail),
+        correction: pattern(words, &format!("^(?:{})$", any_of(file.clause.correction.as_slice()))),
         never_message: any(&file.never.message),
         quoting: pattern(words, &any_of(&file.never.quoting)),
         never_condition: any(&file.never.condition),
@@ -387,6 +409,7 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         instruction_form: pattern(words, &format!("^(?:{})$", file.instruction.forms.join("|"))),
         topics: topics.collect(),
         marks: file.key.marks,
+        secret: file.key.secret,
         indefinite: file.key.indefinite,
         articles: file.key.articles,
         prepositions: file.key.prepositions,

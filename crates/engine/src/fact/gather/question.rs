@@ -7,7 +7,7 @@
 //! one.
 
 use super::lexicon::{self, Language};
-use super::{Fact, subject, without_leads};
+use super::{Fact, FactKind, subject, without_leads};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -15,8 +15,10 @@ pub struct Question {
     subject: String,
     /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
     near: bool,
-    /// Whether the words of the subject are the user's own.
+    /// Whether something else may answer it: the words of the subject are the user's own.
     open: bool,
+    /// The kind of facts that it asks for, if it asks for one.
+    kind: Option<FactKind>,
 }
 
 /// What a message asks to forget.
@@ -58,7 +60,18 @@ impl Question {
         !self.open
     }
 
+    /// Whether it asks for everything that is known.
+    pub fn is_for_all(&self) -> bool {
+        self.subject == "*"
+    }
+
     fn is_about(&self, fact: &Fact) -> bool {
+        if self.kind.is_some_and(|kind| kind != fact.kind) {
+            return false;
+        }
+        if self.is_for_all() {
+            return true;
+        }
         let Some(other) = fact.subject.as_deref() else { return false };
         match self.subject.strip_suffix('*') {
             Some(start) => other.starts_with(start),
@@ -87,7 +100,7 @@ fn questions(language: &Language, text: &str) -> Vec<Question> {
         if form.subject.ends_with('*') {
             subject = format!("{}*", subject.trim_end_matches([' ', '*']));
         }
-        Some(Question { subject, near: form.near, open: form.subject.contains("{what}") })
+        Some(Question { subject, near: form.near, open: !form.closed, kind: form.kind })
     });
     found.collect()
 }
@@ -106,6 +119,7 @@ pub fn unwanted(message: &str) -> Option<Unwanted> {
             subject: subject::normalised(language, &what),
             near: false,
             open: true,
+            kind: None,
         });
         Some(Unwanted::About { what, subjects })
     })
