@@ -169,7 +169,16 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
         "This was answered without a model ({why}), so only tools, references and earlier \
          messages can be used."
     );
-    let Some(text) = earlier(asked, &stems(asked.message), 1, says_something) else {
+    // What was said of another thing does not answer a question about one's own.
+    let own = gather::asked(asked.message).iter().find_map(Question::thing).map(|it| stems(&it));
+    let found = match own.filter(|own| !own.is_empty()) {
+        Some(own) => match earlier(asked, &own, own.len(), says_something) {
+            None => return say(asked, Say::NotTold, &[]),
+            found => found,
+        },
+        None => earlier(asked, &stems(asked.message), 1, says_something),
+    };
+    let Some(text) = found else {
         let nothing = match asked.unavailable.is_empty() {
             true => "I found no tool and nothing said earlier that answers this.",
             false => "Nothing said earlier answers this.",

@@ -211,8 +211,8 @@ mod tests {
         check("What did Anna say?", &[0, 3], "");
         check("Tell me what Anna and Bert told you", &[0, 1, 3], "");
         check("Was hat Anna gesagt?", &[0, 3], "");
-        check("What did Anna say about the harbour?", &[0, 3], "sai harbour");
-        check("What did Dora say?", &[], "dora sai");
+        check("What did Anna say about the harbour?", &[0, 3], "say harbour");
+        check("What did Dora say?", &[], "dora say");
     }
 
     #[test]

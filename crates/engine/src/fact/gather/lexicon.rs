@@ -180,8 +180,6 @@ pub struct Question {
     pub subject: String,
     /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
     pub near: bool,
-    /// Whether nothing but such a fact answers it.
-    pub closed: bool,
     /// The kind of facts that it asks for, if it asks for one.
     pub kind: Option<FactKind>,
     /// Matches the whole message.
@@ -236,8 +234,6 @@ struct QuestionEntry {
     subject: String,
     #[serde(default)]
     near: bool,
-    #[serde(default)]
-    closed: bool,
     #[serde(default)]
     kind: Option<FactKind>,
     asks: String,
@@ -366,8 +362,7 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
     let forms = forms.collect();
     let questions = file.question.into_iter().map(|entry| {
         let asks = pattern(words, &format!("^(?:{})$", entry.asks));
-        let closed = entry.closed || !entry.subject.contains("{what}");
-        Question { subject: entry.subject, near: entry.near, closed, kind: entry.kind, asks }
+        Question { subject: entry.subject, near: entry.near, kind: entry.kind, asks }
     });
     let forget = file.forget.what.iter().map(|what| pattern(words, &format!("^(?:{what})$")));
     let told_of = file.told_of.into_iter();

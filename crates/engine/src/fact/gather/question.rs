@@ -65,6 +65,13 @@ impl Question {
         self.subject == "*"
     }
 
+    /// The user's own thing that it is about: "sister" for the name of a sister.
+    pub fn thing(&self) -> Option<String> {
+        let subject = self.subject.trim_end_matches('*');
+        let thing = subject.rsplit_once(" for ").map_or(subject, |(_, thing)| thing);
+        self.open.then(|| thing.to_owned())
+    }
+
     fn is_about(&self, fact: &Fact) -> bool {
         if self.kind.is_some_and(|kind| kind != fact.kind) {
             return false;
@@ -100,7 +107,12 @@ fn questions(language: &Language, text: &str) -> Vec<Question> {
         if form.subject.ends_with('*') {
             subject = format!("{}*", subject.trim_end_matches([' ', '*']));
         }
-        Some(Question { subject, near: form.near, open: !form.closed, kind: form.kind })
+        Some(Question {
+            subject,
+            near: form.near,
+            open: form.subject.contains("{what}"),
+            kind: form.kind,
+        })
     });
     found.collect()
 }
@@ -149,7 +161,7 @@ mod tests {
         check("Wie heiße ich?", "user name");
         check("Und wie ist mein Name?", "user name");
         check("Wo wohne ich denn?", "home");
-        check("what do I do for a living?", "job");
+        check("what do I do for a living?", "job | profession*");
         check("Wogegen bin ich allergisch?", "allergy*");
         check("How old am I?", "age");
         check("Wie heißt mein Hund?", "hund");
