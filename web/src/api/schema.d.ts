@@ -1436,6 +1436,16 @@ export interface components {
             /** @description The sessions, most recently changed first. */
             conversations: components["schemas"]["SessionAbout"][];
         };
+        /** @description Something that was done with an entity. */
+        ActionShape: {
+            /** @description `discussed`, `modified` or `created`. */
+            action: string;
+            /**
+             * Format: date-time
+             * @description When that was said.
+             */
+            mentioned_at: string;
+        };
         /** @description A suggestion. */
         AdviceView: {
             /** @description What it is about, such as `length`, `role` or `pressure`. */
@@ -1478,14 +1488,10 @@ export interface components {
         };
         /** @description Pending tool calls, and the rules that apply to tools. */
         Approvals: {
-            /** @description Tool calls that wait for approval, in the form of `AwaitedCallView`. */
-            awaiting_approval: Record<string, never>[];
-            /**
-             * @description Rules of tools: `tool`, `rule` (`allow`, `ask`, `deny` or `reads`), `scope` (`operator`, `agent`,
-             *     `everyone`, `user` or `session`), `by`, `at` and `in_force`, which is `false` once the tool's definition
-             *     has changed.
-             */
-            rules: Record<string, never>[];
+            /** @description Tool calls that wait for approval. */
+            awaiting_approval: components["schemas"]["AwaitedCallView"][];
+            /** @description Rules of tools. */
+            rules: components["schemas"]["RuleView"][];
         };
         /** @description The approval of a tool. */
         Approved: {
@@ -1648,8 +1654,7 @@ export interface components {
             /** @description `complete`, `partial`, `failed`, `refused` or `awaiting_approval`. */
             status: string;
             error?: components["schemas"]["TurnFailure"] | null;
-            /** @description Who wrote the reply; null while a call waits for approval. */
-            form: components["schemas"]["ReplyForm"];
+            form?: components["schemas"]["ReplyForm"] | null;
             /** @description Entities recognised in the message; `confidence` below 0.7 should be confirmed. */
             entities: components["schemas"]["MentionView"][];
             /** @description Tools that were called, as `server:tool`, in order. */
@@ -1936,8 +1941,7 @@ export interface components {
             /** @description Rules, references and tools of the session. */
             items: components["schemas"]["SessionItemView"][];
             topic?: components["schemas"]["TopicView"] | null;
-            /** @description Summary of older turns: `from`, `to`, `text`, `tokens`, `by` and `at`; null if there is none. */
-            summary?: Record<string, never> | null;
+            summary?: components["schemas"]["SummaryView"] | null;
             /** @description The last tool calls, at most 20, newest last. */
             tool_history: components["schemas"]["EarlierCall"][];
             /** @description Token counts over the whole session. */
@@ -2075,15 +2079,65 @@ export interface components {
         };
         /** @description Entities of a session. */
         Entities: {
-            /**
-             * @description The most relevant entities first: type, name, id, relations, mentions, data, `relevanceScore`, `trust`
-             *     and `active`.
-             */
-            entities: Record<string, never>[];
+            /** @description The most relevant first. */
+            entities: components["schemas"]["EntityShape"][];
             /** @description Current topic; null if not known. */
             topic?: string | null;
             /** @description Number of further entities known from the log. */
             more_known: number;
+        };
+        /** @description An entity of a session. */
+        EntityShape: {
+            /** @description Entity type, such as `device`. */
+            type: string;
+            /** @description Entity name; absent if only the id is known. */
+            name?: string | null;
+            /** @description Id in the user's system; absent if not known. */
+            id?: string | null;
+            /** @description Name for URLs; absent if it has none. */
+            slug?: string | null;
+            /** @description Address in the user's system; absent if it has none. */
+            url?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was mentioned first.
+             */
+            first_mentioned: string;
+            /**
+             * Format: date-time
+             * @description When it was mentioned last.
+             */
+            last_mentioned: string;
+            /** @description Number of mentions by the user; absent if only a tool mentioned it. */
+            mention_count?: number | null;
+            /** @description The latest mentions; absent if there are none. */
+            mention_contexts?: components["schemas"]["MentionText"][] | null;
+            /** @description Relations to other entities; absent if there are none. */
+            relations?: components["schemas"]["RelationShape"][] | null;
+            /** @description A summary of a tool's data; absent if there is none. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When that data is looked up again; absent without data.
+             */
+            data_expires_at?: string | null;
+            /** @description Other names; absent if there are none. */
+            aliases?: string[] | null;
+            /** @description What was done with it, oldest first; absent if nothing. */
+            actions?: components["schemas"]["ActionShape"][] | null;
+            /** @description Where the knowledge comes from, lowest trust first; absent if not known. */
+            origins?: components["schemas"]["OriginShape"][] | null;
+            /**
+             * Format: double
+             * @description Relevance from recency, mentions, relations and type.
+             */
+            relevanceScore: number;
+            /** @description The lowest trust among its origins, such as `user` or `tool_result`. */
+            trust: string;
+            /** @description Whether recent turns mentioned it. */
+            active: boolean;
         };
         /** @description What the erasure of a user removed. */
         ErasedUser: {
@@ -2517,6 +2571,13 @@ export interface components {
          * @enum {string}
          */
         MemoryTrust: "told" | "said" | "model" | "imported";
+        /** @description The words around a mention. */
+        MentionText: {
+            /** @description Turn of the mention, from 1. */
+            turn: number;
+            /** @description The surrounding words. */
+            text: string;
+        };
         /** @description An entity that a turn is about. */
         MentionView: {
             /** @description Entity type, such as `device`. */
@@ -2585,6 +2646,15 @@ export interface components {
             text?: string | null;
             /** @description Why the tool may not be called; absent if it may. */
             refused?: string | null;
+        };
+        /** @description Where knowledge about an entity comes from. */
+        OriginShape: {
+            /** @description Trust class, such as `user` or `tool_result`. */
+            trust: string;
+            /** @description `message`, or a tool as `server:name`. */
+            from: string;
+            /** @description Turn of its first occurrence, from 1. */
+            turn: number;
         };
         /** @description Model parameters sent with a request. */
         ParametersView: {
@@ -2837,7 +2907,9 @@ export interface components {
             /** @description Token budget. */
             budget: components["schemas"]["BudgetView"];
             /** @description Tokens sent by part, such as `instructions`, `history` or `tools`. */
-            tokens_by_part: Record<string, never>;
+            tokens_by_part: {
+                [key: string]: number;
+            };
             /** @description Tokens of the prefix that equals the previous request. */
             stable_prefix_tokens: number;
             /** @description Number of pieces that were dropped. */
@@ -3005,6 +3077,17 @@ export interface components {
              */
             receipt?: string | null;
         };
+        /** @description A relation of an entity to another one. */
+        RelationShape: {
+            /** @description What the other one is to it: `parent`, `child` or `related`. */
+            relation: string;
+            /** @description Type of the other one. */
+            type: string;
+            /** @description Name of the other one; absent if only the id is known. */
+            name?: string | null;
+            /** @description Id of the other one; absent if not known. */
+            id?: string | null;
+        };
         /** @description Tokens of requests that send the whole conversation. */
         ReplayTokens: {
             /** @description Tokens of all requests. */
@@ -3066,6 +3149,24 @@ export interface components {
             rule: string;
             /** @description Whether it applies to all users, which only administrators may set; default `false`. */
             everyone?: boolean;
+        };
+        /** @description A rule about a tool. */
+        RuleView: {
+            /** @description The tool, or the pattern of an agent's rule. */
+            tool: string;
+            /** @description `allow`, `ask`, `deny` or `reads`. */
+            rule: string;
+            /** @description Who it applies to: `operator`, `agent`, `everyone`, `user` or `session`. */
+            scope: string;
+            /** @description Who decided; absent if it is configured. */
+            by?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was decided; absent if it is configured.
+             */
+            at?: string | null;
+            /** @description `false` once the tool's definition has changed. */
+            in_force: boolean;
         };
         /** @description A turn in which a forgotten memory was said. */
         SaidIn: {
@@ -3176,8 +3277,18 @@ export interface components {
             request_tokens: number;
             /** @description Of the request tokens, those in a prefix that equals the previous request. */
             stable_tokens: number;
+            /**
+             * Format: double
+             * @description Tokens of all requests, with those of the stable prefix counted as a tenth.
+             */
+            effective_tokens: number;
             /** @description What sending the whole conversation each time would have taken. */
             replay: components["schemas"]["ReplayTokens"];
+            /**
+             * Format: double
+             * @description The same, with tokens of the stable prefix counted as a tenth.
+             */
+            replay_effective_tokens: number;
         };
         /** @description Use of items in a session. */
         SessionUsageView: {
@@ -3382,6 +3493,26 @@ export interface components {
             damaged: number;
             /** @description Findings when the store was opened, such as its version. */
             notes: string[];
+        };
+        /** @description Summary of older turns. */
+        SummaryView: {
+            /** @description First turn covered. */
+            from: number;
+            /** @description Last turn covered. */
+            to: number;
+            /** @description Text of the summary. */
+            text: string;
+            /** @description Tokens, by this server's count. */
+            tokens: number;
+            /** @description The model that wrote it, or `extraction`. */
+            by: string;
+            /** @description Last turn that a model summarised; absent if none. */
+            modelled_to?: number | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            at: string;
         };
         /** @description An entity; a name or an id is required. */
         Thing: {
@@ -3630,10 +3761,26 @@ export interface components {
          * @enum {string}
          */
         UsageFormat: "json" | "csv";
+        /** @description A workflow that a session refers to. */
+        WorkflowView: {
+            /** @description Id of the workflow, or its name if the id is not known. */
+            spec_id: string;
+            /** @description Name of the workflow. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was mentioned last.
+             */
+            mentioned_at: string;
+            /** @description Last action that changed it: `discussed`, `modified` or `created`. */
+            action: string;
+            /** @description Other names. */
+            aliases: string[];
+        };
         /** @description Workflows of a session. */
         Workflows: {
-            /** @description Each with `spec_id`, `name`, `mentioned_at`, `action` and `aliases`. */
-            workflows: Record<string, never>[];
+            /** @description The workflows, last mentioned first. */
+            workflows: components["schemas"]["WorkflowView"][];
         };
     };
     responses: {
